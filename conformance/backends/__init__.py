@@ -1,0 +1,1 @@
+"""Who is judged: the protocol, and one folder for each implementation."""

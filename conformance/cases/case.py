@@ -1,0 +1,51 @@
+"""A case: a program and its input data. A failure is a case, a test vector is a case."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import msgspec
+
+from conformance.cases.dtypes import Array
+from conformance.cases.layout import Layout
+from conformance.cases.program import Program
+from conformance.cases.tensor import Tensor, to_array
+
+FORMAT: Final = 1
+"""Version of the case format; part of every id."""
+
+
+class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One input value: a block and a memory layout for each rank."""
+
+    blocks: tuple[Tensor, ...]
+    layouts: tuple[Layout, ...]
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A program with its inputs, by value name."""
+
+    program: Program
+    inputs: dict[str, Operand]
+
+    def blocks(self) -> dict[str, list[Array]]:
+        """Return fresh contiguous arrays for every input, one for each rank."""
+        return {name: [to_array(block) for block in operand.blocks] for name, operand in self.inputs.items()}
+
+
+def digest(case: Case) -> str:
+    """Return the first 12 hex digits of the SHA-256 of format version, program and inputs."""
+    content = msgspec.json.encode((FORMAT, case), order="deterministic")
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def case_id(case: Case) -> str:
+    """Return the id: operations, dtype and world to read, and the digest to be exact.
+
+    For example ``all_gather/float32-4/0123456789ab``.
+    """
+    program = case.program
+    steps = "+".join(step.op for step in program.steps) or "nothing"
+    dtypes = sorted({block.dtype for operand in case.inputs.values() for block in operand.blocks})
+    return f"{steps}/{'+'.join(dtypes) or 'none'}-{program.world}/{digest(case)}"

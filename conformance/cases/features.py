@@ -1,0 +1,63 @@
+"""What a case is made of, as plain facts that claims, coverage and reports share."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.cases.program import Groups, Step, lines
+
+Features = dict[str, frozenset[str]]
+
+
+def features(case: Case) -> Features:
+    """Return the facts of a case, each a set of words.
+
+    ``dtype``, ``layout``, ``world``, ``ndim``, ``size`` (empty, one, many), ``groups`` (see ``group_words``),
+    and one for each attribute: words and truth values as they are, numbers by sign.
+    """
+    blocks = [block for operand in case.inputs.values() for block in operand.blocks]
+    facts = {
+        "dtype": frozenset(block.dtype for block in blocks),
+        "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts),
+        "world": frozenset({str(case.program.world)}),
+        "ndim": frozenset(str(len(block.shape)) for block in blocks),
+        "size": frozenset("empty" if not block.bits else "many" if _extent(block.shape) > 1 else "one" for block in blocks),
+    }
+    for step in case.program.steps:
+        facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
+        for name, value in step.attrs.items():
+            if isinstance(value, bool | str):
+                facts[name] = facts.get(name, frozenset()) | {str(value).lower()}
+            elif isinstance(value, int):
+                facts[name] = facts.get(name, frozenset()) | {"negative" if value < 0 else "nonnegative"}
+    return facts
+
+
+def group_words(groups: Groups, size: int) -> frozenset[str]:
+    """Return what groups of ``size`` positions are like.
+
+    ``invalid`` alone when they are no partition; otherwise ``even`` or ``uneven``, and any of
+    ``unsorted``, ``strided`` (ascending, not consecutive) and ``singletons``.
+    """
+    if sorted(p for group in groups for p in group) != list(range(size)) or not all(groups):
+        return frozenset({"invalid"})
+    words = {"even" if len({len(group) for group in groups}) == 1 else "uneven"}
+    if any(list(group) != sorted(group) for group in groups):
+        words.add("unsorted")
+    elif any(group[-1] - group[0] != len(group) - 1 for group in groups):
+        words.add("strided")
+    if all(len(group) == 1 for group in groups):
+        words.add("singletons")
+    return frozenset(words)
+
+
+def _step_groups(case: Case, step: Step) -> frozenset[str]:
+    if step.groups is None:
+        return frozenset({"none"})
+    return group_words(step.groups, len(lines(case.program.mesh, step.axes)[0]))
+
+
+def _extent(shape: tuple[int, ...]) -> int:
+    product = 1
+    for extent in shape:
+        product *= extent
+    return product

@@ -1,0 +1,43 @@
+"""What a backend did with a case: values for each rank, or errors, and which inputs it changed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from conformance.cases.tensor import Tensor
+
+Category = Literal["invalid_argument", "unsupported", "internal"]
+
+
+class RankError(msgspec.Struct, frozen=True, kw_only=True):
+    """An exception on one rank: its class name, its message, and what kind of complaint it is."""
+
+    kind: str
+    message: str
+    category: Category
+
+
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """An input whose storage is not what it was. ``index`` is the first changed storage element."""
+
+    input: str
+    rank: int
+    index: int
+    before: str
+    after: str
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names."""
+
+    results: dict[str, tuple[Tensor | None, ...]] = {}
+    errors: tuple[RankError | None, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def raised(self) -> bool:
+        """Return whether any rank raised."""
+        return any(self.errors)

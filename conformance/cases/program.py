@@ -1,0 +1,89 @@
+"""Programs of the ``spmd`` dialect: every rank holds a block of each value and runs the same steps in order."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+
+Attr = int | bool | str | None | tuple[int, ...] | tuple[tuple[int, ...], ...]
+Groups = tuple[tuple[int, ...], ...]
+
+
+class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One named mesh axis and the number of ranks along it."""
+
+    name: str
+    size: int
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One operation on named values.
+
+    ``axes`` are the mesh axes it spans, major first. ``groups`` partition the positions along those axes
+    and name members in order; ``None`` is one group of all positions in order.
+    """
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    axes: tuple[str, ...]
+    groups: Groups | None = None
+    attrs: dict[str, Attr] = {}
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Steps over a mesh. The world is every coordinate of the mesh in row-major order, rank 0 first."""
+
+    dialect: Literal["spmd"] = "spmd"
+    mesh: tuple[Axis, ...]
+    steps: tuple[Step, ...]
+    results: tuple[str, ...]
+
+    @property
+    def world(self) -> int:
+        """Return the number of ranks."""
+        return math.prod(axis.size for axis in self.mesh)
+
+
+def lines(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> Groups:
+    """Return the ranks that meet along ``axes``, one tuple for each coordinate of the other axes.
+
+    Position p of a line is the p-th coordinate of ``axes`` in row-major order, first named axis major.
+    Raise ``ValueError`` for an unknown or repeated axis name.
+    """
+    sizes = {axis.name: axis.size for axis in mesh}
+    unknown = [name for name in axes if name not in sizes]
+    if unknown:
+        raise ValueError(f"unknown mesh axis {unknown[0]!r}; the mesh has {', '.join(sizes)}")
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"mesh axis named twice in {list(axes)}")
+    strides, stride = {}, 1
+    for axis in reversed(mesh):
+        strides[axis.name] = stride
+        stride *= axis.size
+    rest = [axis.name for axis in mesh if axis.name not in axes]
+    starts = _offsets(rest, sizes, strides)
+    along = _offsets(axes, sizes, strides)
+    return tuple(tuple(start + step for step in along) for start in starts)
+
+
+def rank_groups(mesh: tuple[Axis, ...], axes: tuple[str, ...], groups: Groups | None) -> Groups:
+    """Return ``groups`` of positions as groups of ranks, repeated over every line of the unnamed axes.
+
+    A position beyond the line becomes a rank beyond the world, so whoever checks groups still sees it.
+    """
+    world = math.prod(axis.size for axis in mesh)
+    found = []
+    for line in lines(mesh, axes):
+        for group in (tuple(range(len(line))),) if groups is None else groups:
+            found.append(tuple(line[p] if 0 <= p < len(line) else world + abs(p) for p in group))
+    return tuple(found)
+
+
+def _offsets(names: tuple[str, ...] | list[str], sizes: dict[str, int], strides: dict[str, int]) -> list[int]:
+    offsets = [0]
+    for name in names:
+        offsets = [offset + i * strides[name] for offset in offsets for i in range(sizes[name])]
+    return offsets

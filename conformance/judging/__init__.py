@@ -1,0 +1,1 @@
+"""Observation against reference: comparisons, clauses and verdicts."""

@@ -1,0 +1,58 @@
+"""Clauses: numbered, testable sentences about what a case means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from conformance.cases.case import Case
+from conformance.cases.dtypes import Array
+from conformance.cases.features import Features, features
+from conformance.cases.observation import Observation
+from conformance.cases.program import Step
+from conformance.reference.rejected import Rejected
+
+Requirement = Literal["must", "should", "may"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case and what it means: the blocks of every result, or the clause it breaks."""
+
+    case: Case
+    expected: dict[str, list[Array]] = field(default_factory=dict)
+    rejected: Rejected | None = None
+
+    @cached_property
+    def features(self) -> Features:
+        """Return the facts of the case."""
+        return features(self.case)
+
+    @property
+    def legal(self) -> bool:
+        """Return whether the program has a meaning."""
+        return self.rejected is None
+
+    @property
+    def step(self) -> Step:
+        """Return the first step, the one a single-operation clause speaks about."""
+        return self.case.program.steps[0]
+
+    def has(self, feature: str, *words: str) -> bool:
+        """Return whether ``feature`` has any of ``words``."""
+        return not self.features.get(feature, frozenset()).isdisjoint(words)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected."""
+
+    id: str
+    requirement: Requirement
+    text: str
+    when: Callable[[Subject], bool]
+    check: Callable[[Subject, Observation], str | None]
+    source: str
+    suite: str = "collectives"

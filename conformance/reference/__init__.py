@@ -1,0 +1,1 @@
+"""The oracle: pure NumPy, one function per operation, as close to the clause text as code gets."""

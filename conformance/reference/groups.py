@@ -1,0 +1,36 @@
+"""What every collective asks of its groups, its axes and its extents before any data moves."""
+
+from __future__ import annotations
+
+from conformance.cases.program import Groups
+from conformance.reference.rejected import Rejected
+
+
+def partition(groups: Groups, world: int) -> Groups:
+    """Return ``groups`` when they name every rank of the world exactly once (``collective.C5``)."""
+    named = sorted(rank for group in groups for rank in group)
+    if named != list(range(world)):
+        raise Rejected("collective.C5", f"groups {list(groups)} must name each of the {world} ranks exactly once")
+    return groups
+
+
+def equal_sizes(groups: Groups) -> int:
+    """Return the size all groups share (``collective.C6``)."""
+    sizes = sorted({len(group) for group in groups})
+    if len(sizes) != 1:
+        raise Rejected("collective.C6", f"groups must have one size, for all ranks share one shape; got sizes {sizes}")
+    return sizes[0]
+
+
+def axis_in(axis: int, rank: int, clause: str) -> int:
+    """Return ``axis`` counted from the front when ``-rank <= axis < rank``; otherwise break ``clause``."""
+    if not -rank <= axis < rank:
+        raise Rejected(clause, f"axis {axis} is outside [{-rank}, {rank - 1}]")
+    return axis % rank
+
+
+def position_in(position: int, size: int, clause: str, what: str) -> int:
+    """Return ``position`` when it is one of ``size`` members; otherwise break ``clause``."""
+    if not 0 <= position < size:
+        raise Rejected(clause, f"{what} {position} is no position in a group of {size}: 0 to {size - 1} are")
+    return position

@@ -1,0 +1,27 @@
+"""permute: blocks move along (source, destination) pairs of positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+from conformance.reference.groups import equal_sizes, partition, position_in
+from conformance.reference.rejected import Rejected
+
+
+def permute(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array]:
+    """Return the source's block at every destination of its group and zeros where no pair points."""
+    size = equal_sizes(partition(groups, len(blocks)))
+    for source, destination in pairs:
+        for position in (source, destination):
+            clause = "permute.C6" if position < 0 else "permute.C5"
+            position_in(position, size, clause, "source or destination")
+    for ends, clause in zip(zip(*pairs, strict=True), ("permute.C3", "permute.C4"), strict=False):
+        if len(set(ends)) != len(ends):
+            raise Rejected(clause, f"pairs {list(pairs)} use a position twice on one side")
+    out = [np.zeros_like(block) for block in blocks]
+    for group in groups:
+        for source, destination in pairs:
+            out[group[destination]] = blocks[group[source]].copy()
+    return out

@@ -1,0 +1,1 @@
+"""Explores, replays, and drives workers: budgets, deadlines, crashes, resume."""
