@@ -15,6 +15,8 @@ from conformance.cases.program import Step
 from conformance.reference.rejected import Rejected
 
 Requirement = Literal["must", "should", "may"]
+Held = Literal["held", "broken"]
+Outcome = Literal["passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,23 @@ class Clause:
     check: Callable[[Subject, Observation], str | None]
     source: str
     suite: str = "collectives"
+
+
+def legal(subject: Subject) -> bool:
+    """Speak about every program that has a meaning."""
+    return subject.legal
+
+
+def illegal(subject: Subject) -> bool:
+    """Speak about every program that has none."""
+    return not subject.legal
+
+
+def always(subject: Subject) -> bool:  # noqa: ARG001 - the signature of ``Clause.when``
+    """Speak about every case."""
+    return True
+
+
+def speaks_always(clause: Clause) -> bool:
+    """Return whether a clause is general: it speaks about all legal, all illegal or all cases."""
+    return clause.when in (legal, illegal, always)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
-Outcome = Literal["passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run"]
-Held = Literal["held", "broken"]
+from conformance.judging.clause import Held, Outcome
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,53 @@
+"""A verdict: clause by clause, and the one outcome with the clause to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from conformance.cases.observation import Observation
+from conformance.judging.clause import Clause, Held, Outcome, Subject, speaks_always
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What the clauses say of one observation. ``clauses`` has every clause that speaks about the case."""
+
+    outcome: Outcome
+    clauses: dict[str, Held]
+    blame: Clause | None = None
+    detail: str | None = None
+
+
+def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Verdict:
+    """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised."""
+    held: dict[str, Held] = {}
+    broken: list[tuple[Clause, str]] = []
+    for clause in applicable(subject, clauses):
+        problem = clause.check(subject, seen)
+        held[clause.id] = "broken" if problem else "held"
+        if problem:
+            broken.append((clause, problem))
+    if not broken:
+        return Verdict(outcome="passed", clauses=held)
+    blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
+    outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
+    return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail)
+
+
+def judge_broken(subject: Subject, outcome: Outcome, detail: str, clauses: Sequence[Clause]) -> Verdict:
+    """Return the verdict on a worker that gave no observation: every applicable clause is broken."""
+    speaking = applicable(subject, clauses)
+    blame = max(speaking, key=lambda clause: specificity(clause, clauses), default=None)
+    return Verdict(outcome=outcome, clauses={clause.id: "broken" for clause in speaking}, blame=blame, detail=detail)
+
+
+def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses that speak about the case."""
+    return [clause for clause in clauses if clause.when(subject)]
+
+
+def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
+    """Return the order of blame: *must* before *should* before *may*, particular before general, then listed."""
+    level = ("may", "should", "must").index(clause.requirement)
+    return level, not speaks_always(clause), clauses.index(clause)

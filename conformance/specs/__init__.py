@@ -1,0 +1,31 @@
+"""What must hold: one short file for each operation, and the clauses all of them share."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final
+
+from conformance.judging.clause import Clause
+from conformance.specs.collective import COMMON
+from conformance.specs.op import Op
+
+
+def _ops() -> dict[str, Op]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    found = [module.OP for module in modules if hasattr(module, "OP")]
+    return {op.name: op for op in sorted(found, key=lambda op: op.name)}
+
+
+OPS: Final = _ops()
+"""Every operation by name: a module of this package with an ``OP``."""
+
+
+def clauses_of(op: str) -> tuple[Clause, ...]:
+    """Return the clauses that may speak about a case of ``op``: the shared ones, then its own."""
+    return COMMON + OPS[op].clauses
+
+
+def every_clause() -> dict[str, Clause]:
+    """Return all clauses by id."""
+    return {clause.id: clause for clause in (*COMMON, *(c for op in OPS.values() for c in op.clauses))}

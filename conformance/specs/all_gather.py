@@ -1,0 +1,48 @@
+"""all_gather."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft
+from conformance.specs.op import Example, Op, attr, rejection, value
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw an all_gather along every legal axis and the two that are just beyond."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    shape, tiled = draw(SHAPES), draw(st.booleans())
+    axis = draw(axis_near(len(shape) + (not tiled)))
+    return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
+
+
+OP = Op(
+    "all_gather",
+    summary="Every member receives all blocks of its group, in member order.",
+    domain=programs(),
+    clauses=(
+        value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
+        value("all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)),
+        value("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
+        value(
+            "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001",
+            lambda s: s.has("axis", "negative"),
+        ),
+        rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.all_gather",), "torch": ("distributed.all_gather_into_tensor", "distributed.all_gather")},
+    examples=(
+        Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
+        Example(
+            "001", "int32", {"axis": 0, "tiled": False},
+            [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
+            [
+                [[0, 1, 2, 3], [8, 9, 10, 11]], [[12, 13, 14, 15], [4, 5, 6, 7]],
+                [[0, 1, 2, 3], [8, 9, 10, 11]], [[12, 13, 14, 15], [4, 5, 6, 7]],
+            ],
+            groups=((0, 2), (3, 1)),
+        ),
+    ),
+)  # fmt: skip

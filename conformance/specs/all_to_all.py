@@ -1,0 +1,62 @@
+"""all_to_all."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
+from conformance.specs.op import Example, Op, attr, rejection, value
+
+
+def axes_differ(subject: Subject) -> bool:
+    """Speak about cases that split one axis and join at another."""
+    ndim = len(next(iter(subject.case.inputs.values())).blocks[0].shape)
+    split, concat = subject.step.attrs["split_axis"], subject.step.attrs["concat_axis"]
+    return isinstance(split, int) and isinstance(concat, int) and (split - concat) % ndim != 0
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    tiled = draw(st.booleans())
+    shape, at = splittable(draw, drawn.group_size, tiled)
+    split = draw(axis_near(len(shape), prefer=at))
+    concat = draw(axis_near(len(shape)))
+    return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
+
+
+OP = Op(
+    "all_to_all",
+    summary="Member q's piece p becomes member p's piece q.",
+    domain=programs(),
+    clauses=(
+        value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
+        value(
+            "all_to_all.C2", "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
+            "concat axis of the result.", "001", attr("tiled", False),
+        ),
+        value(
+            "all_to_all.C3", "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
+            "001", attr("tiled", True),
+        ),
+        value(
+            "all_to_all.C4", "Negative axes count from the end.", "001",
+            lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
+        ),
+        rejection("all_to_all.C5", "A split axis the block does not have is rejected.", "001"),
+        rejection("all_to_all.C6", "A concat axis the result does not have is rejected.", "001"),
+        rejection("all_to_all.C7", "Tiled, an extent the group size does not divide is rejected.", "001"),
+        rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
+        value("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
+    ),
+    aliases={"jax": ("lax.all_to_all", "lax.pswapaxes"), "torch": ("distributed.all_to_all_single", "distributed.all_to_all")},
+    examples=(
+        Example(
+            "001", "int32", {"split_axis": 0, "concat_axis": 0, "tiled": True},
+            [[0, 0], [1, 2]], [[0, 1], [0, 2]],
+        ),
+    ),
+)  # fmt: skip
