@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from conformance.cases.case import Case
+from conformance.cases.dtypes import kind
 from conformance.cases.program import Groups, Step, lines
+from conformance.cases.tensor import Tensor, to_array
 
 Features = dict[str, frozenset[str]]
 
@@ -11,8 +15,8 @@ Features = dict[str, frozenset[str]]
 def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
-    ``dtype``, ``layout``, ``world``, ``ndim``, ``size`` (empty, one, many), ``groups`` (see ``group_words``),
-    and one for each attribute: words and truth values as they are, numbers by sign.
+    ``dtype``, ``layout``, ``world``, ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
+    ``groups`` (see ``group_words``), and one for each attribute: words and truth values as they are, numbers by sign.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     facts = {
@@ -20,7 +24,8 @@ def features(case: Case) -> Features:
         "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts),
         "world": frozenset({str(case.program.world)}),
         "ndim": frozenset(str(len(block.shape)) for block in blocks),
-        "size": frozenset("empty" if not block.bits else "many" if _extent(block.shape) > 1 else "one" for block in blocks),
+        "size": frozenset(_size_word(block) for block in blocks),
+        "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
     }
     for step in case.program.steps:
         facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
@@ -56,8 +61,15 @@ def _step_groups(case: Case, step: Step) -> frozenset[str]:
     return group_words(step.groups, len(lines(case.program.mesh, step.axes)[0]))
 
 
-def _extent(shape: tuple[int, ...]) -> int:
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product
+def _size_word(block: Tensor) -> str:
+    elements = int(np.prod(block.shape, dtype=np.int64))
+    return "empty" if elements == 0 else "one" if elements == 1 else "many"
+
+
+def _value_words(block: Tensor) -> list[str]:
+    if kind(block.dtype) != "float":
+        return []
+    array = to_array(block)
+    with np.errstate(invalid="ignore"):
+        found = {"nan": np.isnan(array), "negative_zero": (array == 0) & np.signbit(array)}
+    return [word for word, where in found.items() if where.any()]

@@ -7,10 +7,12 @@ from conformance.reference.rejected import Rejected
 
 
 def partition(groups: Groups, world: int) -> Groups:
-    """Return ``groups`` when they name every rank of the world exactly once (``collective.C5``)."""
+    """Return ``groups`` when each has a member and they name every rank exactly once (``collective.C5``)."""
     named = sorted(rank for group in groups for rank in group)
-    if named != list(range(world)):
-        raise Rejected("collective.C5", f"groups {list(groups)} must name each of the {world} ranks exactly once")
+    if named != list(range(world)) or not all(groups):
+        raise Rejected(
+            "collective.C5", f"groups {list(groups)} must name each of the {world} ranks exactly once, none of them empty"
+        )
     return groups
 
 

@@ -20,7 +20,7 @@ def root_is_not_its_rank(subject: Subject) -> bool:
 def programs(draw: st.DrawFn) -> Case:
     """Draw a broadcast from every root and from just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    roots = [*range(drawn.group_size)] * 3 + [drawn.group_size, -1]
+    roots = [*range(drawn.group_size)] * (1 + 16 // drawn.group_size) + [drawn.group_size, -1]
     return drawn.case("broadcast", shape=draw(SHAPES), attrs={"root": draw(st.sampled_from(roots))})
 
 

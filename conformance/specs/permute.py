@@ -40,14 +40,14 @@ def pairs_near(draw: st.DrawFn, size: int) -> tuple[tuple[int, int], ...]:
     """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
     sources = draw(st.permutations(range(size)))
     destinations = draw(st.permutations(range(size)))
-    count = draw(st.sampled_from([size, size, size // 2, max(size - 1, 0), 0]))
-    pairs = [list(pair) for pair in zip(sources, destinations, strict=True)][:count]
-    if pairs and draw(st.integers(0, 5)) == 5:
-        side, position = draw(st.integers(0, 1)), draw(st.sampled_from([size, -1, pairs[-1][0], pairs[0][1]]))
-        pairs[0][side] = position
-        if draw(st.booleans()):
-            pairs.append(list(pairs[0]))
-    return tuple((source, destination) for source, destination in pairs)
+    count = draw(st.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
+    pairs = list(zip(sources, destinations, strict=True))[:count]
+    misuse = draw(st.sampled_from([*["none"] * 5, "source", "destination", "beyond", "negative"]))
+    if pairs and misuse != "none":
+        (source, destination), other = pairs[0], draw(st.sampled_from(range(size)))
+        wrong = {"source": (source, other), "destination": (other, destination)}
+        pairs.append(wrong.get(misuse, (source, size if misuse == "beyond" else -1)))
+    return tuple(pairs)
 
 
 @st.composite
