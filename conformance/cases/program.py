@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-Attr = int | bool | str | None | tuple[int, ...] | tuple[tuple[int, ...], ...]
+Attr = int | bool | str | None | tuple[int | tuple[int, ...], ...]
 Groups = tuple[tuple[int, ...], ...]
 
 

@@ -40,13 +40,18 @@ def pairs_near(draw: st.DrawFn, size: int) -> tuple[tuple[int, int], ...]:
     """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
     sources = draw(st.permutations(range(size)))
     destinations = draw(st.permutations(range(size)))
-    count = draw(st.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
-    pairs = list(zip(sources, destinations, strict=True))[:count]
+    swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
+    count = draw(st.sampled_from([size, size, size, size // 2, max(size - 1, 0), 0]))
+    pairs = list(zip(sources, draw(st.sampled_from([destinations, destinations, swapped])), strict=True))[:count]
     misuse = draw(st.sampled_from([*["none"] * 5, "source", "destination", "beyond", "negative"]))
-    if pairs and misuse != "none":
-        (source, destination), other = pairs[0], draw(st.sampled_from(range(size)))
-        wrong = {"source": (source, other), "destination": (other, destination)}
-        pairs.append(wrong.get(misuse, (source, size if misuse == "beyond" else -1)))
+    if len(pairs) > 1:
+        (source, destination), second = pairs[:2]
+        pairs[1] = {
+            "source": (source, second[1]),
+            "destination": (second[0], destination),
+            "beyond": (second[0], size),
+            "negative": (-1, second[1]),
+        }.get(misuse, second)
     return tuple(pairs)
 
 
