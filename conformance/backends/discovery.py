@@ -1,0 +1,143 @@
+"""Finding an implementation under test by name, without importing it.
+
+A name is an entry point of the group ``conformance.backends``, a ``module:Class``, or a program that
+speaks the worker protocol (``exec:COMMAND ...`` or a path to an executable file).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.util import find_spec
+from typing import Final
+
+from conformance.backends.base import Backend
+
+GROUP: Final = "conformance.backends"
+
+
+class BackendError(ValueError):
+    """A backend that is unknown or cannot be loaded; the message says which would be right or how to install it."""
+
+
+@dataclass(frozen=True)
+class BackendSpec:
+    """Where an implementation is: ``target`` is its ``module:Class``, or ``None`` when ``command`` is foreign.
+
+    ``command`` starts a process that speaks ``conformance.backends.protocol``.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One installed backend; ``problem`` says how to make it loadable, or is ``None``."""
+
+    name: str
+    target: str
+    problem: str | None
+
+
+def find(name: str) -> BackendSpec:
+    """Return where the backend ``name`` is; nothing of it is imported or started.
+
+    Raise ``BackendError`` for an unknown name, and for a known one with a module or distribution missing.
+    """
+    if name.startswith("exec:"):
+        return _command(name, shlex.split(name.removeprefix("exec:")))
+    entries = _entries()
+    if name in entries:
+        problem = _problem(entries[name])
+        if problem:
+            raise BackendError(f"backend {name!r} cannot be loaded: {problem}")
+        return _python(name, entries[name].value)
+    if os.sep in name and os.path.isfile(name):
+        return _command(name, [os.path.abspath(name)])
+    module, colon, attribute = name.partition(":")
+    if colon and attribute and all(part.isidentifier() for part in module.split(".")):
+        top = module.partition(".")[0]
+        # The worker runs with the current folder on its path, so a vendor's file there counts as found.
+        if find_spec(top) is None and PathFinder.find_spec(top, [os.getcwd()]) is None:
+            raise BackendError(f"backend {name!r}: no module {top!r} in the current folder or on the search path")
+        return _python(name, name)
+    raise BackendError(
+        f"unknown backend {name!r}; installed are {', '.join(sorted(entries)) or 'none'}; "
+        "otherwise name a module:Class, or exec:COMMAND or a path to an executable that speaks the worker protocol"
+    )
+
+
+def listed() -> list[Listing]:
+    """Return every installed backend in alphabetical order, with what keeps it from loading; imports none."""
+    return [Listing(name, entry.value, _problem(entry)) for name, entry in sorted(_entries().items())]
+
+
+def load(spec: BackendSpec) -> Backend:
+    """Import and construct the backend in this process.
+
+    Raise ``BackendError`` when it has no Python class, fails to import or to construct, or is no ``Backend``.
+    """
+    if spec.target is None:
+        raise BackendError(f"backend {spec.name!r} is a separate program and cannot run in this process")
+    try:
+        factory = EntryPoint(spec.name, spec.target, GROUP).load()
+        backend = factory()
+    except Exception as error:
+        raise BackendError(f"backend {spec.name!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(backend, Backend):
+        raise BackendError(f"backend {spec.name!r}: {spec.target} makes a {type(backend).__name__}, not a Backend")
+    return backend
+
+
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def _python(name: str, target: str) -> BackendSpec:
+    return BackendSpec(name, (sys.executable, "-m", "conformance.backends.worker", name), target)
+
+
+def _command(name: str, words: list[str]) -> BackendSpec:
+    program = shutil.which(words[0]) if words else None
+    if program is None:
+        raise BackendError(f"backend {name!r}: {words[0] if words else 'nothing'} is not an executable program")
+    return BackendSpec(name, (program, *words[1:]))
+
+
+def _problem(entry: EntryPoint) -> str | None:
+    """Return what keeps an entry point from loading, judged by what is installed."""
+    missing = [name for name in _extra_requirements(entry) if not _installed(name)]
+    if missing:
+        owner = entry.dist.name if entry.dist else "mesh-conformance"
+        return f"{', '.join(missing)} not installed; run: pip install '{owner}[{entry.name}]'"
+    try:
+        found = find_spec(entry.module)
+    except ImportError as error:
+        return f"{error}; reinstall the distribution that registers {entry.value}"
+    if found is None:
+        return f"no module {entry.module}; reinstall the distribution that registers {entry.value}"
+    return None
+
+
+def _extra_requirements(entry: EntryPoint) -> list[str]:
+    """Return the distributions behind the extra of the same name as the backend."""
+    wanted = re.compile(rf"extra\s*==\s*['\"]{re.escape(entry.name)}['\"]")
+    lines = (entry.dist.requires or []) if entry.dist else []
+    names = (re.match(r"[A-Za-z0-9._-]+", line) for line in lines if wanted.search(line))
+    return [name.group() for name in names if name]
+
+
+def _installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True

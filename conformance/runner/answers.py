@@ -1,0 +1,62 @@
+"""What comes back for a case that was handed to a worker, and the limits a worker lives under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+
+BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
+
+
+class NotReady(RuntimeError):
+    """A backend did not start; the message says how it ended and the last thing it wrote."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``start`` and ``case`` are seconds without progress, ``memory`` bytes of the whole process tree.
+
+    ``restarts`` bounds the processes after the first; ``window`` the cases in flight.
+    """
+
+    start: float = 90.0
+    case: float = 20.0
+    memory: int = 4 << 30
+    restarts: int = 20
+    window: int = 32
+
+
+@dataclass(frozen=True)
+class Broken:
+    """No observation: how the backend broke, in words, and the last it wrote on standard error."""
+
+    outcome: BrokenOutcome
+    detail: str
+    stderr_tail: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An observation, or how the backend broke. ``note`` keeps evidence that ``result`` alone does not show."""
+
+    result: Observation | Broken
+    note: str | None = None
+
+
+def misfit(case: Case, observation: Observation) -> str | None:
+    """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
+    world, names = case.program.world, set(case.program.results)
+    if observation.errors and len(observation.errors) != world:
+        return f"an observation has {len(observation.errors)} errors for {world} ranks"
+    if not observation.raised and set(observation.results) != names:
+        return f"an observation has the results {sorted(observation.results)} where {sorted(names)} are wanted"
+    for name, blocks in observation.results.items():
+        if len(blocks) != world:
+            return f"result {name!r} of an observation has {len(blocks)} blocks for {world} ranks"
+    for touched in observation.touched:
+        if touched.input not in case.inputs or not 0 <= touched.rank < world:
+            return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
+    return None

@@ -1,0 +1,113 @@
+"""The interface of a worker without a process: for debugging and for qualification, never for certification."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from conformance.backends import protocol
+from conformance.backends.base import Backend
+from conformance.backends.discovery import BackendError, BackendSpec, load
+from conformance.backends.worker import introduce, observations
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.runner.answers import Answer, Broken, Limits, NotReady, misfit
+
+
+class InProcess:
+    """A backend that executes in this process when polled; what kills it kills the runner."""
+
+    def __init__(self, spec: BackendSpec, limits: Limits | None = None, *, backend: Backend | None = None) -> None:
+        """Prepare the backend of ``spec``, or an already constructed one; only ``limits.window`` matters here."""
+        self.spec = spec
+        self.limits = limits or Limits()
+        self._backend = backend
+        self._ready: protocol.Ready | None = None
+        self._tickets = 0
+        self._queue: deque[tuple[int, Case]] = deque()
+        self._answers: list[tuple[int, Answer]] = []
+
+    def __enter__(self) -> Self:
+        """Return the worker itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the backend."""
+        self.close()
+
+    @property
+    def ready(self) -> protocol.Ready:
+        """Return how the backend introduces itself, loading it if need be; raise ``NotReady`` if it cannot."""
+        if self._ready is None:
+            try:
+                self._backend = self._backend or load(self.spec)
+                self._ready = introduce(self._backend)
+            except BackendError as error:
+                raise NotReady(str(error)) from error
+            except Exception as error:
+                raise NotReady(f"{self.spec.name} did not start: {type(error).__name__}: {error}") from error
+        return self._ready
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many submitted cases ``poll`` has not returned yet."""
+        return len(self._queue) + len(self._answers)
+
+    @property
+    def answered(self) -> bool:
+        """Return whether ``poll(0)`` has something to return."""
+        return bool(self._answers)
+
+    def submit(self, case: Case) -> int:
+        """Queue a case and return its ticket."""
+        self._tickets += 1
+        self._queue.append((self._tickets, case))
+        return self._tickets
+
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+        """Execute one window of cases and return their answers; ``timeout`` bounds nothing here."""
+        self.advance()
+        answers, self._answers = self._answers, []
+        return answers
+
+    def ask(self, case: Case) -> Answer:
+        """Execute one case now, ahead of the queued ones."""
+        (answer,) = self._execute([case])
+        return answer
+
+    def close(self) -> None:
+        """Close the backend; unanswered cases stay unanswered."""
+        self._queue.clear()
+        if self._backend is not None:
+            self._backend.close()
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return nothing to wait for."""
+        return []
+
+    def due(self) -> float:
+        """Return 0 when cases are queued."""
+        return 0.0 if self._queue else 3600.0
+
+    def advance(self) -> None:
+        """Execute one window of queued cases."""
+        batch = [self._queue.popleft() for _ in range(min(len(self._queue), self.limits.window))]
+        answers = self._execute([case for _, case in batch])
+        self._answers += [(ticket, answer) for (ticket, _), answer in zip(batch, answers, strict=True)]
+
+    def _execute(self, cases: list[Case]) -> list[Answer]:
+        try:
+            self.ready  # noqa: B018 - loads the backend
+        except NotReady as error:
+            return [Answer(Broken("not_run", str(error)))] * len(cases)
+        assert self._backend is not None
+        pairs = zip(cases, observations(self._backend, cases), strict=True)
+        return [_answer(case, observation) for case, observation in pairs]
+
+
+def _answer(case: Case, observation: Observation) -> Answer:
+    wrong = misfit(case, observation)
+    return Answer(Broken("protocol_error", wrong) if wrong else observation)

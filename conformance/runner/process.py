@@ -1,0 +1,217 @@
+"""One live backend process: private pipes that never block, bounded stderr, and a death that takes all with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+import psutil
+
+from conformance.backends import protocol
+
+GRACE: Final = 0.5
+"""Seconds between SIGTERM and SIGKILL: an exit handler gets its turn, a stuck process costs little."""
+
+CHUNK: Final = 1 << 16
+LONGEST_REPLY: Final = 64 << 20
+"""Bytes without a newline that end a backend: large tensors travel by file, so no honest line comes near."""
+
+STDERR_KEPT: Final = 16 << 10
+
+
+class Process:
+    """A running command in its own session, with line pipes to and from it."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start ``command``; raise ``OSError`` when that fails."""
+        request_read, self._requests = os.pipe()
+        self._replies, reply_write = os.pipe()
+        self._errors, error_write = os.pipe()
+        theirs = (request_read, reply_write, error_write)
+        environment = {**os.environ, protocol.READ: str(request_read), protocol.WRITE: str(reply_write)}
+        try:
+            self._popen = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=error_write,
+                stderr=error_write,
+                pass_fds=(request_read, reply_write),
+                start_new_session=True,
+                env=environment,
+            )
+        except OSError:
+            self._close_pipes()
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        for descriptor in (self._requests, self._replies, self._errors):
+            os.set_blocking(descriptor, False)
+        self._unsent: deque[memoryview] = deque()
+        self._partial = b""
+        self._stderr = bytearray()
+        self._tree: set[psutil.Process] = set()
+        self.ended = False
+        """Whether the reply pipe is at its end."""
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return the descriptors worth waiting for, each with its ``selectors`` events."""
+        wanted = [(self._errors, selectors.EVENT_READ)] if self._errors >= 0 else []
+        if not self.ended:
+            wanted.append((self._replies, selectors.EVENT_READ))
+        if self._unsent:
+            wanted.append((self._requests, selectors.EVENT_WRITE))
+        return wanted
+
+    def send(self, line: bytes) -> None:
+        """Queue a line and write what the pipe takes."""
+        self._unsent.append(memoryview(line))
+        self.write()
+
+    def write(self) -> None:
+        """Write as much of the queue as the pipe takes now."""
+        try:
+            while self._unsent:
+                head = self._unsent[0]
+                written = os.write(self._requests, head)
+                if written < len(head):
+                    self._unsent[0] = head[written:]
+                else:
+                    self._unsent.popleft()
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._unsent.clear()  # The reply pipe tells the rest of the story.
+
+    def read(self) -> list[bytes]:
+        """Return the reply lines that have arrived, and keep the end of what was written on stderr.
+
+        Raise ``OverflowError`` for a line longer than ``LONGEST_REPLY``.
+        """
+        self._drain_errors()
+        parts, size = [self._partial], len(self._partial)
+        while not self.ended and size <= LONGEST_REPLY and (chunk := _read(self._replies)) is not None:
+            parts.append(chunk)
+            size += len(chunk)
+            self.ended = not chunk
+        *lines, self._partial = b"".join(parts).split(b"\n")
+        if len(self._partial) > LONGEST_REPLY:
+            raise OverflowError(f"a reply line is longer than {LONGEST_REPLY >> 20} MiB")
+        return lines
+
+    def exit_status(self) -> int | None:
+        """Return the status of the exited leader as ``subprocess`` counts it, or ``None``; it stays a zombie.
+
+        The process group can then still be killed by its id, which no other process can have taken.
+        """
+        if self._popen.returncode is not None or not hasattr(os, "waitid"):
+            return self._popen.poll()
+        try:
+            state = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        except ChildProcessError:  # The host program ignores SIGCHLD or reaped it.
+            return self._popen.poll()
+        if state is None:
+            return None
+        return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
+
+    def memory(self) -> int:
+        """Return the bytes of RAM the process tree holds (resident set sizes, summed)."""
+        return sum(self._measure("rss"))
+
+    def proportional_memory(self) -> int:
+        """Return the same with pages that forked ranks share counted once; slower, Linux only, else ``memory``."""
+        return sum(self._measure("pss"))
+
+    def stop(self, seconds: float) -> None:
+        """Ask for an orderly exit by closing the request pipe, wait at most ``seconds``, then kill what is left."""
+        deadline = time.monotonic() + seconds
+        while self._unsent and time.monotonic() < deadline and self.exit_status() is None:
+            self._pause()
+            self.write()
+        os.close(self._requests)
+        self._requests = -1
+        while self.exit_status() is None and time.monotonic() < deadline:
+            self._pause()
+        self.kill(grace=0.0)
+
+    def kill(self, grace: float = GRACE) -> str:
+        """End the whole process group and every known descendant; return the last it wrote on stderr."""
+        with contextlib.suppress(psutil.Error):
+            self._tree.update(psutil.Process(self._popen.pid).children(recursive=True))
+        if grace and self.exit_status() is None:
+            self._signal(signal.SIGTERM)
+            deadline = time.monotonic() + grace
+            while self.exit_status() is None and time.monotonic() < deadline:
+                self._pause()
+        self._signal(signal.SIGKILL)
+        for member in self._tree:
+            with contextlib.suppress(psutil.Error):
+                member.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(5)  # Only a process stuck inside the kernel outlives this.
+        self._drain_errors()
+        self._close_pipes()
+        return self.stderr_tail()
+
+    def stderr_tail(self) -> str:
+        """Return the last lines written on standard output and standard error."""
+        return bytes(self._stderr).decode(errors="replace").strip()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, number)
+
+    def _measure(self, kind: str) -> list[int]:
+        sizes = []
+        with contextlib.suppress(psutil.Error):
+            leader = psutil.Process(self._popen.pid)
+            tree = [leader, *leader.children(recursive=True)]
+            self._tree.update(tree[1:])
+            for member in tree:
+                with contextlib.suppress(psutil.Error):
+                    info = member.memory_info() if kind == "rss" else member.memory_full_info()
+                    sizes.append(int(getattr(info, kind, info.rss)))
+        return sizes
+
+    def _pause(self) -> None:
+        """Wait a moment, emptying the pipes so that nobody hangs on a full one while dying."""
+        readable = [fd for fd in (self._errors, -1 if self.ended else self._replies) if fd >= 0]
+        for descriptor in select.select(readable, [], [], 0.01)[0]:
+            if descriptor == self._errors:
+                self._drain_errors()
+            else:
+                self.ended = _read(descriptor) == b""
+
+    def _drain_errors(self) -> None:
+        for _ in range(64):
+            chunk = _read(self._errors) if self._errors >= 0 else None
+            if chunk is None:
+                break
+            if not chunk:
+                os.close(self._errors)
+                self._errors = -1
+            self._stderr += chunk
+            del self._stderr[:-STDERR_KEPT]
+
+    def _close_pipes(self) -> None:
+        for descriptor in (self._requests, self._replies, self._errors):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._requests = self._replies = self._errors = -1
+        self.ended = True
+
+
+def _read(descriptor: int) -> bytes | None:
+    """Return the next bytes, nothing at the end, ``None`` when none are there now."""
+    try:
+        return os.read(descriptor, CHUNK)
+    except BlockingIOError:
+        return None

@@ -1,0 +1,333 @@
+"""Cases in, answers out, whatever the backend does: it runs in its own process, which this module restarts."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import deque
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import msgspec
+
+from conformance.backends import protocol
+from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
+from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, NotReady, misfit
+from conformance.runner.in_process import InProcess
+from conformance.runner.process import Process
+from conformance.runner.waiting import listen, wait
+
+__all__ = ["Answer", "Broken", "InProcess", "Limits", "NotReady", "Worker", "wait"]
+
+ABSENT: Final = 1.0
+"""Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
+
+SAMPLE: Final = 0.25
+"""Seconds between looks at memory and exit status; a look costs 0.2 ms for one process, 5 ms for 36 of them."""
+
+REAP: Final = 5.0
+"""Seconds a process may take to exit after the end of its replies: writing a core file is slow."""
+
+STOP: Final = 3.0
+"""Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
+
+_decode: Final = msgspec.json.Decoder(protocol.Reply).decode
+
+
+@dataclass(frozen=True)
+class _Item:
+    ticket: int
+    case: Case
+
+
+class Worker:
+    """A backend behind the worker protocol, across as many processes as its crashes need.
+
+    Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll`` and
+    ``close`` waits. A break with several cases in flight (or in a process that has already served some)
+    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process.
+    """
+
+    def __init__(self, spec: BackendSpec, limits: Limits | None = None) -> None:
+        """Prepare a worker; its first process starts when it is needed."""
+        self.spec = spec
+        self.limits = limits or Limits()
+        self._tickets = 0
+        self._queue: deque[_Item] = deque()
+        self._sent: deque[_Item] = deque()
+        self._answers: list[tuple[int, Answer]] = []
+        self._suspect: _Item | None = None
+        self._evidence: Broken | None = None
+        self._process: Process | None = None
+        self._ready: protocol.Ready | None = None
+        self._greeted = False
+        self._served = 0
+        self._restarts = self._failed_starts = 0
+        self._given_up: Broken | None = None
+        self._progress = self._listened = 0.0
+        self._sample = 0.0
+        self._end: float | None = None
+
+    def __enter__(self) -> Self:
+        """Return the worker itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the worker."""
+        self.close()
+
+    @property
+    def ready(self) -> protocol.Ready:
+        """Return how the backend introduced itself, starting it if need be; raise ``NotReady`` if it does not."""
+        if self._process is None and self._ready is None:
+            self._start()
+        while self._ready is None and self._given_up is None:
+            listen([self], self.due())
+            self.advance()
+        if self._ready is None:
+            assert self._given_up is not None
+            raise NotReady(self._given_up.detail)
+        return self._ready
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many submitted cases ``poll`` has not returned yet."""
+        return len(self._queue) + len(self._sent) + (self._suspect is not None and not self._sent) + len(self._answers)
+
+    @property
+    def answered(self) -> bool:
+        """Return whether ``poll(0)`` has something to return."""
+        return bool(self._answers)
+
+    def submit(self, case: Case) -> int:
+        """Queue a case, send it when the window has room, and return its ticket."""
+        self._tickets += 1
+        self._queue.append(_Item(self._tickets, case))
+        if self._process is not None and self._greeted:
+            self._feed()
+        return self._tickets
+
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+        """Return the answers that arrived, waiting up to ``timeout`` seconds for the first; never raises."""
+        wait([self], timeout if self.outstanding else 0.0)
+        answers, self._answers = self._answers, []
+        return answers
+
+    def ask(self, case: Case) -> Answer:
+        """Return the answer to one case; answers to others stay for ``poll``."""
+        ticket = self.submit(case)
+        while True:
+            self.advance()
+            for at, (answered, answer) in enumerate(self._answers):
+                if answered == ticket:
+                    del self._answers[at]
+                    return answer
+            listen([self], self.due())
+
+    def close(self) -> None:
+        """Let the backend exit in order, then end whatever is left of it; unanswered cases stay unanswered."""
+        if self._process is not None:
+            self._process.send(msgspec.json.encode(protocol.Stop()) + b"\n")
+            self._process.stop(STOP if not self._sent else 0.0)
+            self._process = None
+        self._queue.clear()
+        self._sent.clear()
+        self._suspect = self._evidence = None
+        self._given_up = self._given_up or Broken("not_run", "the worker was closed")
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return descriptors and their ``selectors`` events."""
+        return self._process.descriptors() if self._process else []
+
+    def due(self) -> float:
+        """Return the seconds until ``advance`` must be called although no descriptor is ready."""
+        if self._process is None:
+            return 0.0 if self._queue or self._suspect else 3600.0
+        if self._end is not None:
+            return 0.02
+        if self._busy():
+            return max(0.0, min(self._sample, self._deadline(), self._listened + ABSENT / 2) - time.monotonic())
+        return 3600.0
+
+    def advance(self) -> None:
+        """Start, feed, hear and judge the process, as far as that goes without waiting."""
+        if self._given_up is None and self._process is None and (self._queue or self._suspect):
+            self._start()
+        now = time.monotonic()
+        if now - self._listened > ABSENT:
+            self._progress += now - self._listened
+        self._listened = now
+        if self._process is not None:
+            self._process.write()
+            self._hear(self._process)
+        if self._process is not None:
+            self._watch(self._process)
+        if self._given_up is not None:
+            self._answers += [(item.ticket, Answer(self._given_up)) for item in self._queue]
+            self._queue.clear()
+        elif self._process is not None and self._greeted:
+            self._feed()
+
+    def _start(self) -> None:
+        self._greeted, self._served, self._end = False, 0, None
+        self._progress = self._listened = time.monotonic()
+        self._sample = self._progress + SAMPLE
+        try:
+            self._process = Process(self.spec.command)
+        except OSError as error:
+            self._give_up(f"{self.spec.name} cannot be started: {error}", "")
+            return
+        self._process.send(msgspec.json.encode(protocol.Hello()) + b"\n")
+
+    def _feed(self) -> None:
+        assert self._process is not None
+        if self._suspect is not None:
+            if not self._sent and not self._served:
+                self._send(self._suspect)
+            return
+        while self._queue and len(self._sent) < self.limits.window:
+            self._send(self._queue.popleft())
+
+    def _send(self, item: _Item) -> None:
+        assert self._process is not None
+        if not self._sent:
+            self._progress = time.monotonic()
+            self._sample = max(self._sample, self._progress + SAMPLE)
+        self._sent.append(item)
+        self._process.send(msgspec.json.encode(protocol.Run(seq=item.ticket, case=item.case)) + b"\n")
+
+    def _hear(self, process: Process) -> None:
+        try:
+            lines = process.read()
+            for line in lines:
+                self._take(line)
+        except (ValueError, OverflowError, RecursionError, MemoryError) as error:
+            self._break("protocol_error", str(error))
+            return
+        if process.ended and self._end is None:
+            self._end = time.monotonic()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            reply = _decode(line)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(f"a reply breaks the protocol ({error}): {_shown(line)}") from None
+        if isinstance(reply, protocol.Ready):
+            if self._greeted:
+                raise ValueError("the backend introduced itself twice")
+            if reply.protocol != protocol.VERSION:
+                raise ValueError(f"the backend speaks protocol {reply.protocol}, not {protocol.VERSION}")
+            self._greeted, self._ready, self._failed_starts = True, reply, 0
+            return
+        if not self._greeted:
+            raise ValueError(f"the first reply must be ready: {_shown(line)}")
+        if not self._sent or reply.seq != self._sent[0].ticket:
+            wanted = f"reply {self._sent[0].ticket} is due" if self._sent else "none is due"
+            raise ValueError(f"got reply {reply.seq} when {wanted}")
+        wrong = misfit(self._sent[0].case, reply.observation)
+        if wrong:
+            raise ValueError(wrong)
+        self._settle(self._sent.popleft(), Answer(reply.observation))
+
+    def _watch(self, process: Process) -> None:
+        now = time.monotonic()
+        if self._end is not None or (self._busy() and now >= self._sample):
+            status = process.exit_status()
+            if status is not None:
+                self._hear_last(process, status)
+                return
+            if self._end is not None:
+                if now > self._end + REAP:
+                    self._break("protocol_error", "closed its reply descriptor without exiting")
+                return
+        if not self._busy():
+            return
+        if now >= self._deadline():
+            phase, limit = ("a case", self.limits.case) if self._greeted else ("the start", self.limits.start)
+            self._break("timeout", f"no answer within {limit:g} s, the limit for {phase}")
+        elif now >= self._sample:
+            self._weigh(process)
+
+    def _hear_last(self, process: Process, status: int) -> None:
+        """Take what was written before the exit (a surviving child may hold the pipe open), then blame the exit."""
+        self._hear(process)
+        if self._process is process:
+            how = f"exited with status {status}" if status >= 0 else f"was killed by {_signal_name(-status)}"
+            self._break("crashed", f"{how} before answering")
+
+    def _weigh(self, process: Process) -> None:
+        start = time.monotonic()
+        limit, used = self.limits.memory, process.memory()
+        if used > limit:
+            # Forked ranks share most of their pages, which the plain sum counts once for each.
+            used = process.proportional_memory()
+        if used > limit:
+            self._break("crashed", f"used {used / 2**30:.2f} GiB of memory, over the limit of {limit / 2**30:.2f} GiB")
+        now = time.monotonic()
+        self._sample = now + max(SAMPLE, 20 * (now - start))
+
+    def _busy(self) -> bool:
+        return bool(self._sent) or not self._greeted
+
+    def _deadline(self) -> float:
+        return self._progress + (self.limits.case if self._greeted else self.limits.start)
+
+    def _settle(self, item: _Item, answer: Answer) -> None:
+        """Record the answer to ``item``; a suspect's carries the break that made it one."""
+        self._served += 1
+        self._progress = time.monotonic()
+        if item is self._suspect:
+            evidence, self._suspect, self._evidence = self._evidence, None, None
+            if evidence is not None and not isinstance(answer.result, Broken):
+                note = f"alone in a fresh process it ran; among other cases: {evidence.outcome}, {evidence.detail}"
+                answer = Answer(answer.result, note)
+        self._answers.append((item.ticket, answer))
+
+    def _break(self, outcome: BrokenOutcome, detail: str) -> None:
+        """End the process and find out whose fault that was."""
+        assert self._process is not None
+        tail = self._process.kill()
+        self._process = None
+        broken = Broken(outcome, detail, tail)
+        if not self._greeted:
+            self._failed_starts += 1
+            if self._ready is None or self._failed_starts > 1:
+                self._give_up(f"{self.spec.name} did not start: {detail}", tail)
+                return
+        self._greeted = False
+        if self._sent:
+            head = self._sent.popleft()
+            alone = not self._sent and not self._served
+            self._queue.extendleft(reversed(self._sent))
+            self._sent.clear()
+            if alone or self._restarts >= self.limits.restarts:
+                self._settle(head, Answer(broken))
+            else:
+                self._suspect, self._evidence = head, broken
+        if self._restarts >= self.limits.restarts:
+            self._give_up(
+                f"the budget of {self.limits.restarts} restarts is spent; the last: {outcome}, {detail}", tail
+            )
+        self._restarts += 1
+
+    def _give_up(self, detail: str, tail: str) -> None:
+        last = tail.splitlines()[-1] if tail else ""
+        self._given_up = Broken("not_run", f"{detail}{': ' + last if last else ''}", tail)
+        if self._suspect is not None and self._evidence is not None:
+            self._settle(self._suspect, Answer(self._evidence, "not run again alone: " + detail))
+
+
+def _shown(line: bytes) -> str:
+    text = line[:80].decode(errors="backslashreplace")
+    return repr(text) + ("..." if len(line) > len(text) else "")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
