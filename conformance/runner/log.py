@@ -1,10 +1,13 @@
-"""The run log: a header line, one line for each case and backend, a footer line."""
+"""The run log: a header, one line for each case and backend, one for each way to fail, and a footer."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import IO, Final
+
 import msgspec
 
-from conformance.judging.clause import Held, Outcome
+from conformance.judging.clause import Held, Outcome, Requirement
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,9 +38,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     """One case on one backend.
 
     ``clauses`` has a verdict for every clause that speaks about the case (none when it was not judged).
-    ``blame`` is the broken clause that explains the outcome; ``detail`` says what was seen and expected.
-    ``minimal`` marks a failure that no listed reduction keeps failing; ``bucket`` counts the cases of the
-    run with the same operation, blame and outcome. ``file`` is the failing case, relative to the log.
+    ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
+    evidence beside the verdict, such as a crash that did not come back.
     """
 
     backend: str
@@ -49,20 +51,88 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     clauses: dict[str, Held]
     seconds: float
     blame: str | None = None
-    requirement: str | None = None
+    requirement: Requirement | None = None
     detail: str | None = None
-    file: str | None = None
-    minimal: bool = False
+    note: str | None = None
     under_claimed: bool = False
 
 
+class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
+    """One way in which a backend fails, by its smallest case.
+
+    ``clause`` is to blame: no smaller case triggers fewer clauses and fails alike. ``file`` is the case,
+    relative to the log. ``explains`` lists the cases of the run that break every clause this one breaks.
+    ``minimal`` says that every listed reduction was tried and none still fails.
+    """
+
+    backend: str
+    op: str
+    clause: str
+    requirement: Requirement
+    outcome: Outcome
+    case: str
+    file: str
+    detail: str
+    minimal: bool
+    explains: tuple[str, ...]
+
+
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
-    """Counts by backend and outcome; a log without it is incomplete."""
+    """Counts of the run's cases by backend and outcome; a log without it is incomplete."""
 
     finished: str
     seconds: float
     counts: dict[str, dict[str, int]]
+    seconds_by_backend: dict[str, float] = {}
     clauses_never_exercised: tuple[str, ...] = ()
 
 
-Record = Header | CaseRecord | Footer
+Record = Header | CaseRecord | Failure | Footer
+DECODER: Final = msgspec.json.Decoder(Record)
+
+
+class LogError(ValueError):
+    """A file is no run log, or not the log of this run."""
+
+
+def read(path: Path) -> list[Record]:
+    """Return the records of a log. A last line cut short by a killed run is left out.
+
+    Raise ``LogError`` naming the line for anything else that is no record.
+    """
+    records: list[Record] = []
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(DECODER.decode(line))
+        except msgspec.MsgspecError as error:
+            if number == len(lines):
+                break
+            raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+    if not records or not isinstance(records[0], Header):
+        raise LogError(f"{path}: a run log begins with a header line")
+    return records
+
+
+class Log:
+    """A log being written: one line a record, on disk before the next case is judged."""
+
+    def __init__(self, path: Path, *, keep: list[Record] | None = None) -> None:
+        """Start the log at ``path``, or go on after the records in ``keep``."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if keep is not None:
+            fresh = path.with_suffix(".resumed")
+            fresh.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in keep))
+            fresh.replace(path)
+        self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
+
+    def write(self, record: Record) -> None:
+        """Append one record and hand it to the operating system."""
+        self._file.write(msgspec.json.encode(record) + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()

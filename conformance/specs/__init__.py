@@ -29,3 +29,6 @@ def clauses_of(op: str) -> tuple[Clause, ...]:
 def every_clause() -> dict[str, Clause]:
     """Return all clauses by id."""
     return {clause.id: clause for clause in (*COMMON, *(c for op in OPS.values() for c in op.clauses))}
+
+
+__all__ = ["COMMON", "OPS", "Clause", "Op", "clauses_of", "every_clause"]

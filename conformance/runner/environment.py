@@ -1,0 +1,48 @@
+"""Where a run took place and which specification it ran, so that two runs can be compared."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import conformance
+from conformance import cases, judging, reference, specs
+
+
+def environment() -> dict[str, str]:
+    """Return the suite, Python, the libraries that draw and compute, the system and the processor."""
+    packages = ("numpy", "ml_dtypes", "hypothesis", "msgspec")
+    return {
+        "mesh-conformance": conformance.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+    }
+
+
+def digests() -> tuple[str, str]:
+    """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference."""
+    return _digest(cases, judging, specs), _digest(reference)
+
+
+def _digest(*packages: object) -> str:
+    total = hashlib.sha256()
+    for package in packages:
+        folder = Path(str(getattr(package, "__file__", ""))).parent
+        for file in sorted(folder.rglob("*.py")):
+            total.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")

@@ -1,0 +1,214 @@
+"""The one engine: draws cases, feeds every backend at once, judges, minimises, and writes the run log."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from conformance.cases.case import Case, case_id
+from conformance.cases.codec import save
+from conformance.judging.verdict import Verdict, applicable
+from conformance.runner.draws import draw_cases
+from conformance.runner.environment import digests, environment
+from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Log, LogError, Record, read
+from conformance.runner.meaning import meaning
+from conformance.runner.minimise import failures
+from conformance.runner.waiting import wait
+from conformance.specs import COMMON, OPS, clauses_of, every_clause
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: operations, examples drawn for each, the seed, and seconds before no new case is asked."""
+
+    ops: tuple[str, ...]
+    examples: int
+    seed: int = 0
+    profile: str = "default"
+    time_budget: float | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered."""
+
+    counts: Mapping[str, Mapping[str, int]]
+    failures: tuple[Failure, ...]
+    never: tuple[str, ...]
+    seconds: float
+
+    @property
+    def status(self) -> int:
+        """Return the exit status: 0 conformant, 1 a *must* clause fails, 3 nothing or not all was run."""
+        if any(failure.requirement == "must" for failure in self.failures):
+            return 1
+        judged = all(sum(counts.values()) > counts.get("not_run", 0) == 0 for counts in self.counts.values())
+        return 0 if judged and self.counts and not self.never else 3
+
+
+@dataclass
+class _Run:
+    """The state of a run: what was written so far."""
+
+    log: Log
+    watch: Callable[[Record], None]
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def write(self, record: Record) -> None:
+        self.log.write(record)
+        self.tell(record)
+
+    def tell(self, record: Record) -> None:
+        if isinstance(record, CaseRecord):
+            self.counts.setdefault(record.backend, Counter())[record.outcome] += 1
+        self.watch(record)
+
+
+def explore(
+    plan: Plan,
+    workers: Mapping[str, Judgeable],
+    directory: Path,
+    *,
+    resume: bool = False,
+    watch: Callable[[Record], None] = lambda record: None,
+) -> Result:
+    """Run ``plan`` on every worker, by name, and write ``directory/run.jsonl`` and the failing cases.
+
+    ``watch`` sees every record as it is written. Raise ``LogError`` when the directory holds a log already
+    and ``resume`` is false, or holds the log of another plan.
+    """
+    began = time.monotonic()
+    header = _header(plan, workers)
+    kept = _kept(directory / "run.jsonl", header, resume=resume)
+    run = _Run(Log(directory / "run.jsonl", keep=kept), watch)
+    lanes = [Lane(name, worker, run.write) for name, worker in workers.items()]
+    if kept is None:
+        run.write(header)
+    for record in kept or ():
+        _take_over(record, lanes)
+        run.tell(record)
+    try:
+        exercised = _pass_one(plan, lanes, began)
+        found = tuple(_pass_two(plan, lanes, directory, run))
+        never = tuple(sorted(_expected_clauses(plan) - exercised))
+        seconds = time.monotonic() - began
+        run.write(
+            Footer(
+                finished=_now(),
+                seconds=round(seconds, 3),
+                counts={name: dict(counts) for name, counts in run.counts.items()},
+                seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
+                clauses_never_exercised=never,
+            )
+        )
+    finally:
+        run.log.close()
+    return Result(run.counts, found, never, seconds)
+
+
+def _pass_one(plan: Plan, lanes: Sequence[Lane], began: float) -> set[str]:
+    """Draw and judge the domain of every operation; return the clauses that spoke."""
+    exercised: set[str] = set()
+    seen: set[str] = set()
+
+    def sink(case: Case) -> None:
+        name = case_id(case)
+        if name in seen:
+            return
+        seen.add(name)
+        subject = meaning(case)
+        exercised.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
+        late = plan.time_budget is not None and time.monotonic() - began > plan.time_budget
+        for lane in lanes:
+            if late:
+                lane.skip(name, subject)
+            else:
+                lane.offer(name, subject)
+        _collect(lanes, 0.0)
+
+    for op in plan.ops:
+        draw_cases(OPS[op], plan.examples, plan.seed, sink)
+    while any(lane.worker.outstanding for lane in lanes):
+        _collect(lanes, 1.0)
+    return exercised
+
+
+def _pass_two(plan: Plan, lanes: Sequence[Lane], directory: Path, run: _Run) -> Iterator[Failure]:
+    """Minimise and record every way to fail."""
+
+    def store(name: str, case: Case) -> str:
+        file = Path("cases") / f"{name.replace('/', '_')}.json"
+        (directory / "cases").mkdir(exist_ok=True)
+        save(case, directory / file)
+        return file.as_posix()
+
+    for lane in lanes:
+        for op in plan.ops:
+            for failure in failures(lane, op, plan.examples, plan.seed, store):
+                run.write(failure)
+                yield failure
+
+
+def _collect(lanes: Sequence[Lane], timeout: float) -> None:
+    wait([lane.worker for lane in lanes], timeout)
+    for lane in lanes:
+        lane.collect()
+
+
+def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
+    spec, reference = digests()
+    entries = tuple(
+        BackendEntry(name=name, description=worker.ready.description, claims=worker.ready.claims)
+        for name, worker in workers.items()
+    )
+    return Header(
+        suites=("collectives",),
+        spec_digest=spec,
+        reference_digest=reference,
+        seed=plan.seed,
+        profile=plan.profile,
+        examples=plan.examples,
+        ops=plan.ops,
+        started=_now(),
+        environment=environment(),
+        backends=entries,
+    )
+
+
+def _kept(path: Path, header: Header, *, resume: bool) -> list[Record] | None:
+    """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew."""
+    if not path.exists():
+        return None
+    if not resume:
+        raise LogError(f"{path} exists: choose another folder with -o, or go on with --resume")
+    records = read(path)
+    old = records[0]
+    for name in ("spec_digest", "reference_digest", "seed", "examples", "ops", "backends"):
+        if getattr(old, name) != getattr(header, name):
+            raise LogError(f"{path} is the log of another run: its {name} differ; choose another folder with -o")
+    return [old, *(record for record in records if isinstance(record, CaseRecord))]
+
+
+def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
+    if isinstance(record, CaseRecord):
+        blame = every_clause().get(record.blame or "")
+        known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
+        for lane in lanes:
+            if lane.name == record.backend:
+                lane.resume(record, known)
+
+
+def _expected_clauses(plan: Plan) -> set[str]:
+    """Return the ids of the clauses that the plan's operations should trigger."""
+    return {clause.id for op in plan.ops for clause in OPS[op].clauses} | {
+        clause.id for clause in COMMON if len(plan.ops) == len(OPS)
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,136 @@
+"""One backend's side of a run: its worker, its claims, and the verdicts it has so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+from conformance.backends.base import supported
+from conformance.backends.protocol import Ready
+from conformance.cases.case import Case, case_id
+from conformance.cases.observation import Observation
+from conformance.judging.clause import Subject
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer
+from conformance.runner.log import CaseRecord
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.waiting import Waitable
+
+PROBES: Final = 2
+"""Cases outside a claim that are run all the same, to see whether the claim is too small."""
+
+
+class Judgeable(Waitable, Protocol):
+    """A worker, in its own process or in this one."""
+
+    @property
+    def ready(self) -> Ready: ...
+    @property
+    def outstanding(self) -> int: ...
+    def submit(self, case: Case) -> int: ...
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]: ...
+    def ask(self, case: Case) -> Answer: ...
+    def close(self) -> None: ...
+
+
+class Lane:
+    """Hands cases to one worker and turns its answers into records."""
+
+    def __init__(self, name: str, worker: Judgeable, write: Callable[[CaseRecord], None]) -> None:
+        """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known."""
+        self.name = name
+        self.worker = worker
+        self.claims = worker.ready.claims
+        self.subjects: dict[str, Subject] = {}
+        self.verdicts: dict[str, Verdict] = {}
+        self.seconds = 0.0
+        self._write = write
+        self._pending: dict[int, tuple[str, str | None]] = {}
+        self._probed: Counter[str] = Counter()
+        self._recorded: set[str] = set()
+
+    def resume(self, record: CaseRecord, known: Verdict) -> None:
+        """Take over the verdict of an earlier, unfinished run instead of asking again."""
+        self._recorded.add(record.case)
+        self.verdicts[record.case] = known
+
+    def offer(self, name: str, subject: Subject) -> None:
+        """Hand over a case, unless it is known already or outside the claims."""
+        self.subjects[name] = subject
+        if name in self._recorded:
+            return
+        outside = self.outside(subject)
+        if outside is None:
+            self._pending[self.worker.submit(subject.case)] = (name, None)
+        elif subject.legal and self._probed[outside] < PROBES:
+            self._probed[outside] += 1
+            self._pending[self.worker.submit(subject.case)] = (name, outside)
+        else:
+            self._record(name, Verdict(outcome="unsupported", clauses={}, detail=outside))
+
+    def skip(self, name: str, subject: Subject) -> None:
+        """Record a case that the time budget left no time for."""
+        self.subjects[name] = subject
+        if name not in self._recorded:
+            self._record(name, Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"))
+
+    def outside(self, subject: Subject) -> str | None:
+        """Return the claim that leaves the case out, if one does."""
+        return supported(self.claims, [step.op for step in subject.case.program.steps], subject.features)
+
+    def collect(self, timeout: float = 0.0) -> None:
+        """Judge every answer that has come."""
+        for ticket, answer in self.worker.poll(timeout):
+            name, outside = self._pending.pop(ticket)
+            judged = verdict(self.subjects[name], answer)
+            seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
+            self.seconds += seconds
+            if outside is not None:
+                works = judged.outcome == "passed"
+                judged = Verdict(outcome="unsupported", clauses={}, detail=outside)
+                self._record(name, judged, seconds, answer.note, under_claimed=works)
+            else:
+                self._record(name, judged, seconds, answer.note)
+
+    def ask(self, case: Case) -> Verdict:
+        """Return the verdict on one case now, from memory where it is known."""
+        name = case_id(case)
+        if name not in self.verdicts:
+            subject = meaning(case)
+            outside = self.outside(subject)
+            if outside is not None:
+                self.verdicts[name] = Verdict(outcome="unsupported", clauses={}, detail=outside)
+            else:
+                self.verdicts[name] = verdict(subject, self.worker.ask(case))
+        return self.verdicts[name]
+
+    def failing(self, op: str) -> Iterator[str]:
+        """Yield the ids of the run's cases of ``op`` that failed in any way."""
+        for name, subject in self.subjects.items():
+            if subject.step.op == op and self.verdicts[name].blame is not None:
+                yield name
+
+    def _record(
+        self, name: str, judged: Verdict, seconds: float = 0.0, note: str | None = None, *, under_claimed: bool = False
+    ) -> None:
+        subject = self.subjects[name]
+        self.verdicts[name] = judged
+        self._recorded.add(name)
+        self._write(
+            CaseRecord(
+                backend=self.name,
+                case=name,
+                op=subject.step.op,
+                dtype="+".join(sorted(subject.features["dtype"])),
+                world=subject.case.program.world,
+                outcome=judged.outcome,
+                clauses=judged.clauses,
+                seconds=round(seconds, 6),
+                blame=judged.blame.id if judged.blame else None,
+                requirement=judged.blame.requirement if judged.blame else None,
+                detail=judged.detail,
+                note=note,
+                under_claimed=under_claimed,
+            )
+        )

@@ -1,0 +1,112 @@
+"""Pass 2: every way in which a backend fails, each by its smallest case.
+
+Starting from the failing case that breaks the fewest clauses, Hypothesis shrinks and the listed reductions
+finish. What still fails must break no clause that the start did not: so the number of clauses goes down
+before the size does, and the most particular clause left is the one to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from conformance.cases.case import Case, case_id
+from conformance.judging.verdict import Verdict
+from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
+from conformance.runner.lane import Lane
+from conformance.runner.log import Failure
+from conformance.runner.reductions import reductions
+from conformance.specs import OPS
+
+WAYS: Final = 16
+"""Ways to fail that are minimised for one operation and backend; more are counted but not shrunk."""
+
+SLOW: Final = ("crashed", "timeout", "protocol_error")
+
+
+def failures(
+    lane: Lane, op: str, examples: int, seed: int, save: Callable[[str, Case], str]
+) -> Iterator[Failure]:
+    """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case."""
+    left = sorted(lane.failing(op), key=lambda name: _cost(lane.verdicts[name], lane.subjects[name].case))
+    for _ in range(WAYS):
+        if not left:
+            return
+        start = left[0]
+        case, minimal = smallest(lane, op, start, examples, seed)
+        name, judged = case_id(case), lane.ask(case)
+        assert judged.blame is not None  # noqa: S101 - ``smallest`` returns a failing case
+        alike = [other for other in left if other == start or _explains(judged, lane.verdicts[other])]
+        left = [other for other in left if other not in alike]
+        yield Failure(
+            backend=lane.name,
+            op=op,
+            clause=judged.blame.id,
+            requirement=judged.blame.requirement,
+            outcome=judged.outcome,
+            case=name,
+            file=save(name, case),
+            detail=judged.detail or "",
+            minimal=minimal,
+            explains=tuple(alike),
+        )
+
+
+def smallest(lane: Lane, op: str, start: str, examples: int, seed: int) -> tuple[Case, bool]:
+    """Return the smallest case found that fails as ``start`` does, and whether no listed reduction is left."""
+    first = lane.verdicts[start]
+    calls = SHRINK_CALLS_SLOW if first.outcome in SLOW else SHRINK_CALLS
+    fails = _fails_like(lane, first)
+    shrunk = shrink(OPS[op], examples, seed, start, fails, calls)
+    return _reduced(lane, shrunk or lane.subjects[start].case, fails, calls)
+
+
+def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) -> tuple[Case, bool]:
+    """Apply listed reductions until none fails, or until ``calls`` new cases have been asked."""
+    asked = 0
+    while True:
+        for smaller in reductions(case):
+            if _cost(lane.ask(case), smaller) >= _cost(lane.ask(case), case):
+                continue
+            asked += case_id(smaller) not in lane.verdicts
+            if asked > calls:
+                return case, False
+            if fails(smaller):
+                case = smaller
+                break
+        else:
+            return case, True
+
+
+def _fails_like(lane: Lane, first: Verdict) -> Callable[[Case], bool]:
+    allowed = _broken(first)
+
+    def fails(case: Case) -> bool:
+        try:
+            judged = lane.ask(case)
+        except (ValueError, IndexError, TypeError):
+            return False  # a reduction made a program that is malformed, not illegal
+        return judged.blame is not None and judged.outcome == first.outcome and _broken(judged) <= allowed
+
+    return fails
+
+
+def _explains(smaller: Verdict, other: Verdict) -> bool:
+    return smaller.outcome == other.outcome and _broken(smaller) <= _broken(other)
+
+
+def _broken(judged: Verdict) -> set[str]:
+    return {clause for clause, held in judged.clauses.items() if held == "broken"}
+
+
+def _cost(judged: Verdict, case: Case) -> tuple[int, ...]:
+    blocks = [block for operand in case.inputs.values() for block in operand.blocks]
+    layouts = [layout for operand in case.inputs.values() for layout in operand.layouts]
+    return (
+        len(_broken(judged)),
+        case.program.world,
+        sum(len(block.bits) for block in blocks) + sum(len(block.shape) for block in blocks),
+        sum(layout != "contiguous" for layout in layouts),
+        sum(len(str(step.groups or "")) + len(str(step.attrs)) for step in case.program.steps),
+        sum(len(block.bits.replace("0", "")) for block in blocks),
+    )
