@@ -1,0 +1,104 @@
+"""Verdicts: what is compared, what is blamed, and which outcome it makes."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError, Touched
+from conformance.cases.program import Axis, Groups, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer, Broken
+from conformance.runner.meaning import meaning, verdict
+
+
+def gather(axis: int = 0, groups: Groups | None = None, dtype: str = "int32") -> Case:
+    step = Step(
+        op="all_gather", inputs=("x",), outputs=("y",), axes=("i",), groups=groups, attrs={"axis": axis, "tiled": True}
+    )
+    blocks = tuple(from_array(np.array([rank, rank + 2], dtype)) for rank in range(2))
+    program = Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",))
+    return Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)})
+
+
+def judged(case: Case, seen: Observation) -> Verdict:
+    return verdict(meaning(case), Answer(seen))
+
+
+def error(category: str = "invalid_argument") -> RankError:
+    return RankError(kind="ValueError", message="no such axis", category=category)  # type: ignore[arg-type]
+
+
+def test_the_reference_passes_and_the_verdict_names_every_clause_that_speaks() -> None:
+    seen = judged(gather(), Reference().execute(gather()))
+    assert seen.outcome == "passed"
+    assert {"collective.C1", "all_gather.C1", "all_gather.C3"} <= set(seen.clauses)
+    assert "all_gather.C2" not in seen.clauses
+
+
+@pytest.mark.parametrize(
+    ("wrong", "detail"),
+    [
+        (np.array([0, 2, 1, 9], np.int32), "1 of 4 elements differ; element [3] is 9 (0x00000009), expected 3 (0x00000003)"),
+        (np.array([0, 2, 1, 3], np.float32), "dtype is float32, expected int32"),
+        (np.array([[0, 2, 1, 3]], np.int32), "shape is [1, 4], expected [4]"),
+    ],
+)
+def test_a_wrong_value_dtype_or_shape_fails_and_says_where(wrong: np.ndarray, detail: str) -> None:
+    right = Reference().execute(gather()).results["y"]
+    seen = judged(gather(), Observation(results={"y": (right[0], from_array(wrong))}))
+    assert (seen.outcome, seen.detail) == ("failed", f"y on rank 1: {detail}")
+
+
+def test_zeros_of_different_sign_are_different_bits() -> None:
+    case = gather(dtype="float32")
+    right = Reference().execute(case).results["y"]
+    minus = from_array(np.array([-0.0, 2, 1, 3], np.float32))
+    assert judged(case, Observation(results={"y": (right[0], minus)})).outcome == "failed"
+
+
+def test_a_missing_rank_breaks_the_clause_that_every_rank_answers() -> None:
+    right = Reference().execute(gather()).results["y"]
+    seen = judged(gather(), Observation(results={"y": (right[0], None)}))
+    assert seen.clauses["collective.C1"] == "broken"
+
+
+def test_a_legal_case_that_raises_is_errored() -> None:
+    assert judged(gather(), Observation(errors=(error(), error()))).outcome == "errored"
+
+
+def test_an_illegal_case_wants_an_error_on_every_rank_about_the_argument() -> None:
+    case = gather(axis=1)
+    assert judged(case, Observation(errors=(error(), error()))).outcome == "passed"
+    accepted = judged(case, Reference().execute(gather()))
+    assert (accepted.outcome, accepted.blame and accepted.blame.id) == ("failed", "all_gather.C5")
+    lopsided = judged(case, Observation(errors=(error(), None)))
+    assert lopsided.blame and lopsided.blame.id == "collective.C13"
+    internal = judged(case, Observation(errors=(error("internal"),) * 2))
+    assert internal.blame and (internal.blame.id, internal.blame.requirement) == ("collective.C14", "should")
+
+
+def test_a_touched_input_is_blamed_even_when_values_are_right() -> None:
+    right = Reference().execute(gather())
+    touch = Touched(input="x", rank=1, index=0, before="00000000", after="01000000")
+    seen = judged(gather(), msgspec.structs.replace(right, touched=(touch,)))
+    assert seen.blame and seen.blame.id == "collective.C2"
+
+
+def test_the_most_particular_broken_clause_is_blamed() -> None:
+    case = gather(groups=((1, 0),))
+    unsorted = Reference().execute(gather())
+    assert judged(case, unsorted).clauses["all_gather.C1"] == "broken"
+    blame = judged(case, unsorted).blame
+    assert blame is not None
+    assert blame.id in ("collective.C8", "all_gather.C3")
+
+
+def test_a_broken_worker_breaks_every_clause_that_speaks() -> None:
+    seen = verdict(meaning(gather()), Answer(Broken("crashed", "killed by SIGSEGV")))
+    assert (seen.outcome, seen.detail) == ("crashed", "killed by SIGSEGV")
+    assert set(seen.clauses.values()) == {"broken"}

@@ -1,0 +1,51 @@
+"""The specification is whole: ids, texts, sources, and a domain that reaches every clause."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from conformance.cases.case import Case, case_id
+from conformance.judging.verdict import applicable
+from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
+from conformance.runner.draws import draw_cases
+from conformance.runner.meaning import meaning
+from conformance.specs import COMMON, OPS, clauses_of, every_clause
+
+
+def test_every_reference_function_is_specified_and_the_other_way_round() -> None:
+    assert set(OPS) == set(OPERATIONS) == set(ATTRIBUTES)
+
+
+def test_clause_ids_are_numbered_without_gaps_under_their_operation() -> None:
+    for name, clauses in {"collective": COMMON, **{op.name: op.clauses for op in OPS.values()}}.items():
+        assert [clause.id for clause in clauses] == [f"{name}.C{number}" for number in range(1, len(clauses) + 1)]
+
+
+@pytest.mark.parametrize("clause", every_clause().values(), ids=lambda clause: clause.id)
+def test_a_clause_is_one_sentence_with_a_known_source(clause) -> None:  # type: ignore[no-untyped-def]
+    assert re.fullmatch(r"[A-Z(a-z].*\.", clause.text)
+    assert "should" not in clause.text, "the requirement says so"
+    assert clause.source in ("000", "001", "002", "003", "004")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> None:
+    reached: set[str] = set()
+
+    def sink(case: Case) -> None:
+        subject = meaning(case)
+        reached.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
+
+    for op in OPS.values():
+        draw_cases(op, 300, seed, sink)
+    assert set(every_clause()) - reached == set()
+
+
+def test_the_same_seed_draws_the_same_cases() -> None:
+    runs: list[list[str]] = [[], []]
+    for run in runs:
+        draw_cases(OPS["permute"], 40, 7, lambda case, run=run: run.append(case_id(case)))  # type: ignore[misc]
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > 20
