@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause, Held, Outcome, Subject, speaks_always
+from conformance.judging.compare import same
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +44,14 @@ def judge_broken(subject: Subject, outcome: Outcome, detail: str, clauses: Seque
 
 
 def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
-    """Return the clauses that speak about the case."""
-    return [clause for clause in clauses if clause.when(subject)]
+    """Return the clauses that speak about the case.
+
+    Where a *should* settles the value, no *must* demands it: the value is the same, its weight is not.
+    """
+    speaking = [clause for clause in clauses if clause.when(subject)]
+    if any(clause.check is same and clause.requirement != "must" for clause in speaking):
+        speaking = [clause for clause in speaking if clause.check is not same or clause.requirement != "must"]
+    return speaking
 
 
 def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:

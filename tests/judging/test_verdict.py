@@ -102,3 +102,15 @@ def test_a_broken_worker_breaks_every_clause_that_speaks() -> None:
     seen = verdict(meaning(gather()), Answer(Broken("crashed", "killed by SIGSEGV")))
     assert (seen.outcome, seen.detail) == ("crashed", "killed by SIGSEGV")
     assert set(seen.clauses.values()) == {"broken"}
+
+
+def test_where_a_should_settles_the_value_no_must_demands_it() -> None:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    blocks = (from_array(np.array([True])),) * 2
+    case = Case(
+        program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)),
+        inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)},
+    )
+    seen = judged(case, Observation(results={"y": blocks}))
+    assert seen.blame and (seen.blame.id, seen.blame.requirement) == ("all_reduce.C6", "should")
+    assert "all_reduce.C2" not in seen.clauses
