@@ -1,0 +1,88 @@
+"""PyTorch under test: ``torch.distributed`` over Gloo, one real process a rank.
+
+``Torch`` maps every operation to the c10d call of that meaning, ``TorchFunctional`` to the functional
+collective. Neither imports Torch before it is constructed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
+
+from conformance.backends.base import Backend, Claims
+from conformance.backends.torch import claims
+from conformance.backends.torch.operation import Operation
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+
+if TYPE_CHECKING:
+    from conformance.backends.torch.schedule import Schedule
+
+
+class Torch(Backend):
+    """c10d collectives on Gloo process groups; raise ``ImportError`` when Torch is not installed."""
+
+    name = "torch"
+    form: ClassVar[str] = "c10d"
+
+    def __init__(self) -> None:
+        """Import Torch, which every rank process then inherits already imported."""
+        self._operations = self.operations()
+        torch = import_module("torch")
+        # Ranks share few cores, and threads started here would not survive the fork.
+        torch.set_num_threads(1)
+        self._version = str(torch.__version__)
+        # Imports Torch, so not at the top: a listing of backends must not need it.
+        schedule = import_module("conformance.backends.torch.schedule")
+        self._schedule: Schedule = schedule.Schedule(self._operations)
+
+    def operations(self) -> dict[str, Operation]:
+        """Return the function that carries each operation; ranks inherit it by fork."""
+        found: dict[str, Operation] = import_module("conformance.backends.torch.c10d").OPERATIONS
+        return dict(found)
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the documentation of ``torch.distributed`` supports."""
+        return claims.C10D
+
+    def describe(self) -> dict[str, str]:
+        """Return the version, the process group backend and how ranks run."""
+        return {
+            "torch": self._version,
+            "process group": "gloo over TCP on the loopback device",
+            "collectives": self.form,
+            "ranks": "one forked process a rank, kept for each world size",
+            "threads": "1 a rank",
+        }
+
+    def execute(self, case: Case) -> Observation:
+        """Run one case on the ranks of its world and return what happened."""
+        return next(iter(self.execute_many((case,))))
+
+    def execute_many(self, cases: Sequence[Case]) -> Iterable[Observation]:
+        """Yield one observation a case, in order, while the worlds of the batch work at the same time."""
+        return self._schedule.run(cases)
+
+    def close(self) -> None:
+        """Kill every rank process."""
+        self._schedule.close()
+
+
+class TorchFunctional(Torch):
+    """Functional collectives on Gloo process groups."""
+
+    name = "torch-functional"
+    form = "functional collectives"
+
+    def operations(self) -> dict[str, Operation]:
+        """Return the functional carriers; their first call would import Dynamo in every rank, so import it here."""
+        found: dict[str, Operation] = import_module("conformance.backends.torch.functional").OPERATIONS
+        import_module("torch._dynamo")
+        return dict(found)
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the documentation of the functional collectives supports."""
+        return claims.FUNCTIONAL
