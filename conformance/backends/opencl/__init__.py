@@ -1,0 +1,103 @@
+"""The native implementation: lazy graph, lowering, scheduling, code generation and a runtime over several OpenCL devices."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from functools import cached_property
+
+import numpy as np
+
+from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, supported, touched
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.lower import lower
+from conformance.backends.opencl.operations import OPERATIONS
+from conformance.backends.opencl.runtime.launch import Launch
+from conformance.backends.opencl.runtime.memory import Memory
+from conformance.backends.opencl.runtime.platform import Platform, open_platform
+from conformance.backends.opencl.runtime.programs import Programs
+from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.settings import Settings, from_environment
+from conformance.backends.opencl.trace import trace
+from conformance.cases.case import Case
+from conformance.cases.features import features
+from conformance.cases.observation import Observation
+from conformance.cases.tensor import Tensor
+
+WORLDS = tuple(str(world) for world in range(1, 9))
+"""The worlds it runs: kernels read up to 8 storages, one for each rank."""
+
+
+class OpenCL(Backend):
+    """Runs whole programs on the devices of one OpenCL platform, each rank on its own device where there are enough."""
+
+    name = "opencl"
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        """Take ``settings``, else what the environment asks for; devices are opened when first needed."""
+        self.settings = from_environment() if settings is None else settings
+
+    @property
+    def claims(self) -> Claims:
+        """Return the six operations, with every dtype of ``formats`` in worlds of 1 to 8."""
+        return {name: {"dtype": tuple(FORMATS), "world": WORLDS} for name in OPERATIONS}
+
+    @cached_property
+    def platform(self) -> Platform:
+        """The open platform; raise ``NoPlatform`` when there is none."""
+        return open_platform(self.settings)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The device memory in use."""
+        return Memory(self.platform.context)
+
+    @cached_property
+    def programs(self) -> Programs:
+        """The programs built so far."""
+        return Programs(self.platform.context, self.settings.programs)
+
+    def describe(self) -> dict[str, str]:
+        """Return platform, driver, devices, versions and the settings that choose algorithms."""
+        chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
+        return {**self.platform.description, **chosen}
+
+    def execute(self, case: Case) -> Observation:
+        """Run the program of ``case`` and return what happened; never raise."""
+        start = time.perf_counter()
+        placed = place_inputs(case)
+        try:
+            results = self._run(case, placed)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is the observation
+            return Observation(
+                errors=(rank_error(error),) * case.program.world,
+                touched=touched(case, placed),
+                seconds=time.perf_counter() - start,
+            )
+        seconds = time.perf_counter() - start
+        return Observation(results=results, touched=touched(case, placed), seconds=seconds)
+
+    def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
+        results = trace(case.program, placed)
+        outside = supported(self.claims, (step.op for step in case.program.steps), features(case))
+        if outside is not None:
+            raise Unsupported(outside)
+        lowered = lower(results, self.settings)
+        plan = schedule(tuple(block for blocks in lowered.values() for block in blocks), self.platform.alignment)
+        inputs = {(name, r): pair[0].view(np.uint8) for name, ranks in placed.items() for r, pair in enumerate(ranks)}
+        launch = Launch(plan, inputs, self.platform, self.memory, self.programs)
+        try:
+            read = {
+                name: [launch.read(block.node) if block.node.size else None for block in blocks]
+                for name, blocks in lowered.items()
+            }
+            launch.read_inputs()
+        finally:
+            launch.close()
+        return {
+            name: tuple(
+                Tensor(dtype=block.node.dtype, shape=block.view.shape, bits="" if found is None else found.tobytes().hex())
+                for block, found in zip(lowered[name], read[name], strict=True)
+            )
+            for name in lowered
+        }

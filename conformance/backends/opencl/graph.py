@@ -1,0 +1,93 @@
+"""What was asked, as frozen nodes. A node is one stored value on one device; a ``Movement`` is a view of it.
+
+Nodes compare by identity: two equal requests are two values. Devices are numbered as ranks are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from conformance.backends.opencl.view import View, contiguous
+from conformance.cases.program import Groups
+
+
+class Movement(msgspec.Struct, frozen=True, eq=False):
+    """A view of a node's storage: slices, transposes, flips, broadcasts and reshapes cost nothing."""
+
+    node: Node
+    view: View
+
+
+class Node(msgspec.Struct, frozen=True, eq=False):
+    """A stored value: ``size`` elements of ``dtype`` on ``device``."""
+
+    device: int
+    dtype: str
+    size: int
+
+
+class Buffer(Node, frozen=True, eq=False):
+    """Storage that exists before the program: input ``name`` of rank ``device``."""
+
+    name: str
+
+
+class Copy(Node, frozen=True, eq=False):
+    """Elements ``start`` to ``start + size`` of the storage of ``source``, moved as raw bytes."""
+
+    source: Node
+    start: int
+
+
+class Elementwise(Node, frozen=True, eq=False):
+    """``operand`` in C order, converted to ``dtype``."""
+
+    operand: Movement
+
+
+class Reduce(Node, frozen=True, eq=False):
+    """The operands, views of one shape, combined by ``op`` from the left, rounded after every operation.
+
+    The result is the ``size`` elements of the C-order result that begin at ``first``.
+    """
+
+    op: str
+    operands: tuple[Movement, ...]
+    first: int = 0
+
+
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """A region of a ``Join`` and what is written there: a value of the same shape, or zero bits for ``None``."""
+
+    at: View
+    value: Movement | None
+
+
+class Join(Node, frozen=True, eq=False):
+    """Parts written side by side into one storage."""
+
+    parts: tuple[Part, ...]
+
+
+class Collective(msgspec.Struct, frozen=True, eq=False):
+    """An operation between ranks on one block of each; legal, for it was checked when it was built."""
+
+    operation: str
+    attrs: dict[str, Any]
+    groups: Groups
+    blocks: tuple[Movement, ...]
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Output(Node, frozen=True, eq=False):
+    """What rank ``device`` receives from a collective, in C order."""
+
+    collective: Collective
+
+
+def whole(node: Node, shape: tuple[int, ...]) -> Movement:
+    """Return the C-order value of ``shape`` that fills the storage of ``node``."""
+    return Movement(node, contiguous(shape))

@@ -1,0 +1,33 @@
+"""Which nodes a result needs, and in which order devices can work side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.backends.opencl.graph import Copy, Elementwise, Join, Movement, Node, Reduce
+
+
+def reachable(results: tuple[Movement, ...]) -> list[Node]:
+    """Return the nodes the results need, by depth, then in order of discovery; nodes without elements are dead."""
+    depth: dict[Node, int] = {}
+    stack = [(block.node, False) for block in reversed(results) if block.node.size]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            depth[node] = 1 + max((depth[each] for each in needs(node)), default=-1)
+        elif node not in depth:
+            stack.append((node, True))
+            stack.extend((each, False) for each in needs(node) if each not in depth)
+    return sorted(depth, key=depth.__getitem__)
+
+
+def needs(node: Node) -> Iterator[Node]:
+    """Yield the nodes a node reads."""
+    if isinstance(node, Copy):
+        yield node.source
+    elif isinstance(node, Elementwise):
+        yield node.operand.node
+    elif isinstance(node, Reduce):
+        yield from (operand.node for operand in node.operands)
+    elif isinstance(node, Join):
+        yield from (part.value.node for part in node.parts if part.value is not None)

@@ -1,0 +1,124 @@
+"""A kernel body becomes OpenCL C. Sizes, strides and offsets are arguments, so the family of kernels is bounded.
+
+Every kernel takes the storages it writes, the storages it reads and one table of 64-bit integers. Work-item
+``(i, p)`` handles element ``first + i`` of part ``p``; the table begins with where each part's record starts:
+
+    count, first, axes, loads, stores, extents...,
+    for each load and store: slot, offset, strides...
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+from conformance.backends.opencl.formats import FORMATS, PRELUDE
+
+SLOTS: Final = 8
+"""Storages a kernel reads, and writes when it fans out. Longer folds and joins take several launches."""
+
+Operation = Literal["move", "cast", "sum", "product", "max", "min"]
+
+MOVES: Final = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "ulong2"}
+"""Element width in bytes to the unsigned type that moves it, so that every bit survives."""
+
+
+class Body(NamedTuple):
+    """What a kernel computes: the key of the program and kernel cache.
+
+    ``source`` and ``target`` are dtypes, or for ``move`` both the width. ``fan`` is how many storages it writes.
+    """
+
+    operation: str
+    source: str
+    target: str
+    fan: int
+
+    @property
+    def name(self) -> str:
+        """Return the name of the kernel."""
+        return f"{self.operation}_{self.source}_{self.target}_{self.fan}"
+
+    @property
+    def program(self) -> tuple[str, str]:
+        """Return the key of the program that holds it: all moves share one, other kernels one a pair of dtypes."""
+        return ("move", "move") if self.operation == "move" else (self.source, self.target)
+
+
+def bodies(program: tuple[str, str]) -> tuple[Body, ...]:
+    """Return every body of a program."""
+    if program == ("move", "move"):
+        return tuple(Body("move", str(width), str(width), 1) for width in MOVES)
+    source, target = program
+    operations = ("sum", "product") if source != target else ("sum", "product", "max", "min")
+    found = [Body(operation, source, target, fan) for operation in operations for fan in (1, SLOTS)]
+    if source != target:
+        found.append(Body("cast", source, target, 1))
+    return tuple(found)
+
+
+def render(program: tuple[str, str]) -> str:
+    """Return the OpenCL C of a whole program."""
+    return PRELUDE + "\n".join(_kernel(body) for body in bodies(program))
+
+
+def _kernel(body: Body) -> str:
+    if body.operation == "move":
+        source = target = MOVES[int(body.source)]
+        load, step = "x", "v"
+    else:
+        source, target = FORMATS[body.source].storage, FORMATS[body.target].storage
+        load, step = _convert(body.source, body.target), _combine(body.operation, body.target)
+    writes = "".join(f"__global {target}* w{slot}, " for slot in range(body.fan))
+    reads = "".join(f"__global const {source}* r{slot}, " for slot in range(SLOTS))
+    pick_read = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
+    pick_write = "".join(f"case {slot}: to = w{slot}; break; " for slot in range(1, body.fan))
+    return f"""\
+__kernel void {body.name}({writes}{reads}__global const long* table) {{
+  __global const long* part = table + table[get_global_id(1)];
+  if ((long)get_global_id(0) >= part[0]) return;
+  ulong i = part[1] + get_global_id(0);
+  long axes = part[2], loads = part[3], stores = part[4];
+  __global const long* extents = part + 5;
+  __global const long* access = extents + axes;
+  {target} acc = 0;
+  for (long k = 0; k < loads; ++k, access += axes + 2) {{
+    __global const {source}* from = r0;
+    switch (access[0]) {{ {pick_read}default: break; }}
+    long at = place(i, axes, extents, access);
+    {source} x = from[at];
+    {target} v = {load};
+    if (k == 0) acc = v; else {{ {target} a = acc; acc = {step}; }}
+  }}
+  for (long k = 0; k < stores; ++k, access += axes + 2) {{
+    __global {target}* to = w0;
+    switch (access[0]) {{ {pick_write}default: break; }}
+    long at = place(i, axes, extents, access);
+    to[at] = acc;
+  }}
+}}
+"""
+
+
+def _convert(source: str, target: str) -> str:
+    """Return the value of storage element ``x`` of ``source`` in the storage form of ``target``."""
+    if source == target:
+        return FORMATS["bool"].order.format(x="x") if source == "bool" else "x"
+    return _in("round", target, f"({FORMATS[target].arithmetic}){_in('widen', source, 'x')}")
+
+
+def _combine(operation: str, dtype: str) -> str:
+    """Return ``a`` and ``v``, both in storage form, combined and rounded; C operators on the widened values."""
+    kind = FORMATS[dtype]
+    if operation in ("sum", "product"):
+        wide = f"({_in('widen', dtype, 'a')} {'+' if operation == 'sum' else '*'} {_in('widen', dtype, 'v')})"
+        return _in("round", dtype, wide)
+    a, v = _in("order", dtype, "a"), _in("order", dtype, "v")
+    # fmax and fmin drop NaN; the meaning is that a NaN wins and the second of two equal operands stays.
+    nan = f" || {a} != {a}" if kind.nan else ""
+    return f"({a} {'>' if operation == 'max' else '<'} {v}{nan}) ? a : v"
+
+
+def _in(form: str, dtype: str, value: str) -> str:
+    """Return one of the C expressions of a format for ``value``."""
+    pattern: str = getattr(FORMATS[dtype], form)
+    return pattern.format(x=value)

@@ -1,0 +1,1 @@
+"""Platforms, contexts, queues, events, buffers and the program cache."""

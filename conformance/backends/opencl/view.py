@@ -1,0 +1,81 @@
+"""A view: which elements of a storage, in which order. All numbers are elements, never bytes."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+
+class View(msgspec.Struct, frozen=True):
+    """Element ``index`` lies at ``offset + sum(index * strides)``; strides may be zero or negative."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the half-open range of storage elements the view may touch; empty for an empty view."""
+        low = high = self.offset
+        for extent, stride in zip(self.shape, self.strides, strict=True):
+            if extent == 0:
+                return self.offset, self.offset
+            reach = (extent - 1) * stride
+            if reach < 0:
+                low += reach
+            else:
+                high += reach
+        return low, high + 1
+
+    def narrow(self, axis: int, start: int, stop: int) -> View:
+        """Return the view of ``start`` to ``stop`` along ``axis``."""
+        shape = (*self.shape[:axis], stop - start, *self.shape[axis + 1 :])
+        return View(shape, self.strides, self.offset + start * self.strides[axis])
+
+    def index(self, axis: int, at: int) -> View:
+        """Return the view of one slice, without ``axis``."""
+        shape = self.shape[:axis] + self.shape[axis + 1 :]
+        strides = self.strides[:axis] + self.strides[axis + 1 :]
+        return View(shape, strides, self.offset + at * self.strides[axis])
+
+    def shifted(self, by: int) -> View:
+        """Return the same view of a storage that begins ``by`` elements earlier."""
+        return View(self.shape, self.strides, self.offset + by)
+
+
+def contiguous(shape: tuple[int, ...]) -> View:
+    """Return the C-order view of a storage of exactly that many elements."""
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return View(shape, tuple(reversed(strides)))
+
+
+def coalesced(views: tuple[View, ...]) -> tuple[View, ...]:
+    """Return views of one shape with adjacent axes merged wherever every view allows, so indexing divides less."""
+    shape = views[0].shape
+    kept = [axis for axis, extent in enumerate(shape) if extent != 1]
+    if len(kept) < 2:
+        return tuple(
+            View(tuple(shape[a] for a in kept) or (1,), tuple(v.strides[a] for a in kept) or (0,), v.offset) for v in views
+        )
+    merged = [shape[kept[0]]]
+    strides = [[view.strides[kept[0]]] for view in views]
+    for axis in kept[1:]:
+        extent = shape[axis]
+        if all(s[-1] == v.strides[axis] * extent for s, v in zip(strides, views, strict=True)):
+            merged[-1] *= extent
+            for s, v in zip(strides, views, strict=True):
+                s[-1] = v.strides[axis]
+        else:
+            merged.append(extent)
+            for s, v in zip(strides, views, strict=True):
+                s.append(v.strides[axis])
+    return tuple(View(tuple(merged), tuple(s), v.offset) for s, v in zip(strides, views, strict=True))
