@@ -49,7 +49,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Clause:
-    """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected."""
+    """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
+
+    A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
+    max); it is blamed before a general clause and after a particular one.
+    """
 
     id: str
     requirement: Requirement
@@ -58,6 +62,7 @@ class Clause:
     check: Callable[[Subject, Observation], str | None]
     source: str
     suite: str = "collectives"
+    variant: bool = False
 
 
 def legal(subject: Subject) -> bool:

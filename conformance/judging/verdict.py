@@ -55,6 +55,7 @@ def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
-    """Return the order of blame: *must* before *should* before *may*, particular before general, then listed."""
+    """Return the order of blame: *must* before *should*; particular, then variant, then general; last listed."""
     level = ("may", "should", "must").index(clause.requirement)
-    return level, not speaks_always(clause), clauses.index(clause)
+    breadth = 0 if speaks_always(clause) else 1 if clause.variant else 2
+    return level, breadth, clauses.index(clause)

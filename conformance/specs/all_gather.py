@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft
-from conformance.specs.op import Example, Op, attr, rejection, value
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
 @st.composite
@@ -24,8 +24,8 @@ OP = Op(
     domain=programs(),
     clauses=(
         value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
-        value("all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)),
-        value("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
+        variant("all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)),
+        variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
         value(
             "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001",
             lambda s: s.has("axis", "negative"),

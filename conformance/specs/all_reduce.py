@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, reduction
-from conformance.specs.op import Example, Op, attr, rejection, value
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
 def counts_bools(subject: Subject) -> bool:
@@ -34,10 +34,10 @@ OP = Op(
     domain=programs(),
     clauses=(
         value("all_reduce.C1", "The result has the block's shape and, but for C6, its dtype.", "001"),
-        value("all_reduce.C2", "sum adds.", "001", attr("op", "sum")),
-        value("all_reduce.C3", "product multiplies.", "002", attr("op", "product")),
-        value("all_reduce.C4", "max keeps the greatest.", "001", attr("op", "max")),
-        value("all_reduce.C5", "min keeps the least.", "001", attr("op", "min")),
+        variant("all_reduce.C2", "sum adds.", "001", attr("op", "sum")),
+        variant("all_reduce.C3", "product multiplies.", "002", attr("op", "product")),
+        variant("all_reduce.C4", "max keeps the greatest.", "001", attr("op", "max")),
+        variant("all_reduce.C5", "min keeps the least.", "001", attr("op", "min")),
         value("all_reduce.C6", "sum and product of bool count in int32.", "001", counts_bools, "should"),
         value("all_reduce.C7", "Integer sums and products wrap around.", "001", wraps),
         rejection("all_reduce.C8", "An unknown reduction is rejected.", "002"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
-from conformance.specs.op import Example, Op, attr, rejection, value
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
 def axes_differ(subject: Subject) -> bool:
@@ -34,11 +34,11 @@ OP = Op(
     domain=programs(),
     clauses=(
         value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
-        value(
+        variant(
             "all_to_all.C2", "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
             "concat axis of the result.", "001", attr("tiled", False),
         ),
-        value(
+        variant(
             "all_to_all.C3", "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
             "001", attr("tiled", True),
         ),
@@ -50,7 +50,7 @@ OP = Op(
         rejection("all_to_all.C6", "A concat axis the result does not have is rejected.", "001"),
         rejection("all_to_all.C7", "Tiled, an extent the group size does not divide is rejected.", "001"),
         rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
-        value("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
+        variant("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
     ),
     aliases={"jax": ("lax.all_to_all", "lax.pswapaxes"), "torch": ("distributed.all_to_all_single", "distributed.all_to_all")},
     examples=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -48,6 +48,11 @@ def value(
         return subject.legal and when(subject)
 
     return Clause(id, requirement, text, legal if when is legal else speaks, same, source)
+
+
+def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
+    """Return a *must* clause about results for one value of an option that every case has."""
+    return replace(value(id, text, source, when), variant=True)
 
 
 def rejection(id: str, text: str, source: str, requirement: Requirement = "must") -> Clause:

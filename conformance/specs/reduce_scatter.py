@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.specs.all_reduce import counts_bools, wraps
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, reduction, splittable
-from conformance.specs.op import Example, Op, attr, rejection, value
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
 @st.composite
@@ -26,8 +26,8 @@ OP = Op(
     domain=programs(),
     clauses=(
         value("reduce_scatter.C1", "The member at position p receives piece p of the group's reduction.", "001"),
-        value("reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)),
-        value("reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)),
+        variant("reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)),
+        variant("reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)),
         value(
             "reduce_scatter.C4", "A negative axis counts from the end.", "001", lambda s: s.has("axis", "negative")
         ),
@@ -35,7 +35,7 @@ OP = Op(
         rejection("reduce_scatter.C6", "Tiled, an extent the group size does not divide is rejected.", "001"),
         rejection("reduce_scatter.C7", "Untiled, an extent other than the group size is rejected.", "001"),
         rejection("reduce_scatter.C8", "An unknown reduction is rejected.", "002"),
-        value(
+        variant(
             "reduce_scatter.C9", "Every reduction is its own, not a sum.", "002", attr("op", "product", "max", "min")
         ),
         value("reduce_scatter.C10", "sum and product of bool count in int32.", "001", counts_bools, "should"),
