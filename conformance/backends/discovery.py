@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from conformance.backends.base import Backend
@@ -53,20 +54,23 @@ def find(name: str) -> BackendSpec:
     Raise ``BackendError`` for an unknown name, and for a known one with a module or distribution missing.
     """
     if name.startswith("exec:"):
-        return _command(name, shlex.split(name.removeprefix("exec:")))
+        try:
+            return _command(name, shlex.split(name.removeprefix("exec:")))
+        except ValueError as error:
+            raise BackendError(f"backend {name!r}: {error}") from error
     entries = _entries()
     if name in entries:
         problem = _problem(entries[name])
         if problem:
             raise BackendError(f"backend {name!r} cannot be loaded: {problem}")
         return _python(name, entries[name].value)
-    if os.sep in name and os.path.isfile(name):
-        return _command(name, [os.path.abspath(name)])
+    if os.sep in name and Path(name).is_file():
+        return _command(name, [str(Path(name).absolute())])
     module, colon, attribute = name.partition(":")
     if colon and attribute and all(part.isidentifier() for part in module.split(".")):
         top = module.partition(".")[0]
         # The worker runs with the current folder on its path, so a vendor's file there counts as found.
-        if find_spec(top) is None and PathFinder.find_spec(top, [os.getcwd()]) is None:
+        if find_spec(top) is None and PathFinder.find_spec(top, [str(Path.cwd())]) is None:
             raise BackendError(f"backend {name!r}: no module {top!r} in the current folder or on the search path")
         return _python(name, name)
     raise BackendError(

@@ -11,7 +11,7 @@ from conformance.cases.observation import Observation
 BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
 
 
-class NotReady(RuntimeError):
+class StartError(RuntimeError):
     """A backend did not start; the message says how it ended and the last thing it wrote."""
 
 

@@ -12,7 +12,7 @@ from conformance.backends.discovery import BackendError, BackendSpec, load
 from conformance.backends.worker import introduce, observations
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.runner.answers import Answer, Broken, Limits, NotReady, misfit
+from conformance.runner.answers import Answer, Broken, Limits, StartError, misfit
 
 
 class InProcess:
@@ -40,15 +40,15 @@ class InProcess:
 
     @property
     def ready(self) -> protocol.Ready:
-        """Return how the backend introduces itself, loading it if need be; raise ``NotReady`` if it cannot."""
+        """Return how the backend introduces itself, loading it if need be; raise ``StartError`` if it cannot."""
         if self._ready is None:
             try:
                 self._backend = self._backend or load(self.spec)
                 self._ready = introduce(self._backend)
             except BackendError as error:
-                raise NotReady(str(error)) from error
+                raise StartError(str(error)) from error
             except Exception as error:
-                raise NotReady(f"{self.spec.name} did not start: {type(error).__name__}: {error}") from error
+                raise StartError(f"{self.spec.name} did not start: {type(error).__name__}: {error}") from error
         return self._ready
 
     @property
@@ -101,7 +101,7 @@ class InProcess:
     def _execute(self, cases: list[Case]) -> list[Answer]:
         try:
             self.ready  # noqa: B018 - loads the backend
-        except NotReady as error:
+        except StartError as error:
             return [Answer(Broken("not_run", str(error)))] * len(cases)
         assert self._backend is not None
         pairs = zip(cases, observations(self._backend, cases), strict=True)

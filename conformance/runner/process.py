@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from conformance.backends import protocol
 
@@ -23,6 +23,9 @@ GRACE: Final = 0.5
 CHUNK: Final = 1 << 16
 LONGEST_REPLY: Final = 64 << 20
 """Bytes without a newline that end a backend: large tensors travel by file, so no honest line comes near."""
+
+MOST_LINES: Final = 1024
+"""Lines taken at once, far above any window: a flood must not keep the runner from its other workers."""
 
 STDERR_KEPT: Final = 16 << 10
 
@@ -56,7 +59,7 @@ class Process:
         for descriptor in (self._requests, self._replies, self._errors):
             os.set_blocking(descriptor, False)
         self._unsent: deque[memoryview] = deque()
-        self._partial = b""
+        self._partial = bytearray()
         self._stderr = bytearray()
         self._tree: set[psutil.Process] = set()
         self.ended = False
@@ -97,14 +100,18 @@ class Process:
         Raise ``OverflowError`` for a line longer than ``LONGEST_REPLY``.
         """
         self._drain_errors()
-        parts, size = [self._partial], len(self._partial)
-        while not self.ended and size <= LONGEST_REPLY and (chunk := _read(self._replies)) is not None:
-            parts.append(chunk)
-            size += len(chunk)
+        lines: list[bytes] = []
+        while not self.ended and (chunk := _read(self._replies)) is not None:
             self.ended = not chunk
-        *lines, self._partial = b"".join(parts).split(b"\n")
-        if len(self._partial) > LONGEST_REPLY:
-            raise OverflowError(f"a reply line is longer than {LONGEST_REPLY >> 20} MiB")
+            head, *rest = chunk.split(b"\n")
+            self._partial += head
+            if rest:
+                lines += [bytes(self._partial), *rest[:-1]]
+                self._partial = bytearray(rest[-1])
+            if len(self._partial) > LONGEST_REPLY:
+                raise OverflowError(f"a reply line is longer than {LONGEST_REPLY >> 20} MiB")
+            if len(lines) > MOST_LINES:
+                break
         return lines
 
     def exit_status(self) -> int | None:
@@ -215,3 +222,13 @@ def _read(descriptor: int) -> bytes | None:
         return os.read(descriptor, CHUNK)
     except BlockingIOError:
         return None
+
+
+def ending(status: int) -> str:
+    """Return an exit status in words; negative ones are signals."""
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"

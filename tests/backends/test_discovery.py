@@ -1,0 +1,82 @@
+"""A backend is found by entry point, by ``module:Class`` or as a program, and errors say what would be right."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint, PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from conformance.backends import discovery
+from conformance.backends.discovery import BackendError, find, listed, load
+from conformance.backends.reference import Reference
+
+
+def test_an_entry_point_is_found_by_name() -> None:
+    spec = find("reference")
+    assert spec.target == "conformance.backends.reference:Reference"
+    assert spec.command == (sys.executable, "-m", "conformance.backends.worker", "reference")
+    assert isinstance(load(spec), Reference)
+
+
+def test_a_class_is_found_by_module() -> None:
+    assert isinstance(load(find("conformance.backends.reference:Reference")), Reference)
+
+
+def test_a_program_is_found_by_command_or_path() -> None:
+    assert find(f"exec:{sys.executable} -c 'print(1)'").command == (sys.executable, "-c", "print(1)")
+    assert find(sys.executable).command == (sys.executable,)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "referense",
+            r"unknown backend 'referense'; installed are .*reference.*; otherwise name a module:Class, or exec:",
+        ),
+        ("", "unknown backend ''"),
+        ("no.such.module:Class", "no module 'no' in the current folder or on the search path"),
+        ("a b:Class", "unknown backend"),
+        ("exec:", "nothing is not an executable program"),
+        ("exec:no-such-program x", "no-such-program is not an executable program"),
+        ("exec:'open quote", "No closing quotation"),
+        ("./README.md", "README.md is not an executable program"),
+    ],
+)
+def test_what_is_not_there_is_named(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    with pytest.raises(BackendError, match=message):
+        find(name)
+
+
+def test_a_missing_extra_is_named_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(discovery, "distribution", absent)
+    with pytest.raises(BackendError, match=r"jax not installed; run: pip install 'mesh-conformance\[jax\]'"):
+        find("jax")
+    problems = {listing.name: listing.problem for listing in listed()}
+    assert problems["reference"] is None
+    assert "pip install 'mesh-conformance[opencl]'" in str(problems["opencl"])
+
+
+def test_a_broken_entry_point_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("acme", "no_such_acme.backend:Acme", discovery.GROUP)
+    monkeypatch.setattr(discovery, "entry_points", lambda group: [entry])
+    with pytest.raises(BackendError, match="No module named 'no_such_acme'; reinstall the distribution"):
+        find("acme")
+
+
+@pytest.mark.parametrize("target", ["conformance.cases.case:nothing", "conformance.cases.case:FORMAT", "builtins:dict"])
+def test_what_is_no_backend_does_not_load(target: str) -> None:
+    with pytest.raises(BackendError, match="backend '.*'(:| cannot be loaded)"):
+        load(find(target))
+
+
+def test_listing_imports_no_implementation() -> None:
+    code = "import sys; from conformance.backends.discovery import listed; listed(); print({'jax', 'torch'} & {*sys.modules})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
