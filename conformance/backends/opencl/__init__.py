@@ -1,10 +1,11 @@
-"""The native implementation: lazy graph, lowering, scheduling, code generation and a runtime over several OpenCL devices."""
+"""The native implementation: graph, lowering, scheduling, code generation and a runtime over OpenCL devices."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import asdict
 from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,10 +13,7 @@ from conformance.backends.base import Backend, Claims, Placed, Unsupported, plac
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.operations import OPERATIONS
-from conformance.backends.opencl.runtime.launch import Launch
-from conformance.backends.opencl.runtime.memory import Memory
-from conformance.backends.opencl.runtime.platform import Platform, open_platform
-from conformance.backends.opencl.runtime.programs import Programs
+from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings, from_environment
 from conformance.backends.opencl.trace import trace
@@ -24,7 +22,10 @@ from conformance.cases.features import features
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor
 
-WORLDS = tuple(str(world) for world in range(1, 9))
+if TYPE_CHECKING:
+    from conformance.backends.opencl.runtime.session import Session
+
+WORLDS: Final = tuple(str(world) for world in range(1, 9))
 """The worlds it runs: kernels read up to 8 storages, one for each rank."""
 
 
@@ -43,24 +44,19 @@ class OpenCL(Backend):
         return {name: {"dtype": tuple(FORMATS), "world": WORLDS} for name in OPERATIONS}
 
     @cached_property
-    def platform(self) -> Platform:
-        """The open platform; raise ``NoPlatform`` when there is none."""
-        return open_platform(self.settings)
-
-    @cached_property
-    def memory(self) -> Memory:
-        """The device memory in use."""
-        return Memory(self.platform.context)
-
-    @cached_property
-    def programs(self) -> Programs:
-        """The programs built so far."""
-        return Programs(self.platform.context, self.settings.programs)
+    def session(self) -> Session:
+        """The open devices; raise ``NoPlatformError`` when there are none."""
+        try:
+            from conformance.backends.opencl.runtime.session import Session
+        except ImportError as error:
+            message = f"the opencl backend needs pyopencl: pip install 'mesh-conformance[opencl]' ({error})"
+            raise NoPlatformError(message) from error
+        return Session(self.settings)
 
     def describe(self) -> dict[str, str]:
         """Return platform, driver, devices, versions and the settings that choose algorithms."""
         chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
-        return {**self.platform.description, **chosen}
+        return {**self.session.platform.description, **chosen}
 
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""
@@ -83,20 +79,19 @@ class OpenCL(Backend):
         if outside is not None:
             raise Unsupported(outside)
         lowered = lower(results, self.settings)
-        plan = schedule(tuple(block for blocks in lowered.values() for block in blocks), self.platform.alignment)
+        plan = schedule(
+            tuple(block for blocks in lowered.values() for block in blocks), self.session.platform.alignment
+        )
         inputs = {(name, r): pair[0].view(np.uint8) for name, ranks in placed.items() for r, pair in enumerate(ranks)}
-        launch = Launch(plan, inputs, self.platform, self.memory, self.programs)
+        launch = self.session.launch(plan, inputs)
         try:
-            read = {
-                name: [launch.read(block.node) if block.node.size else None for block in blocks]
-                for name, blocks in lowered.items()
-            }
+            read = {name: [launch.read(block.node) for block in blocks] for name, blocks in lowered.items()}
             launch.read_inputs()
         finally:
             launch.close()
         return {
             name: tuple(
-                Tensor(dtype=block.node.dtype, shape=block.view.shape, bits="" if found is None else found.tobytes().hex())
+                Tensor(dtype=block.node.dtype, shape=block.view.shape, bits=found.tobytes().hex())
                 for block, found in zip(lowered[name], read[name], strict=True)
             )
             for name in lowered

@@ -42,12 +42,21 @@ def _integer(bits: int, signed: bool) -> Format:
 
 
 _BFLOAT16: Final = Format(
-    "ushort", 2, "float", "float", widen="widen_bfloat16({x})", round="round_bfloat16({x})", order="widen_bfloat16({x})", nan=True
+    "ushort",
+    2,
+    "float",
+    "float",
+    widen="widen_bfloat16({x})",
+    round="round_bfloat16({x})",
+    order="widen_bfloat16({x})",
+    nan=True,
 )
 
 FORMATS: Final[dict[str, Format]] = {
     # Any non-zero byte is true, so every load says so; a result is 0 or 1.
-    "bool": Format("uchar", 1, "uint", "uchar", widen="(uint)({x} != 0)", round="(uchar)({x} != 0)", order="(uchar)({x} != 0)"),
+    "bool": Format(
+        "uchar", 1, "uint", "uchar", widen="(uint)({x} != 0)", round="(uchar)({x} != 0)", order="(uchar)({x} != 0)"
+    ),
     "int32": _integer(32, signed=True),
     "uint8": _integer(8, signed=False),
     "bfloat16": _BFLOAT16,

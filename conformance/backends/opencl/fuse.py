@@ -17,7 +17,7 @@ Place = tuple[Node, int, int]
 
 
 class Filled(msgspec.Struct, frozen=True, eq=False):
-    """``joins`` need no kernel of their own; ``within`` maps a reduction to the places ``(join, first, size)`` it fills."""
+    """``joins`` need no kernel; ``within`` maps a reduction to the places ``(join, first, size)`` it fills."""
 
     joins: frozenset[Join]
     within: dict[Node, tuple[Place, ...]]

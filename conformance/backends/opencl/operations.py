@@ -30,7 +30,9 @@ def collective(operation: str, blocks: tuple[Movement, ...], attrs: Mapping[str,
             raise no.WrongAttributes(f"{operation}: {name} must be {kind.__name__}, got {attrs[name]!r}")
     named = sorted(rank for group in groups for rank in group)
     if named != list(range(len(blocks))) or not all(groups):
-        raise no.GroupsNotPartition(f"groups {list(groups)} must name each of the {len(blocks)} ranks exactly once, none of them empty")
+        raise no.GroupsNotPartition(
+            f"groups {list(groups)} must name each of the {len(blocks)} ranks exactly once, none of them empty"
+        )
     _alike(blocks)
     dtype, shape = blocks[0].node.dtype, blocks[0].view.shape
     dtype, shape, checked = check(dtype, shape, groups, dict(attrs))
@@ -84,7 +86,7 @@ def _joined(shape: Shape, axis: int, size: int, tiled: bool) -> Shape:
     return (*shape[:axis], size, *shape[axis:])
 
 
-def _all_reduce(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
+def _all_reduce(dtype: str, shape: Shape, _groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
     return _reduced(dtype, attrs["op"]), shape, attrs
 
 

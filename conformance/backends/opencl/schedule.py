@@ -82,7 +82,8 @@ def schedule(results: tuple[Movement, ...], alignment: int) -> Schedule:
     """Return the schedule of the results; sub-buffers begin at multiples of ``alignment`` bytes."""
     order = reachable(results)
     fill = filled(order, results, alignment)
-    hazards, items = Hazards(), []
+    hazards = Hazards()
+    items: list[Item] = []
     for node in order:
         for item in _items(node, fill):
             items.append(msgspec.structs.replace(item, after=hazards.record(len(items), item.accesses)))

@@ -64,7 +64,8 @@ def coalesced(views: tuple[View, ...]) -> tuple[View, ...]:
     kept = [axis for axis, extent in enumerate(shape) if extent != 1]
     if len(kept) < 2:
         return tuple(
-            View(tuple(shape[a] for a in kept) or (1,), tuple(v.strides[a] for a in kept) or (0,), v.offset) for v in views
+            View(tuple(shape[a] for a in kept) or (1,), tuple(v.strides[a] for a in kept) or (0,), v.offset)
+            for v in views
         )
     merged = [shape[kept[0]]]
     strides = [[view.strides[kept[0]]] for view in views]

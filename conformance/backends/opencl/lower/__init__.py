@@ -22,7 +22,7 @@ LOWERINGS: Final[dict[Algorithm, Lowering]] = {"naive": naive, "ring": ring, "di
 
 
 def lower(results: dict[str, tuple[Movement, ...]], settings: Settings) -> dict[str, tuple[Movement, ...]]:
-    """Return the results with every collective replaced by per-device nodes, each block in C order in storage of its own."""
+    """Return the results with per-device nodes for every collective, each block in C order in its own storage."""
     done: dict[Collective, dict[int, Movement]] = {}
 
     def resolve(block: Movement) -> Movement:

@@ -46,9 +46,7 @@ def shards(elements: int, members: int, itemsize: int) -> tuple[tuple[int, int],
 def _sharded(made: Collective, group: tuple[int, ...]) -> dict[int, Movement]:
     blocks, op, elements = operands(made, group, 0), made.attrs["op"], contiguous(made.shape).size
     parts = []
-    for rank, (first, size) in zip(
-        group, shards(elements, len(group), FORMATS[made.dtype].itemsize), strict=False
-    ):
+    for rank, (first, size) in zip(group, shards(elements, len(group), FORMATS[made.dtype].itemsize), strict=False):
         shard = Reduce(rank, made.dtype, size, op, blocks, first)
         parts.append(Part(contiguous((size,)).shifted(first), whole(shard, (size,))))
     return {rank: whole(Join(rank, made.dtype, elements, tuple(parts)), made.shape) for rank in group}

@@ -46,7 +46,7 @@ def _slot(made: Collective, axis_name: str, position: int, size: int) -> View:
     return _piece(made, contiguous(made.shape), axis_name, position, size)
 
 
-def _all_gather(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+def _all_gather(made: Collective, group: tuple[int, ...], _position: int) -> Iterator[Arrival]:
     for p, rank in enumerate(group):
         yield Arrival(_slot(made, "axis", p, len(group)), p, made.blocks[rank].view)
 
@@ -67,7 +67,7 @@ def _permute(made: Collective, group: tuple[int, ...], position: int) -> Iterato
     yield Arrival(result, None, result)
 
 
-def _broadcast(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+def _broadcast(made: Collective, group: tuple[int, ...], _position: int) -> Iterator[Arrival]:
     root = made.attrs["root"]
     yield Arrival(contiguous(made.shape), root, made.blocks[group[root]].view)
 

@@ -1,7 +1,8 @@
 """Ring: pieces travel from member to member, so each device speaks to its neighbour only.
 
-The chunking rule is that of seed 000: the flat block is cut at multiples of the largest of 32, 16, 8, 4, 2, 1 that divides it,
-as evenly as that allows, longer chunks first, empty chunks dropped. Chunks are joined by writing each at its offset.
+The chunking rule is that of seed 000: the flat block is cut at multiples of the largest of 32, 16, 8, 4, 2, 1 that
+divides it, as evenly as that allows, longer chunks first, empty chunks dropped. Chunks are joined by writing each at
+its offset.
 """
 
 from __future__ import annotations

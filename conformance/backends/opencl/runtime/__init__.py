@@ -1,1 +1,7 @@
-"""Platforms, contexts, queues, events, buffers and the program cache."""
+"""Platforms, contexts, queues, events, buffers and the program cache. The modules here need pyopencl."""
+
+from __future__ import annotations
+
+
+class NoPlatformError(RuntimeError):
+    """No OpenCL platform of the wanted name, or no OpenCL at all."""

@@ -14,6 +14,7 @@ import os
 import platform
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 TARGET: Final = ctypes.create_string_buffer(b"x86-64-v3")
@@ -31,7 +32,7 @@ def retarget(devices: Sequence[Any]) -> str | None:
     Memory is read through the kernel, so a value that only looks like a pointer is harmless. Elsewhere than on
     x86-64 Linux nothing is done.
     """
-    if platform.machine() != "x86_64" or not os.path.exists("/proc/self/mem"):
+    if platform.machine() != "x86_64" or not Path("/proc/self/mem").exists():
         return None
     target = TARGET if _has_avx2() else PLAIN
     memory = os.open("/proc/self/mem", os.O_RDONLY)
@@ -60,7 +61,7 @@ def _generic(memory: int, record: int) -> int | None:
 
 
 def _has_avx2() -> bool:
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+    with Path("/proc/cpuinfo").open(encoding="ascii", errors="replace") as file:
         for line in file:
             if line.startswith("flags"):
                 return {"avx2", "fma", "bmi2"} <= set(line.split())

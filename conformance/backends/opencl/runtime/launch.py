@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
+import pyopencl as cl
 from numpy.typing import NDArray
 
 from conformance.backends.opencl.formats import FORMATS
@@ -16,9 +18,6 @@ from conformance.backends.opencl.runtime.programs import Programs
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.schedule import Item, Kernel, Schedule, Transfer, Upload
 
-if TYPE_CHECKING:
-    import pyopencl as cl
-
 Bytes = NDArray[np.uint8]
 
 LOCAL: Final = 64
@@ -29,12 +28,15 @@ class Launch:
     """A schedule in flight. It keeps every buffer, kernel argument and host array alive until ``close``."""
 
     def __init__(
-        self, plan: Schedule, inputs: dict[tuple[str, int], Bytes], platform: Platform, memory: Memory, programs: Programs
+        self,
+        plan: Schedule,
+        inputs: dict[tuple[str, int], Bytes],
+        platform: Platform,
+        memory: Memory,
+        programs: Programs,
     ) -> None:
         """Enqueue ``plan`` on ``inputs``, the bytes of each storage by name and rank. Nothing blocks."""
-        import pyopencl as cl
-
-        self._cl, self._platform, self._memory, self._programs = cl, platform, memory, programs
+        self._platform, self._memory, self._programs = platform, memory, programs
         self._inputs = inputs
         self._buffers: dict[Node, cl.Buffer] = {}
         self._extra: list[cl.Buffer] = []
@@ -61,11 +63,11 @@ class Launch:
     def read(self, node: Node) -> Bytes:
         """Return the bytes of a node, on their way: they are there after ``wait``."""
         found = np.empty(node.size * FORMATS[node.dtype].itemsize, np.uint8)
+        if not node.size:
+            return found
         queue = self._platform.queue_of(node.device)
         waits = self._waits(self._writers[node], queue)
-        self._cl.enqueue_copy(
-            self._platform.queues[queue], found, self._buffers[node], is_blocking=False, wait_for=waits
-        )
+        cl.enqueue_copy(self._platform.queues[queue], found, self._buffers[node], is_blocking=False, wait_for=waits)
         return found
 
     def wait(self) -> None:
@@ -82,7 +84,7 @@ class Launch:
         for node, buffer in self._buffers.items():
             if isinstance(node, Buffer):
                 queue = self._platform.queues[self._platform.queue_of(node.device)]
-                self._cl.enqueue_copy(queue, self._inputs[node.name, node.device], buffer, is_blocking=False)
+                cl.enqueue_copy(queue, self._inputs[node.name, node.device], buffer, is_blocking=False)
         self.wait()
 
     def close(self) -> None:
@@ -95,7 +97,7 @@ class Launch:
             self._memory.release(self._buffers.popitem()[1])
         self._events.clear()
 
-    def _waits(self, items: Any, queue: int) -> list[cl.Event] | None:
+    def _waits(self, items: Iterable[int], queue: int) -> list[cl.Event] | None:
         """Return the events ``queue`` must wait for; an in-order queue needs only the last of every other."""
         last: dict[int, int] = {}
         for number in items:
@@ -110,7 +112,7 @@ class Launch:
         if isinstance(item, Kernel):
             return self._kernel(item, queue, waits)
         if isinstance(item, Transfer):
-            return self._cl.enqueue_copy(
+            return cl.enqueue_copy(
                 queue,
                 self._buffers[item.target],
                 self._buffers[item.source],
@@ -120,7 +122,7 @@ class Launch:
             )
         if isinstance(item, Upload):
             content = self._inputs[item.node.name, item.node.device]
-            return self._cl.enqueue_copy(queue, self._buffers[item.node], content, is_blocking=False, wait_for=waits)
+            return cl.enqueue_copy(queue, self._buffers[item.node], content, is_blocking=False, wait_for=waits)
         raise TypeError(f"no device can do a {type(item).__name__}")
 
     def _kernel(self, item: Kernel, queue: cl.CommandQueue, waits: list[cl.Event] | None) -> cl.Event:
@@ -132,9 +134,7 @@ class Launch:
         longest = max(work.size for work in item.works)
         # Whole work-groups, and a guard in the kernel: not every device takes a ragged last one.
         extent = (-(-longest // LOCAL) * LOCAL, len(item.works))
-        return self._cl.enqueue_nd_range_kernel(
-            queue, kernel, extent, (LOCAL, 1), global_work_offset=(0, self._begins[item]), wait_for=waits
-        )
+        return cl.enqueue_nd_range_kernel(queue, kernel, extent, (LOCAL, 1), (0, self._begins[item]), wait_for=waits)
 
     def _target(self, item: Kernel, place: int) -> cl.Buffer:
         target = item.targets[place]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyopencl as cl
+import pyopencl as cl
 
 
 class Memory:
@@ -13,9 +12,6 @@ class Memory:
 
     def __init__(self, context: cl.Context) -> None:
         """Start with nothing alive."""
-        import pyopencl as cl
-
-        self._cl = cl
         self._context = context
         self.live = 0
 
@@ -23,14 +19,14 @@ class Memory:
         """Return an uninitialised buffer of ``size`` bytes; raise ``ValueError`` for none, which OpenCL refuses."""
         if size < 1:
             raise ValueError(f"a buffer needs at least one byte, got {size}; empty blocks never reach a device")
-        buffer = self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, size=size)
+        buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size=size)
         self.live += 1
         return buffer
 
     def constant(self, content: Any) -> cl.Buffer:
         """Return a read-only buffer with the bytes of an array, ready for every device of the context."""
-        flags = self._cl.mem_flags.READ_ONLY | self._cl.mem_flags.COPY_HOST_PTR
-        buffer = self._cl.Buffer(self._context, flags, hostbuf=content)
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+        buffer = cl.Buffer(self._context, flags, hostbuf=content)
         self.live += 1
         return buffer
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+
+import pyopencl as cl
 
 from conformance.backends.opencl.render import Body, render
-
-if TYPE_CHECKING:
-    import pyopencl as cl
 
 
 class Programs:
@@ -27,8 +25,6 @@ class Programs:
 
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``, building its program first where needed."""
-        import pyopencl as cl
-
         key = body.program
         if key not in self._programs:
             # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
