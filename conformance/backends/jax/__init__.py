@@ -1,0 +1,113 @@
+"""JAX under judgement: ``shard_map`` under ``jit``, one shard a rank, on virtual CPU devices.
+
+Cases run one after the other, each compiled alone with the compiler's defaults. Measured and left out (jax 0.10.2, two
+cores, time of a fresh case against the plain way): compiling a batch in two threads 0.77, but a crash in the compiler,
+which happens, would then cast suspicion on every case before the guilty one; the older emitters 0.66 for all_to_all and
+1 for the rest, no optimisation 0.71 for all_to_all and 1 for the rest, the older partitioner 0.83, but none of these is
+what users run. Calling ``jit`` instead of compiling ahead of time, ``check_vma``, one code generator not many, and
+indexing instead of squeezing made no difference beyond noise.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, touched
+from conformance.backends.jax.claims import CLAIMS
+from conformance.backends.jax.devices import FLAGS, start
+from conformance.cases.case import Case
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.tensor import Tensor, from_array
+
+if TYPE_CHECKING:
+    from conformance.backends.jax.compiled import Block, Executable
+
+CACHED: Final = 1024
+"""Compiled programs kept, 0.2 MB each (jaxlib 0.10.2); then all are dropped, with what JAX remembers of them."""
+
+
+class Jax(Backend):
+    """Compiles every program as a whole. JAX is imported when an instance is made, not before."""
+
+    name = "jax"
+
+    def __init__(self) -> None:
+        """Start JAX; raise ``ImportError`` when it is not installed."""
+        self._devices = start()
+        from conformance.backends.jax import compiled
+
+        self._compiler = compiled
+        self._cache: dict[bytes, Executable | RankError] = {}
+
+    @property
+    def claims(self) -> Claims:
+        """Return what JAX documents, for worlds that have a device for each rank."""
+        worlds = [str(world) for world in range(1, len(self._devices) + 1)]
+        return {op: {**limits, "world": worlds} for op, limits in CLAIMS.items()}
+
+    def describe(self) -> dict[str, str]:
+        """Return versions, devices and flags."""
+        return {
+            "jax": version("jax"),
+            "jaxlib": version("jaxlib"),
+            "platform": self._devices[0].platform,
+            "device": self._devices[0].device_kind,
+            "devices": str(len(self._devices)),
+            "flags": " ".join(FLAGS),
+            "mode": "shard_map under jit, check_vma as by default (off for sums over groups)",
+            "x64": "enabled",
+        }
+
+    def execute(self, case: Case) -> Observation:
+        """Compile the program unless it is cached, run it on the placed inputs and read every rank's shard."""
+        began = time.perf_counter()
+        placed = place_inputs(case)
+        results: dict[str, tuple[Tensor | None, ...]] = {}
+        error = None
+        program = self._compiled(case)
+        if isinstance(program, RankError):
+            error = program
+        else:
+            try:
+                blocks = program.run({name: [view for _, view in ranks] for name, ranks in placed.items()})
+                results = {name: tuple(from_array(block) for block in ranks) for name, ranks in blocks.items()}
+            except Exception as raised:  # noqa: BLE001 - whatever JAX raises is the observation
+                error = rank_error(raised)
+        # One controller runs all ranks, so what it raises it raises for each of them.
+        errors = (error,) * case.program.world if error else ()
+        seconds = time.perf_counter() - began
+        return Observation(results=results, errors=errors, touched=touched(case, placed), seconds=seconds)
+
+    def close(self) -> None:
+        """Drop every compiled program."""
+        self._drop()
+
+    def _compiled(self, case: Case) -> Executable | RankError:
+        """Return the program compiled for the shapes and dtypes of the case, or what JAX raised instead."""
+        kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
+        key = msgspec.json.encode((case.program, kinds))
+        if key not in self._cache:
+            if len(self._cache) >= CACHED:
+                self._drop()
+            try:
+                self._cache[key] = self._compiler.compile_program(case.program, _blocks(kinds), self._devices)
+            except Exception as error:  # noqa: BLE001 - whatever JAX raises is the observation
+                self._cache[key] = rank_error(error)
+        return self._cache[key]
+
+    def _drop(self) -> None:
+        self._cache.clear()
+        self._compiler.forget()
+
+
+def _blocks(kinds: dict[str, list[tuple[tuple[int, ...], str]]]) -> dict[str, Block]:
+    """Return the shape and dtype all ranks share, for each input; raise ``Unsupported`` where they differ."""
+    for name, found in kinds.items():
+        if len(found) != 1:
+            raise Unsupported(f"{name}: shard_map gives every rank a block of one shape and dtype, got {found}")
+    return {name: (shape, NUMPY[dtype]) for name, [(shape, dtype)] in kinds.items()}

@@ -1,0 +1,44 @@
+"""Starting JAX: flags that must be in the environment before its first device exists."""
+
+# mypy: allow-untyped-calls
+# JAX annotates only part of its own functions.
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from jax import Device
+
+WORLD: Final = 8
+"""Virtual CPU devices, the largest world of the specification."""
+
+FLAGS: Final = (
+    f"--xla_force_host_platform_device_count={WORLD}",
+    # Ranks that wait for one another for ever become an abort after 4 s, which the runner sees; by default they
+    # still hang after 22 s (jaxlib 0.10.2, 8 virtual devices on 2 cores).
+    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2",
+    "--xla_cpu_collective_call_terminate_timeout_seconds=4",
+)
+"""What XLA is told. Nothing here touches the compiler: what is judged is what a user compiles by default."""
+
+
+def start() -> list[Device]:
+    """Import JAX with 64-bit types and return its devices, at most ``WORLD``.
+
+    ``JAX_PLATFORMS`` chooses real devices instead of virtual CPU ones, and flags already in ``XLA_FLAGS`` win over
+    ours. If a JAX in this process already has its devices, those are what it has.
+    """
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    given = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in FLAGS]
+    os.environ["XLA_FLAGS"] = " ".join([*FLAGS, *given])
+    import jax
+
+    # Without it float64 blocks would silently become float32.
+    jax.config.update("jax_enable_x64", True)
+    # A fresh case is compiled afresh, whatever cache on disk the user's environment names.
+    jax.config.update("jax_enable_compilation_cache", False)
+    # Locations of our own source lines, which differ from machine to machine, stay out of compiler messages.
+    jax.config.update("jax_traceback_in_locations_limit", 0)
+    return jax.devices()[:WORLD]
