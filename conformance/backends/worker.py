@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import select
@@ -34,10 +35,9 @@ def main(name: str) -> int:
     except BackendError as error:
         print(error, file=sys.stderr)
         return 1
-    try:
+    # A broken pipe means that the runner is gone, and with it whoever wanted the answers.
+    with contextlib.suppress(BrokenPipeError):
         serve(backend, source, sink)
-    except BrokenPipeError:
-        pass  # The runner is gone, and with it whoever wanted the answers.
     backend.close()
     return 0
 
@@ -77,16 +77,17 @@ def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
     """Yield exactly one observation a case, whatever ``execute_many`` raises or leaves out."""
     done = 0
     while done < len(cases):
+        escaped: Exception = RuntimeError("execute_many stopped before this case")
         try:
             for observation in backend.execute_many(cases[done:]):
                 yield observation
                 done += 1
                 if done == len(cases):
                     return
-            raise RuntimeError(f"execute_many stopped after {done} of {len(cases)} cases")
         except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
-            yield Observation(errors=(rank_error(error),) * cases[done].program.world)
-            done += 1
+            escaped = error
+        yield Observation(errors=(rank_error(escaped),) * cases[done].program.world)
+        done += 1
 
 
 def _case(run: protocol.Run) -> Case:

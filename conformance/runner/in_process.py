@@ -67,7 +67,7 @@ class InProcess:
         self._queue.append((self._tickets, case))
         return self._tickets
 
-    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:  # noqa: ARG002 - the interface of Worker
         """Execute one window of cases and return their answers; ``timeout`` bounds nothing here."""
         self.advance()
         answers, self._answers = self._answers, []

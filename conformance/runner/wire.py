@@ -54,9 +54,10 @@ def observation(line: bytes, seq: int, case: Case) -> Observation:
 
 def _reply(line: bytes) -> protocol.Reply:
     try:
-        return _decode(line)
+        reply: protocol.Reply = _decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(f"a reply breaks the protocol ({error}): {shown(line)}") from None
+    return reply
 
 
 def shown(line: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from pathlib import Path
 
 from trigger import Trigger
 
@@ -16,7 +17,7 @@ class Bad(Trigger):
     def _misbehave(self, case: Case) -> Observation:
         left = [subprocess.Popen(["sleep", "3600"], start_new_session=detached) for detached in (False, True)]
         if forked := os.fork():
-            with open(os.environ["LITTER"], "a") as file:
+            with Path(os.environ["LITTER"]).open("a") as file:
                 file.write("".join(f"{pid}\n" for pid in [forked, *(process.pid for process in left)]))
             time.sleep(0.6)
             os.abort()
