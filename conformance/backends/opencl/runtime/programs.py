@@ -1,4 +1,4 @@
-"""Programs and kernels, built once: a bounded cache keyed by what a kernel computes, never by sizes."""
+"""Programs and kernels, built once: a bounded cache keyed by dtypes, never by sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Programs:
         """Start with no program."""
         self._context = context
         self._limit = limit
-        self._programs: OrderedDict[tuple[str, str], tuple[cl.Program, dict[Body, cl.Kernel]]] = OrderedDict()
+        self._programs: OrderedDict[tuple[str, str], tuple[cl.Program, dict[str, cl.Kernel]]] = OrderedDict()
         self.built = 0
 
     def __len__(self) -> int:
@@ -35,6 +35,6 @@ class Programs:
                 self._programs.popitem(last=False)
         self._programs.move_to_end(key)
         program, kernels = self._programs[key]
-        if body not in kernels:
-            kernels[body] = cl.Kernel(program, body.name)
-        return kernels[body]
+        if body.kernel not in kernels:
+            kernels[body.kernel] = cl.Kernel(program, body.kernel)
+        return kernels[body.kernel]

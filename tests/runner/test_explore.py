@@ -1,0 +1,144 @@
+"""The engine: what a run writes, how it ends, and that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.backends.base import Backend, Claims
+from conformance.backends.discovery import BackendSpec
+from conformance.backends.reference import Reference
+from conformance.cases.case import case_id
+from conformance.cases.codec import load
+from conformance.cases.dtypes import Array
+from conformance.runner.explore import Plan, Result, explore
+from conformance.runner.in_process import InProcess
+from conformance.runner.lane import Lane
+from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, read
+from conformance.runner.meaning import meaning
+from conformance.runner.reductions import reductions
+
+PLAN = Plan(ops=("all_gather", "broadcast"), examples=80)
+
+
+class NegativeAxis(Reference):
+    """Gathers along axis 0 whenever the axis is negative (jax#20125)."""
+
+    def all_gather(self, blocks: list[Array], *, axis: int, **rest: Any) -> list[Array]:
+        return super().__getattr__("all_gather")(blocks, axis=max(axis, 0), **rest)  # type: ignore[no-any-return]
+
+
+class TwoBugs(NegativeAxis):
+    """Also takes the root for a rank of the world (pytorch#187924)."""
+
+    def broadcast(self, blocks: list[Array], *, root: int, groups: Any) -> list[Array]:
+        super().__getattr__("broadcast")(blocks, root=root, groups=groups)
+        return [blocks[root].copy() for _ in blocks]
+
+
+class OnlyFloats(Reference):
+    """Claims float32 alone, though it computes everything."""
+
+    @property
+    def claims(self) -> Claims:
+        return {"all_gather": {"dtype": ["float32"]}}
+
+
+def in_process(backend: Backend) -> InProcess:
+    return InProcess(BackendSpec(name=type(backend).__name__, command=()), backend=backend)
+
+
+def run(backend: Backend, directory: Path, plan: Plan = PLAN, **options: Any) -> Result:
+    return explore(plan, {"it": in_process(backend)}, directory, **options)
+
+
+def test_the_reference_is_conformant_and_the_log_is_whole(tmp_path: Path) -> None:
+    result = run(Reference(), tmp_path)
+    records = read(tmp_path / "run.jsonl")
+    assert (result.status, result.never, result.failures) == (0, (), ())
+    assert isinstance(records[0], Header)
+    assert isinstance(records[-1], Footer)
+    assert records[-1].counts["it"]["passed"] == sum(isinstance(record, CaseRecord) for record in records) > 100
+
+
+def test_two_bugs_are_two_failures_each_blamed_on_its_clause(tmp_path: Path) -> None:
+    result = run(TwoBugs(), tmp_path)
+    must = {failure.clause for failure in result.failures if failure.requirement == "must"}
+    assert result.status == 1
+    assert {"all_gather.C4", "all_gather.C5"} <= must
+    assert any(clause in must for clause in ("broadcast.C2", "collective.C7"))
+
+
+def test_a_failure_is_stored_replays_and_is_minimal(tmp_path: Path) -> None:
+    result = run(NegativeAxis(), tmp_path)
+    failure = next(failure for failure in result.failures if failure.clause == "all_gather.C4")
+    case = load(tmp_path / failure.file)
+    lane = Lane("it", in_process(NegativeAxis()), lambda record: None)
+    judged = lane.ask(case)
+    assert case_id(case) == failure.case
+    assert failure.minimal
+    assert (judged.outcome, judged.blame and judged.blame.id) == (failure.outcome, failure.clause)
+    assert case.program.world <= 2
+    assert len(case.inputs["x"].blocks[0].bits) <= 16
+
+
+def test_every_failing_case_is_explained_by_some_failure(tmp_path: Path) -> None:
+    result = run(TwoBugs(), tmp_path)
+    failing = {r.case for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord) and r.blame}
+    assert failing == {case for failure in result.failures for case in failure.explains}
+
+
+def test_a_killed_run_resumes_and_loses_no_record(tmp_path: Path) -> None:
+    run(TwoBugs(), tmp_path / "whole")
+    whole = [r for r in read(tmp_path / "whole" / "run.jsonl") if isinstance(r, CaseRecord)]
+    lines = (tmp_path / "whole" / "run.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "run.jsonl").write_bytes(b"".join(lines[:50]) + lines[50][:20])
+    run(TwoBugs(), tmp_path / "cut", resume=True)
+    cut = [r for r in read(tmp_path / "cut" / "run.jsonl") if isinstance(r, CaseRecord)]
+    assert [r.case for r in cut[:49]] == [r.case for r in whole[:49]]
+    assert {(r.case, r.outcome) for r in cut} == {(r.case, r.outcome) for r in whole}
+    assert len(cut) == len(whole)
+
+
+def test_a_folder_with_a_log_is_never_overwritten(tmp_path: Path) -> None:
+    run(Reference(), tmp_path)
+    before = (tmp_path / "run.jsonl").read_bytes()
+    with pytest.raises(LogError, match="choose another folder"):
+        run(Reference(), tmp_path)
+    with pytest.raises(LogError, match="its seed differ"):
+        run(Reference(), tmp_path, Plan(ops=PLAN.ops, examples=80, seed=1), resume=True)
+    assert (tmp_path / "run.jsonl").read_bytes() == before
+
+
+def test_outside_its_claims_a_case_is_unsupported_and_a_working_one_under_claimed(tmp_path: Path) -> None:
+    run(OnlyFloats(), tmp_path)
+    records = [r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)]
+    assert {r.outcome for r in records if r.dtype == "float32" and r.op == "all_gather"} == {"passed"}
+    assert {r.outcome for r in records if r.dtype != "float32" or r.op != "all_gather"} == {"unsupported"}
+    assert any(r.under_claimed for r in records)
+
+
+def test_a_spent_time_budget_is_an_incomplete_run_never_a_green_one(tmp_path: Path) -> None:
+    result = run(Reference(), tmp_path, Plan(ops=PLAN.ops, examples=80, time_budget=0.0))
+    assert result.status == 3
+    assert set(result.counts["it"]) == {"not_run"}
+
+
+def test_no_listed_reduction_of_a_minimal_case_fails_alike(tmp_path: Path) -> None:
+    result = run(NegativeAxis(), tmp_path)
+    lane = Lane("it", in_process(NegativeAxis()), lambda record: None)
+    failure = next(f for f in result.failures if f.clause == "all_gather.C4")
+    case = load(tmp_path / failure.file)
+    alike = [small for small in reductions(case) if _fails_like(lane, small, failure)]
+    assert all(len(case_id(small)) and meaning(small).features == meaning(case).features for small in alike)
+
+
+def _fails_like(lane: Lane, case: Any, failure: Failure) -> bool:
+    try:
+        judged = lane.ask(case)
+    except (ValueError, IndexError, TypeError):
+        return False
+    return judged.outcome == failure.outcome and judged.blame is not None and judged.blame.id == failure.clause
