@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
 from conformance.judging.verdict import Verdict, applicable
+from conformance.runner.clock import Clock
 from conformance.runner.draws import draw_cases
 from conformance.runner.environment import digests, environment
 from conformance.runner.lane import Judgeable, Lane
@@ -93,7 +94,7 @@ def explore(
         _take_over(record, lanes)
         run.tell(record)
     try:
-        exercised = _pass_one(plan, lanes, began)
+        exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, directory, run))
         never = tuple(sorted(_expected_clauses(plan) - exercised))
         seconds = time.monotonic() - began
@@ -111,8 +112,9 @@ def explore(
     return Result(run.counts, found, never, seconds)
 
 
-def _pass_one(plan: Plan, lanes: Sequence[Lane], began: float) -> set[str]:
+def pass_one(plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None) -> set[str]:
     """Draw and judge the domain of every operation; return the clauses that spoke."""
+    clock = clock or Clock()
     exercised: set[str] = set()
     seen: set[str] = set()
 
@@ -121,20 +123,25 @@ def _pass_one(plan: Plan, lanes: Sequence[Lane], began: float) -> set[str]:
         if name in seen:
             return
         seen.add(name)
-        subject = meaning(case)
-        exercised.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
+        with clock.phase("reference"):
+            subject = meaning(case)
+        with clock.phase("judging"):
+            exercised.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
         late = plan.time_budget is not None and time.monotonic() - began > plan.time_budget
-        for lane in lanes:
-            if late:
-                lane.skip(name, subject)
-            else:
-                lane.offer(name, subject)
-        _collect(lanes, 0.0)
+        with clock.phase("waiting"):
+            for lane in lanes:
+                if late:
+                    lane.skip(name, subject)
+                else:
+                    lane.offer(name, subject)
+            _collect(lanes, 0.0)
 
-    for op in plan.ops:
-        draw_cases(OPS[op], plan.examples, plan.seed, sink)
-    while any(lane.worker.outstanding for lane in lanes):
-        _collect(lanes, 1.0)
+    with clock.phase("drawing"):
+        for op in plan.ops:
+            draw_cases(OPS[op], plan.examples, plan.seed, sink)
+    with clock.phase("waiting"):
+        while any(lane.worker.outstanding for lane in lanes):
+            _collect(lanes, 1.0)
     return exercised
 
 

@@ -13,6 +13,7 @@ from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer
+from conformance.runner.clock import Clock
 from conformance.runner.log import CaseRecord
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.waiting import Waitable
@@ -37,10 +38,13 @@ class Judgeable(Waitable, Protocol):
 class Lane:
     """Hands cases to one worker and turns its answers into records."""
 
-    def __init__(self, name: str, worker: Judgeable, write: Callable[[CaseRecord], None]) -> None:
+    def __init__(
+        self, name: str, worker: Judgeable, write: Callable[[CaseRecord], None], clock: Clock | None = None
+    ) -> None:
         """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known."""
         self.name = name
         self.worker = worker
+        self.clock = clock or Clock()
         self.claims = worker.ready.claims
         self.subjects: dict[str, Subject] = {}
         self.verdicts: dict[str, Verdict] = {}
@@ -83,7 +87,8 @@ class Lane:
         """Judge every answer that has come."""
         for ticket, answer in self.worker.poll(timeout):
             name, outside = self._pending.pop(ticket)
-            judged = verdict(self.subjects[name], answer)
+            with self.clock.phase("judging"):
+                judged = verdict(self.subjects[name], answer)
             seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
             self.seconds += seconds
             if outside is not None:

@@ -1,0 +1,32 @@
+"""Where the time of a run goes: one thread, so every second belongs to the phase that was entered last."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+Phase = Literal["drawing", "reference", "judging", "waiting"]
+
+
+class Clock:
+    """Seconds by phase. A phase entered within another stops the outer one's time: nothing is counted twice."""
+
+    def __init__(self) -> None:
+        """Start with no time spent."""
+        self.seconds: Counter[str] = Counter()
+        self._inner = 0.0
+
+    @contextmanager
+    def phase(self, name: Phase) -> Iterator[None]:
+        """Count the time within as time of ``name``, but for the phases within it."""
+        began, outer = time.perf_counter(), self._inner
+        self._inner = 0.0
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - began
+            self.seconds[name] += spent - self._inner
+            self._inner = outer + spent

@@ -1,0 +1,49 @@
+"""One case on one backend, with everything that was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer, Broken
+from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.meaning import meaning, verdict
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A verdict and the answer it judges; ``answer`` is ``None`` for a case outside the backend's claims."""
+
+    verdict: Verdict
+    answer: Answer | None
+
+    @property
+    def observation(self) -> Observation | None:
+        """Return what the backend did, unless it broke or was not asked."""
+        result = self.answer.result if self.answer else None
+        return result if isinstance(result, Observation) else None
+
+    @property
+    def stderr(self) -> str:
+        """Return the last a broken backend wrote."""
+        result = self.answer.result if self.answer else None
+        return result.stderr_tail if isinstance(result, Broken) else ""
+
+    @property
+    def status(self) -> int:
+        """Return the exit status: 0 no *must* is broken, 1 one is, 3 nothing was judged."""
+        if self.verdict.outcome in ("unsupported", "not_run"):
+            return 3
+        return int(self.verdict.blame is not None and self.verdict.blame.requirement == "must")
+
+
+def replay(case: Case, worker: Judgeable) -> Replay:
+    """Ask ``worker`` for the case; raise ``NotReady`` when it does not start, ``ValueError`` for a malformed case."""
+    subject = meaning(case)
+    outside = Lane("", worker, lambda record: None).outside(subject)
+    if outside is not None:
+        return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None)
+    answer = worker.ask(case)
+    return Replay(verdict(subject, answer), answer)

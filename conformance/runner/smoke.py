@@ -1,0 +1,79 @@
+"""The plainest cases there are: worked examples, and draws that no implementation finds hard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.case import Case, Operand, case_id
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.clause import Subject
+from conformance.runner.draws import draw_cases
+from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.log import CaseRecord
+from conformance.runner.meaning import meaning
+from conformance.specs import OPS
+from conformance.specs.op import Example, Op
+
+PLAIN: Final = 5
+"""Plain draws for each operation: with the examples about 50 cases in all, a few seconds even where each is compiled."""
+
+DRAWS: Final = 100
+"""Draws among which the plain ones are looked for; one in six is plain."""
+
+
+def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> None:
+    """Judge ``worker`` on the smoke cases; ``watch`` sees each record. Raise ``NotReady`` when it does not start."""
+    lane = Lane(name, worker, watch)
+    for case in smoke_cases():
+        lane.offer(case_id(case), meaning(case))
+    while worker.outstanding:
+        lane.collect(1.0)
+
+
+def smoke_cases() -> Iterator[Case]:
+    """Yield the worked examples and the plain draws of every operation, each case once."""
+    seen: set[str] = set()
+    for op in OPS.values():
+        for case in (*(example_case(op.name, example) for example in op.examples), *_plain(op)):
+            if case_id(case) not in seen:
+                seen.add(case_id(case))
+                yield case
+
+
+def example_case(op: str, example: Example) -> Case:
+    """Return a worked example as a case of one step."""
+    world = len(example.blocks)
+    step = Step(
+        op=op, inputs=("x",), outputs=("y",), axes=("i",), groups=example.groups, attrs=dict(example.attrs)
+    )
+    blocks = tuple(from_array(np.array(block, example.dtype)) for block in example.blocks)
+    return Case(
+        program=Program(mesh=(Axis("i", world),), steps=(step,), results=("y",)),
+        inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * world)},
+    )
+
+
+def _plain(op: Op) -> list[Case]:
+    found: list[Case] = []
+
+    def sink(case: Case) -> None:
+        if len(found) < PLAIN and _is_plain(meaning(case)):
+            found.append(case)
+
+    draw_cases(op, DRAWS, 0, sink)
+    return found
+
+
+def _is_plain(subject: Subject) -> bool:
+    wanted = {
+        "layout": {"contiguous"},
+        "size": {"many"},
+        "values": {"plain"},
+        "groups": {"none"},
+        "dtype": {"int32", "float32"},
+    }
+    return subject.legal and all(subject.features[name] <= words for name, words in wanted.items())
