@@ -2,21 +2,28 @@
 
 Requests may be pipelined: the runner sends several ``Run`` lines before it reads replies. Expected values
 are never sent. The file descriptors are named by the environment variables ``CONFORMANCE_READ`` and
-``CONFORMANCE_WRITE``; standard output is left to the implementation and never parsed.
+``CONFORMANCE_WRITE``; standard output is left to the implementation and never parsed. Files that cases and
+observations travel in have plain names in the folder that ``CONFORMANCE_FILES`` names; the runner removes them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.cases.tensor import Tensor
 
 VERSION: Final = 1
 READ: Final = "CONFORMANCE_READ"
 WRITE: Final = "CONFORMANCE_WRITE"
+FILES: Final = "CONFORMANCE_FILES"
+
+INLINE: Final = 1 << 16
+"""Bytes of tensors up to which a case or an observation stays inline: with their hex digits, two pipes full."""
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
@@ -28,7 +35,7 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Execute one case; answered by ``Done`` with the same ``seq``.
 
-    ``case`` is inline, or ``file`` names a case file (with its tensors) when the case is large.
+    ``case`` is inline, or ``file`` names a case file (``conformance.cases.codec``) when it is large.
     """
 
     seq: int
@@ -50,10 +57,19 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
-    """Answer to ``Run``; ``file`` names a safetensors file that holds a large observation's tensors."""
+    """Answer to ``Run``.
+
+    ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
+    """
 
     seq: int
-    observation: Observation
+    observation: Observation | None = None
+    file: str | None = None
+
+
+def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
+    """Return the bytes of the tensors that are there, to be held against ``INLINE``."""
+    return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
 Request = Hello | Run | Stop

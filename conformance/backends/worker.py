@@ -8,15 +8,20 @@ import os
 import select
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend, rank_error
-from conformance.backends.discovery import BackendError, find, load
+from conformance.backends.discovery import BackendError, find
+from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
+from conformance.cases.codec import load
 from conformance.cases.observation import Observation
+from conformance.cases.observation_file import save_observation
+from conformance.cases.stored import sibling_of
 
 CHUNK: Final = 1 << 16
 """Bytes asked of the pipe at once: its usual capacity on Linux."""
@@ -25,32 +30,36 @@ CHUNK: Final = 1 << 16
 def main(name: str) -> int:
     """Serve the backend ``name`` on the descriptors of the environment until ``Stop`` or end of file."""
     source, sink = int(os.environ.pop(protocol.READ)), int(os.environ.pop(protocol.WRITE))
+    folder = Path(os.environ.pop(protocol.FILES))
     for descriptor in (source, sink):
         os.set_inheritable(descriptor, False)
     os.dup2(2, 1)
     # Ends up in the runner's stderr tail: a native crash then names the Python frames above it.
     faulthandler.enable()
     try:
-        backend = load(find(name))
+        backend = load_backend(find(name))
     except BackendError as error:
         print(error, file=sys.stderr)
         return 1
     # A broken pipe means that the runner is gone, and with it whoever wanted the answers.
     with contextlib.suppress(BrokenPipeError):
-        serve(backend, source, sink)
+        serve(backend, source, sink, folder)
     backend.close()
     return 0
 
 
-def serve(backend: Backend, source: int, sink: int) -> None:
-    """Answer requests read from ``source`` on ``sink``, batch by batch, until ``Stop`` or end of file."""
+def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
+    """Answer requests read from ``source`` on ``sink``, batch by batch, until ``Stop`` or end of file.
+
+    Large cases and observations are files in ``folder``.
+    """
     decode = msgspec.json.Decoder(protocol.Request).decode
     for lines in _batches(source):
         requests = [decode(line) for line in lines]
         runs = [request for request in requests if isinstance(request, protocol.Run)]
         if any(isinstance(request, protocol.Hello) for request in requests):
             _send(sink, msgspec.json.encode(introduce(backend)))
-        _answer(backend, runs, sink)
+        _answer(backend, runs, sink, folder)
         if any(isinstance(request, protocol.Stop) for request in requests):
             return
 
@@ -62,12 +71,12 @@ def introduce(backend: Backend) -> protocol.Ready:
     return protocol.Ready(protocol=protocol.VERSION, name=name, description=backend.describe(), claims=claims)
 
 
-def _answer(backend: Backend, runs: list[protocol.Run], sink: int) -> None:
-    cases = [_case(run) for run in runs]
+def _answer(backend: Backend, runs: list[protocol.Run], sink: int, folder: Path) -> None:
+    cases = [_case(run, folder) for run in runs]
     for run, case, observation in zip(runs, cases, observations(backend, cases), strict=True):
         try:
-            line = msgspec.json.encode(protocol.Done(seq=run.seq, observation=observation))
-        except (TypeError, ValueError) as error:
+            line = _done(run.seq, observation, folder)
+        except (TypeError, ValueError, OSError) as error:
             failed = Observation(errors=(rank_error(error),) * case.program.world)
             line = msgspec.json.encode(protocol.Done(seq=run.seq, observation=failed))
         _send(sink, line)
@@ -90,10 +99,21 @@ def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
         done += 1
 
 
-def _case(run: protocol.Run) -> Case:
-    if run.case is None:
-        raise ValueError(f"request {run.seq} has no case")
-    return run.case
+def _case(run: protocol.Run, folder: Path) -> Case:
+    if run.case is not None:
+        return run.case
+    if run.file is None:
+        raise ValueError(f"request {run.seq} has neither a case nor a file")
+    return load(sibling_of(folder, run.file))
+
+
+def _done(seq: int, observation: Observation, folder: Path) -> bytes:
+    blocks = (block for ranks in observation.results.values() for block in ranks)
+    if protocol.tensor_bytes(blocks) <= protocol.INLINE:
+        return msgspec.json.encode(protocol.Done(seq=seq, observation=observation))
+    path = folder / f"reply-{seq}.json"
+    save_observation(observation, path)
+    return msgspec.json.encode(protocol.Done(seq=seq, file=path.name))
 
 
 def _send(sink: int, line: bytes) -> None:

@@ -29,6 +29,8 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError(
                 f"a {self.dtype} tensor of shape {list(self.shape)} needs {wanted} hex digits, got {len(self.bits)}"
             )
+        if self.bits.encode().translate(None, b"0123456789abcdef"):
+            raise ValueError("the bits of a tensor must be lower-case hex digits")
 
 
 def from_array(array: Array) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.cases.validate import CaseError, footprint
 
 BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
 
@@ -25,7 +26,7 @@ class Limits:
     start: float = 90.0
     case: float = 20.0
     memory: int = 4 << 30
-    restarts: int = 20
+    restarts: int = 100
     window: int = 32
 
 
@@ -56,6 +57,12 @@ def misfit(case: Case, observation: Observation) -> str | None:
     for name, blocks in observation.results.items():
         if len(blocks) != world:
             return f"result {name!r} of an observation has {len(blocks)} blocks for {world} ranks"
+        try:
+            for rank, block in enumerate(blocks):
+                if block is not None:
+                    footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
+        except CaseError as error:
+            return str(error)
     for touched in observation.touched:
         if touched.input not in case.inputs or not 0 <= touched.rank < world:
             return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"

@@ -6,11 +6,14 @@ import contextlib
 import os
 import select
 import selectors
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import psutil  # type: ignore[import-untyped]
@@ -35,11 +38,13 @@ class Process:
 
     def __init__(self, command: Sequence[str]) -> None:
         """Start ``command``; raise ``OSError`` when that fails."""
+        self.folder = Path(tempfile.mkdtemp(prefix="conformance-"))
+        """Where large cases and observations travel; it goes with the process."""
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
         self._errors, error_write = os.pipe()
         theirs = (request_read, reply_write, error_write)
-        environment = {**os.environ, protocol.READ: str(request_read), protocol.WRITE: str(reply_write)}
+        told = {protocol.READ: request_read, protocol.WRITE: reply_write, protocol.FILES: self.folder}
         try:
             self._popen = subprocess.Popen(
                 command,
@@ -48,10 +53,10 @@ class Process:
                 stderr=error_write,
                 pass_fds=(request_read, reply_write),
                 start_new_session=True,
-                env=environment,
+                env={**os.environ, **{name: str(value) for name, value in told.items()}},
             )
         except OSError:
-            self._close_pipes()
+            self._release()
             raise
         finally:
             for descriptor in theirs:
@@ -165,7 +170,7 @@ class Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(5)  # Only a process stuck inside the kernel outlives this.
         self._drain_errors()
-        self._close_pipes()
+        self._release()
         return self.stderr_tail()
 
     def stderr_tail(self) -> str:
@@ -208,12 +213,13 @@ class Process:
             self._stderr += chunk
             del self._stderr[:-STDERR_KEPT]
 
-    def _close_pipes(self) -> None:
+    def _release(self) -> None:
         for descriptor in (self._requests, self._replies, self._errors):
             if descriptor >= 0:
                 os.close(descriptor)
         self._requests = self._replies = self._errors = -1
         self.ended = True
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _read(descriptor: int) -> bytes | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from conformance.backends import protocol
 from conformance.cases.case import Case
+from conformance.cases.codec import CaseError, save
 from conformance.cases.observation import Observation
+from conformance.cases.observation_file import load_observation
+from conformance.cases.stored import sibling_of
 from conformance.runner.answers import misfit
 
 HELLO: Final = msgspec.json.encode(protocol.Hello()) + b"\n"
@@ -21,9 +25,14 @@ class ProtocolError(ValueError):
     """A reply that breaks the protocol; the stream after it means nothing."""
 
 
-def run_line(seq: int, case: Case) -> bytes:
-    """Return the request to execute ``case``."""
-    return msgspec.json.encode(protocol.Run(seq=seq, case=case)) + b"\n"
+def run_line(seq: int, case: Case, folder: Path) -> bytes:
+    """Return the request to execute ``case``; a large one is written to ``folder``."""
+    blocks = (block for operand in case.inputs.values() for block in operand.blocks)
+    if protocol.tensor_bytes(blocks) <= protocol.INLINE:
+        return msgspec.json.encode(protocol.Run(seq=seq, case=case)) + b"\n"
+    path = _case_file(folder, seq)
+    save(case, path)
+    return msgspec.json.encode(protocol.Run(seq=seq, file=path.name)) + b"\n"
 
 
 def introduction(line: bytes) -> protocol.Ready:
@@ -36,8 +45,8 @@ def introduction(line: bytes) -> protocol.Ready:
     return reply
 
 
-def observation(line: bytes, seq: int, case: Case) -> Observation:
-    """Return the observation of ``case``, request ``seq``, the oldest unanswered.
+def observation(line: bytes, seq: int, case: Case, folder: Path) -> Observation:
+    """Return the observation of ``case``, request ``seq``, the oldest unanswered; files of both are removed.
 
     Raise ``ProtocolError`` when the line is no such reply or the observation does not fit the case.
     """
@@ -46,10 +55,33 @@ def observation(line: bytes, seq: int, case: Case) -> Observation:
         raise ProtocolError("the backend introduced itself twice")
     if reply.seq != seq:
         raise ProtocolError(f"got reply {reply.seq} when reply {seq} was due")
-    wrong = misfit(case, reply.observation)
+    found = reply.observation if reply.file is None else _from_file(folder, reply.file)
+    if found is None:
+        raise ProtocolError(f"reply {seq} has neither an observation nor a file")
+    wrong = misfit(case, found)
     if wrong:
         raise ProtocolError(wrong)
-    return reply.observation
+    _remove(_case_file(folder, seq))
+    return found
+
+
+def _from_file(folder: Path, name: str) -> Observation:
+    try:
+        path = sibling_of(folder, name)
+        found = load_observation(path)
+    except CaseError as error:
+        raise ProtocolError(f"a reply breaks the protocol: {error}") from None
+    _remove(path)
+    return found
+
+
+def _case_file(folder: Path, seq: int) -> Path:
+    return folder / f"case-{seq}.json"
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_suffix(".safetensors").unlink(missing_ok=True)
 
 
 def _reply(line: bytes) -> protocol.Reply:

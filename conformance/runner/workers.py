@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, Self
 
 from conformance.backends import protocol
@@ -23,8 +22,7 @@ ABSENT: Final = 1.0
 """Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
 
 SAMPLE: Final = 0.25
-"""Seconds between looks at memory and exit status. A look took 2 ms for one process and 4 ms for 36 on two cores,
-32 ms where shared pages had to be told apart; slower looks are spaced out to a twentieth of the time."""
+"""Seconds between looks at memory and exit status: 2 ms for one process, 4 ms for 36, 32 ms if pages are shared."""
 
 REAP: Final = 5.0
 """Seconds a process may take to exit after the end of its replies: writing a core file is slow."""
@@ -70,9 +68,7 @@ class Worker:
         """Return the worker itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the worker."""
         self.close()
 
@@ -194,20 +190,20 @@ class Worker:
             self._progress = self._listened = time.monotonic()
             self._sample = max(self._sample, self._progress + SAMPLE)
         self._sent.append(item)
-        self._process.send(wire.run_line(item.ticket, item.case))
+        self._process.send(wire.run_line(item.ticket, item.case, self._process.folder))
 
     def _hear(self, process: Process) -> None:
         try:
             lines = process.read()
             for line in lines:
-                self._take(line)
+                self._take(process, line)
         except (wire.ProtocolError, OverflowError) as error:
             self._break("protocol_error", str(error))
             return
         if process.ended and self._end is None:
             self._end = time.monotonic()
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, process: Process, line: bytes) -> None:
         if not self._greeted:
             self._ready = wire.introduction(line)
             self._greeted, self._failed_starts = True, 0
@@ -215,7 +211,7 @@ class Worker:
         if not self._sent:
             raise wire.ProtocolError(f"a reply came when none was due: {wire.shown(line)}")
         head = self._sent[0]
-        observation = wire.observation(line, head.ticket, head.case)
+        observation = wire.observation(line, head.ticket, head.case, process.folder)
         self._settle(self._sent.popleft(), Answer(observation))
 
     def _watch(self, process: Process) -> None:
@@ -252,7 +248,7 @@ class Worker:
         if used > limit:
             self._break("crashed", f"used {used / 2**30:.2f} GiB of memory, over the limit of {limit / 2**30:.2f} GiB")
         now = time.monotonic()
-        self._sample = now + max(SAMPLE, 20 * (now - start))
+        self._sample = now + max(SAMPLE, 20 * (now - start))  # At most a twentieth of the time goes into looking.
 
     def _busy(self) -> bool:
         return bool(self._sent) or not self._greeted

@@ -80,6 +80,8 @@ def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str]
         ("not_the_schema", "protocol_error", "Expected `int`, got `str`"),
         ("nested", "protocol_error", "a reply breaks the protocol"),
         ("wrong_seq", "protocol_error", "got reply 4 when reply 3 was due"),
+        ("file_trick", "protocol_error", "file '../../etc/passwd' is not the plain name of a file beside it"),
+        ("no_hex", "protocol_error", "the bits of a tensor must be lower-case hex digits"),
         ("half_a_line", "timeout", "no answer within 0.7 s"),
         ("closes", "protocol_error", "closed its reply descriptor without exiting"),
         ("endless", "protocol_error", "a reply line is longer than 64 MiB"),
@@ -143,6 +145,17 @@ def test_neither_side_waits_for_the_other_when_both_pipes_are_full(make: Make) -
     cases = [make(first % 256, 30_000) for first in range(60)]
     answers = run("reference", cases, Limits(window=60))
     assert [bits(answer)[:2] for answer in answers] == [f"{first:02x}" for first in range(60)]
+
+
+def test_large_tensors_travel_by_file_and_leave_none(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Worker(find("reference")) as worker:
+        assert bits(worker.ask(make(7, 1 << 20))) == "07" * (1 << 20)
+        (folder,) = tmp_path.iterdir()
+        assert not list(folder.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_several_workers_are_served_at_once(bad: Callable[[str], str], make: Make) -> None:

@@ -31,6 +31,10 @@ for line in source:
         elif how == "half_a_line":
             os.write(sink, b'{"type": "done", ')
             time.sleep(3600)
+        elif how == "file_trick":
+            say(json.dumps({"type": "done", "seq": seq, "file": "../../etc/passwd"}))
+        elif how == "no_hex":
+            case["inputs"]["x"]["blocks"][0]["bits"] = "0x0x0x0x"
         elif how == "closes":
             os.close(sink)
             time.sleep(3600)

@@ -1,0 +1,110 @@
+"""The case file: ``{"format": 1, "id": ..., "program": ..., "inputs": ...}``, with a published JSON Schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from conformance.cases.case import FORMAT, Case, Operand, case_id
+from conformance.cases.layout import Layout
+from conformance.cases.pretty import pretty
+from conformance.cases.program import Program
+from conformance.cases.stored import StoredTensor, read_document, restore, store
+from conformance.cases.validate import CaseError, check_total, footprint, validate
+
+__all__ = ["CaseError", "CaseFile", "StoredOperand", "load", "save"]
+
+
+class StoredOperand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One input value: a block and a memory layout for each rank."""
+
+    blocks: tuple[StoredTensor, ...]
+    layouts: tuple[Layout, ...]
+
+
+class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A program and its input data, by value name. ``id`` ends in a digest of the rest."""
+
+    format: int
+    id: Annotated[str, Meta(pattern="^.+/.+/[0-9a-f]{12}$")]
+    program: Program
+    inputs: dict[str, StoredOperand]
+
+
+class _Envelope(msgspec.Struct):
+    format: int
+
+
+def save(case: Case, path: Path) -> None:
+    """Write ``case`` to ``path``, tensors above ``stored.INLINE`` bytes to a safetensors file beside it.
+
+    The same case gives the same bytes. Raise ``OSError`` when the folder cannot be written.
+    """
+    tensors = {f"{name}/{r}": block for name, value in case.inputs.items() for r, block in enumerate(value.blocks)}
+    stored = store(tensors, path.with_suffix(".safetensors"))
+    inputs = {
+        name: StoredOperand(
+            blocks=tuple(stored[f"{name}/{rank}"] for rank in range(len(value.blocks))), layouts=value.layouts
+        )
+        for name, value in case.inputs.items()
+    }
+    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs)
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
+    part.replace(path)
+
+
+def load(path: Path) -> Case:
+    """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
+    try:
+        return _load(path)
+    except CaseError as error:
+        raise CaseError(f"case file {path}: {error}") from None
+
+
+def _load(path: Path) -> Case:
+    document = _decode(read_document(path))
+    if document.format != FORMAT:
+        raise CaseError(_wrong_format(document.format))
+    blocks = {
+        f"{name}/{rank}": block for name, value in document.inputs.items() for rank, block in enumerate(value.blocks)
+    }
+    check_total(sum(footprint(key, block.dtype, block.shape) for key, block in blocks.items()))
+    tensors = restore(blocks, path.parent)
+    inputs = {
+        name: Operand(
+            blocks=tuple(tensors[f"{name}/{rank}"] for rank in range(len(value.blocks))), layouts=value.layouts
+        )
+        for name, value in document.inputs.items()
+    }
+    case = Case(program=document.program, inputs=inputs)
+    validate(case)
+    if document.id != case_id(case):
+        raise CaseError(f"its id is {document.id!r} but its content has the id {case_id(case)!r}")
+    return case
+
+
+def _decode(content: bytes) -> CaseFile:
+    try:
+        return msgspec.json.decode(content, type=CaseFile)
+    except msgspec.ValidationError as error:
+        found = _format_of(content)
+        raise CaseError(str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaseError(f"it is not JSON: {error}") from None
+    except RecursionError:
+        raise CaseError("it is nested too deeply") from None
+
+
+def _format_of(content: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(content, type=_Envelope).format
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _wrong_format(found: int | None) -> str:
+    return f"it has format {found}; this suite reads format {FORMAT}"

@@ -1,0 +1,113 @@
+"""What every front door asks of a case before anything runs: that it says something definite.
+
+A malformed case has no verdict. A case that is well formed but illegal (an axis out of range, groups that
+are no partition) is none of this module's business: its meaning is rejection, and the oracle says so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.layout import LAYOUTS
+from conformance.cases.program import Program, lines
+from conformance.cases.tensor import Tensor
+
+MOST_RANKS: Final = 1024
+MOST_AXES: Final = 64
+"""Axes of one tensor: the most that NumPy has."""
+
+MOST_BYTES: Final = 1 << 30
+"""Bytes of all inputs of one case, on all ranks together."""
+
+
+class CaseError(ValueError):
+    """A case that is malformed; the message is one line that says what is wrong and where."""
+
+
+def validate(case: Case) -> None:
+    """Raise ``CaseError`` unless the case is well formed."""
+    _check_mesh(case.program)
+    total = 0
+    for name, operand in case.inputs.items():
+        _check_operand(name, operand, case.program.world)
+        total += sum(footprint(f"input {name!r}, rank {r}", b.dtype, b.shape) for r, b in enumerate(operand.blocks))
+    check_total(total)
+    _check_names(case.program, set(case.inputs))
+
+
+def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the bytes of a tensor that is reasonable in every extent; allocates nothing.
+
+    Raise ``CaseError``, which begins with ``where``, for an unknown dtype, a negative extent, more axes than
+    ``MOST_AXES`` and more bytes than ``MOST_BYTES``, counting an extent of 0 as 1.
+    """
+    if dtype not in NUMPY:
+        raise CaseError(f"{where}: unknown dtype {dtype!r}; known are {', '.join(NUMPY)}")
+    if len(shape) > MOST_AXES:
+        raise CaseError(f"{where}: {len(shape)} axes are more than {MOST_AXES}")
+    if any(extent < 0 for extent in shape):
+        raise CaseError(f"{where}: shape {list(shape)} has a negative extent")
+    if NUMPY[dtype].itemsize * math.prod(max(extent, 1) for extent in shape) > MOST_BYTES:
+        raise CaseError(f"{where}: shape {list(shape)} of {dtype} is over the limit of {MOST_BYTES >> 20} MiB")
+    return NUMPY[dtype].itemsize * math.prod(shape)
+
+
+def check_total(size: int) -> None:
+    """Raise ``CaseError`` when all inputs together have more than ``MOST_BYTES`` bytes."""
+    if size > MOST_BYTES:
+        raise CaseError(f"the inputs have {size} bytes, over the limit of {MOST_BYTES >> 20} MiB for a case")
+
+
+def _check_mesh(program: Program) -> None:
+    names = [axis.name for axis in program.mesh]
+    for axis in program.mesh:
+        if axis.size < 1:
+            raise CaseError(f"mesh axis {axis.name!r} has size {axis.size}; it must have at least 1")
+        if names.count(axis.name) > 1:
+            raise CaseError(f"the mesh has two axes named {axis.name!r}")
+    if program.world > MOST_RANKS:
+        raise CaseError(f"the mesh has {program.world} ranks; at most {MOST_RANKS} are allowed")
+
+
+def _check_operand(name: str, operand: Operand, world: int) -> None:
+    for what, found in (("blocks", len(operand.blocks)), ("layouts", len(operand.layouts))):
+        if found != world:
+            raise CaseError(f"input {name!r} has {found} {what} for {world} ranks")
+    for rank, (block, layout) in enumerate(zip(operand.blocks, operand.layouts, strict=True)):
+        if layout not in LAYOUTS:
+            raise CaseError(f"input {name!r}, rank {rank}: unknown layout {layout!r}; known are {', '.join(LAYOUTS)}")
+        if layout == "broadcast" and not _constant(block):
+            raise CaseError(
+                f"input {name!r}, rank {rank}: a broadcast layout needs a block that is constant along its first axis"
+            )
+
+
+def _constant(block: Tensor) -> bool:
+    if not block.shape or not block.bits:
+        return True
+    row = len(block.bits) // block.shape[0]
+    return block.bits[:-row] == block.bits[row:]
+
+
+def _check_names(program: Program, defined: set[str]) -> None:
+    for index, step in enumerate(program.steps):
+        where = f"step {index} ({step.op})"
+        for name in step.inputs:
+            if name not in defined:
+                raise CaseError(f"{where} uses {name!r}, which no input and no earlier step defines")
+        for name in step.outputs:
+            if name in defined:
+                raise CaseError(f"{where} defines {name!r}, which is already defined")
+            defined.add(name)
+        try:
+            lines(program.mesh, step.axes)
+        except ValueError as error:
+            raise CaseError(f"{where}: {error}") from None
+    for name in program.results:
+        if name not in defined:
+            raise CaseError(f"result {name!r} is never produced")
+    if len(set(program.results)) != len(program.results):
+        raise CaseError(f"results {list(program.results)} name a value twice")

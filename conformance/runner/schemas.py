@@ -1,0 +1,22 @@
+"""The published JSON Schema of one line of a run log; ``python -m conformance.runner.schemas`` writes it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from conformance.cases.schemas import FOLDER, published, written
+from conformance.runner.log import Record
+
+
+def run_schema() -> dict[str, Any]:
+    """Return the schema of a line: a header, a case or a footer. That they come in this order no schema can say."""
+    schema = msgspec.json.schema(Record)
+    # OpenAPI's keyword: JSON Schema has none like it, and the constant ``type`` of each record says the same.
+    schema.pop("discriminator", None)
+    return published("run", "One line of a run log", schema)
+
+
+if __name__ == "__main__":
+    (FOLDER / "run.schema.json").write_text(written(run_schema()))
