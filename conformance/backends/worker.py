@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import os
 import select
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,8 @@ def main(name: str) -> int:
     with contextlib.suppress(BrokenPipeError):
         serve(backend, source, sink, folder)
     backend.close()
+    # Nobody reads there any more; a runner that was killed could not tidy up.
+    shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

@@ -166,8 +166,8 @@ class Worker:
 
     def _start(self) -> None:
         self._greeted, self._served, self._end = False, 0, None
-        self._progress = self._listened = time.monotonic()
-        self._sample = self._progress + SAMPLE
+        self._progress = self._listened = now = time.monotonic()
+        self._sample = now + SAMPLE
         try:
             self._process = Process(self.spec.command)
         except OSError as error:
@@ -280,8 +280,7 @@ class Worker:
                 return
         self._greeted = False
         if self._sent:
-            head = self._sent.popleft()
-            alone = not self._sent and not self._served
+            alone, head = len(self._sent) == 1 and not self._served, self._sent.popleft()
             self._queue.extendleft(reversed(self._sent))
             self._sent.clear()
             if alone or self._restarts >= self.limits.restarts:
