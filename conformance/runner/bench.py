@@ -47,7 +47,7 @@ def bench_suite(
 ) -> tuple[Measured, Measured]:
     """Return a pass on a ``worker`` that has not started, and the same cases again now that it is warm.
 
-    Raise ``NotReady`` when it does not start.
+    Raise ``StartError`` when it does not start.
     """
     fresh = _measure("fresh", name, worker, plan, watch)
     return fresh, _measure("cached", name, worker, plan, watch)

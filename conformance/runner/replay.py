@@ -40,7 +40,7 @@ class Replay:
 
 
 def replay(case: Case, worker: Judgeable) -> Replay:
-    """Ask ``worker`` for the case; raise ``NotReady`` when it does not start, ``ValueError`` for a malformed case."""
+    """Ask ``worker`` for the case; raise ``StartError`` when it does not start, ``ValueError`` for a malformed case."""
     subject = meaning(case)
     outside = Lane("", worker, lambda record: None).outside(subject)
     if outside is not None:

@@ -1,0 +1,69 @@
+"""The command line: thin commands over the engine, each a module that is imported when its command runs.
+
+Exit status: 0 conformant, 1 failures, 2 usage error, 3 incomplete. What a person did wrong is one line on
+standard error; a traceback is a bug of the suite.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from conformance import __version__
+from conformance.cli.lazy import LazyGroup
+
+USAGE, INCOMPLETE = 2, 3
+
+COMMANDS = {
+    "doctor": "What is installed, which devices, what is missing and how to get it.",
+    "backends": "What can be judged here.",
+    "spec": "The specification: of everything, of an operation, or of a clause.",
+    "smoke": "Under a minute: the worked examples; a failure here blames the adapter.",
+    "run": "Judge backends and leave a report.",
+    "replay": "One case on one backend: expected, observed, verdict.",
+    "report": "Run logs in, a report out.",
+    "qualify": "The suite against deliberately broken backends: the kill matrix.",
+    "bench": "How fast the suite judges.",
+}
+
+
+@click.group(cls=LazyGroup, commands_of="conformance.cli", summaries=COMMANDS)
+@click.version_option(__version__, prog_name="conformance")
+def group() -> None:
+    """The conformance suite for multi-device tensor programs.
+
+    `conformance run` judges the native OpenCL backend and leaves a report. Exit status: 0 conformant,
+    1 failures, 2 usage error, 3 incomplete.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line (``sys.argv`` by default) and return its exit status."""
+    try:
+        status = group.main(arguments, prog_name="conformance", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted; `conformance run --resume -o DIR` goes on with a run", INCOMPLETE)
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python would complain once more when it flushes at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return INCOMPLETE
+    except click.ClickException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except Exception as error:
+        from conformance.cli.problems import Problem, problem
+
+        found = problem(error)
+        if found is None:
+            raise
+        assert isinstance(found, Problem)
+        return _complain(found.message, found.exit_code)
+    return status if isinstance(status, int) else 0
+
+
+def _complain(message: str, status: int) -> int:
+    print("conformance:", " ".join(message.split()), file=sys.stderr)
+    return status

@@ -1,0 +1,28 @@
+"""``conformance backends``: what can be judged here."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.backends.discovery import listed
+from conformance.cli.progress import printer
+
+
+@click.command("backends")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(as_json: bool) -> int:
+    """List the installed backends; nothing of them is imported."""
+    found = listed()
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode({"backends": found})).decode())
+        return 0
+    table = Table("backend", "class", "state")
+    for listing in found:
+        table.add_row(listing.name, escape(listing.target), escape(listing.problem or "installed"))
+    console = printer()
+    console.print(table)
+    console.print("-b also takes a module:Class, exec:COMMAND, or a path to an executable that speaks the protocol")
+    return 0

@@ -1,0 +1,60 @@
+"""Names that a person typed: the nearest known one is offered when there is none such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Return the sentence on a name that is not among ``known``, with the nearest one that is."""
+    known = list(known)
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    nearest = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown {what} {name!r}{nearest} (known: {', '.join(known)})"
+
+
+def checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Return ``names`` without repeats; raise ``UsageError`` for the first that is not among ``known``."""
+    known = list(known)
+    names = tuple(dict.fromkeys(names))
+    for name in names:
+        if name not in known:
+            raise click.UsageError(unknown(what, name, known))
+    return names
+
+
+class Names(click.ParamType):
+    """One or more names, separated by commas."""
+
+    name = "NAME[,NAME]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the names; fail when there is none."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip() for name in str(value).split(",") if name.strip())
+        if not names:
+            self.fail("names nothing", param, ctx)
+        return names
+
+
+class Duration(click.ParamType):
+    """A length of time: seconds, or a number with ``s``, ``m`` or ``h``."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds; fail on anything that is no positive length of time."""
+        text = str(value).strip().lower()
+        unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], None)
+        try:
+            seconds = float(text[:-1] if unit else text) * (unit or 1.0)
+        except ValueError:
+            seconds = -1.0
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is no length of time; write 90, 90s, 10m or 1h", param, ctx)
+        return seconds

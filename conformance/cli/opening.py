@@ -1,0 +1,89 @@
+"""From the words of a command line to open workers and a place for what they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from conformance.backends.discovery import BackendSpec, find, listed
+from conformance.cli.names import checked, unknown
+from conformance.runner.in_process import InProcess
+from conformance.runner.lane import Judgeable
+from conformance.runner.workers import Worker
+from conformance.specs import COMMON, OPS
+
+DEFAULT: Final = ("opencl",)
+"""The embedded default: it needs no device and no root."""
+
+EXAMPLES: Final = 300
+"""Cases drawn for each operation; 200 already reach every clause, with one seed as with another."""
+
+
+def located(names: Sequence[str]) -> dict[str, BackendSpec]:
+    """Return where each backend is; raise ``UsageError`` or ``BackendError`` before any is started."""
+    known = [listing.name for listing in listed()]
+    for name in names:
+        if name.isidentifier() and name not in known:
+            raise click.UsageError(
+                f"{unknown('backend', name, known)}; a module:Class, exec:COMMAND or a path to an executable will also do"
+            )
+    return {name: find(name) for name in dict.fromkeys(names)}
+
+
+@contextmanager
+def opened(names: Sequence[str], *, in_process: bool = False) -> Iterator[dict[str, Judgeable]]:
+    """Yield a worker for each backend, and close them all."""
+    found = located(names)
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(InProcess(spec) if in_process else Worker(spec)) for name, spec in found.items()
+        }
+
+
+def suites() -> tuple[str, ...]:
+    """Return the suites that have clauses, and ``all``."""
+    own = {clause.suite for op in OPS.values() for clause in op.clauses} | {clause.suite for clause in COMMON}
+    return (*sorted(own), "all")
+
+
+def chosen_ops(ops: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the operations named by ``ops`` (default: every one) that have a clause in a ``wanted`` suite."""
+    names = checked("operation", ops, OPS) or tuple(OPS)
+    picked = set(checked("suite", wanted, suites())) or {"all"}
+    if "all" in picked:
+        return names
+    return tuple(name for name in names if picked & {clause.suite for clause in (*COMMON, *OPS[name].clauses)})
+
+
+def new_directory() -> Path:
+    """Return ``runs/`` with the time of day, a folder that does not exist yet."""
+    stem = Path("runs") / datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    later = (stem.with_name(f"{stem.name}-{number}") for number in range(2, 1000))
+    return stem if not stem.exists() else next(path for path in later if not path.exists())
+
+
+@contextmanager
+def output(directory: Path) -> Iterator[Path]:
+    """Make the folder before anything is run, and take it away again if nothing came to be in it."""
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise click.UsageError(
+            f"cannot write into {directory}: {error.strerror}; choose another folder with -o"
+        ) from None
+    try:
+        yield directory
+    finally:
+        for path in made:
+            if not path.is_dir() or any(path.iterdir()):
+                break
+            path.rmdir()

@@ -1,0 +1,80 @@
+"""The end of a run in words: outcomes and failing clauses of each backend, and the commands that show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.judging.clause import Outcome
+from conformance.runner.explore import Result
+from conformance.runner.log import Failure
+
+ORDER: tuple[Outcome, ...] = (
+    "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run",
+)  # fmt: skip
+
+STATUS = {
+    0: "conformant: every must clause held",
+    1: "not conformant: a must clause fails",
+    3: "incomplete: nothing is certified by this run",
+}
+
+
+def replay_command(directory: Path, failure: Failure) -> str:
+    """Return the command line that runs the smallest case of a failure again."""
+    return f"conformance replay {quote(str(directory / failure.file))} -b {quote(failure.backend)}"
+
+
+def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, Any]:
+    """Return everything that ``show`` prints as plain data."""
+    return {
+        "status": result.status,
+        "run": str(directory / "run.jsonl"),
+        "report": str(report) if report else None,
+        "seconds": round(result.seconds, 3),
+        "backends": {name: {"outcomes": dict(counts)} for name, counts in result.counts.items()},
+        "failures": [
+            {
+                "backend": failure.backend,
+                "op": failure.op,
+                "clause": failure.clause,
+                "requirement": failure.requirement,
+                "outcome": failure.outcome,
+                "case": failure.case,
+                "file": str(directory / failure.file),
+                "cases": len(failure.explains),
+                "minimal": failure.minimal,
+                "detail": failure.detail,
+                "replay": replay_command(directory, failure),
+            }
+            for failure in result.failures
+        ],
+        "never_exercised": list(result.never),
+    }
+
+
+def show(console: Console, result: Result, directory: Path) -> None:
+    """Print the table of outcomes, then every failing clause with its replay command."""
+    seen = [outcome for outcome in ORDER if any(counts.get(outcome) for counts in result.counts.values())]
+    table = Table("backend", *seen, title=f"{result.seconds:.1f} s", title_justify="left")
+    for name, counts in result.counts.items():
+        table.add_row(escape(name), *(str(counts.get(outcome, 0)) for outcome in seen))
+    console.print(table)
+    for failure in sorted(result.failures, key=lambda f: (f.backend, f.requirement != "must", f.op, f.clause)):
+        console.print(
+            escape(
+                f"{failure.backend}: {failure.op} breaks {failure.clause} ({failure.requirement}, {failure.outcome}, "
+                f"{len(failure.explains)} cases): {failure.detail}\n    {replay_command(directory, failure)}"
+            )
+        )
+    if result.never:
+        console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
+    left = sum(counts.get("not_run", 0) for counts in result.counts.values())
+    if left:
+        console.print(f"{left} cases were not run; `conformance run --resume` does not repeat what was judged")
+    console.print(STATUS[result.status])

@@ -1,0 +1,33 @@
+"""What a person can mend, told from what is a bug of the suite."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.backends.discovery import BackendError
+from conformance.cases.codec import CaseError
+from conformance.report.error import ReportError
+from conformance.runner.answers import StartError
+from conformance.runner.log import LogError
+
+
+class Problem(click.ClickException):
+    """One line that says what is wrong and how to mend it, and the exit status it ends with."""
+
+    def __init__(self, message: str, status: int = 2) -> None:
+        """Complain in ``message`` and end with ``status``: 2 usage error, 3 incomplete."""
+        super().__init__(message)
+        self.exit_code = status
+
+
+def problem(error: Exception) -> Problem | None:
+    """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
+    if isinstance(error, BackendError):
+        return Problem(str(error))
+    if isinstance(error, CaseError | LogError | ReportError):
+        return Problem(str(error))
+    if isinstance(error, StartError):
+        return Problem(f"{error}; `conformance doctor` says what is missing", 3)
+    if isinstance(error, OSError) and error.filename is not None:
+        return Problem(f"{error.filename}: {error.strerror}; choose another path or mend its permissions")
+    return None

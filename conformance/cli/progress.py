@@ -1,0 +1,77 @@
+"""What is shown while a run goes on: a live line on a terminal, plain lines otherwise, always on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from conformance.runner.log import CaseRecord, Failure, Record
+
+EVERY: Final = 15.0
+"""Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""
+
+WIDE: Final = 200
+"""Columns where there is no terminal to tell: a file has room, and a cut name helps nobody."""
+
+FINE: Final = frozenset({"passed", "unsupported"})
+
+
+class Progress:
+    """Counts records as they are written. Use it as a context manager, and as ``watch`` of ``explore``."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Show progress unless ``quiet``."""
+        self.console = Console(stderr=True, quiet=quiet, highlight=False)
+        self._status: Status | None = None
+        self._cases: Counter[str] = Counter()
+        self._failing: Counter[str] = Counter()
+        self._op = ""
+        self._began = self._told = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Begin the live line, if this is a terminal."""
+        if self.console.is_terminal and not self.console.quiet:
+            self._status = self.console.status("starting")
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the live line."""
+        if self._status is not None:
+            self._status.stop()
+
+    def __call__(self, record: Record) -> None:
+        """Take notice of one record."""
+        if isinstance(record, CaseRecord):
+            self._cases[record.backend] += 1
+            self._failing[record.backend] += record.outcome not in FINE
+            self._op = record.op
+            self._tell(self._line())
+        elif isinstance(record, Failure):
+            self._tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in self._cases.items())
+        return f"{time.monotonic() - self._began:4.0f} s  {self._op}: {counts}"
+
+    def _tell(self, line: str, *, now: bool = False) -> None:
+        if self._status is not None:
+            self._status.update(escape(line))
+        elif now or time.monotonic() - self._told > EVERY:
+            self._told = time.monotonic()
+            self.console.print(escape(line), soft_wrap=True)
+
+
+def printer() -> Console:
+    """Return the console for results: standard output, coloured on a terminal that wants colour."""
+    width = None if sys.stdout.isatty() else WIDE
+    return Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)

@@ -1,0 +1,127 @@
+"""``conformance replay``: one case on one backend, and everything there is to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+
+from conformance.cases.case import case_id
+from conformance.cases.codec import load
+from conformance.cases.observation import Observation
+from conformance.cases.tensor import to_array
+from conformance.cli.names import Names
+from conformance.cli.opening import DEFAULT, opened
+from conformance.cli.problems import Problem
+from conformance.cli.progress import Progress, printer
+from conformance.report.example import Block, Example, Value, example
+from conformance.report.values import written
+from conformance.runner.replay import Replay, replay
+from conformance.specs import every_clause
+
+
+@click.command("replay")
+@click.argument("file", metavar="CASE", type=click.Path(path_type=Path))
+@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@click.option("--in-process", is_flag=True, help="Without a worker process, for debugging.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(file: Path, names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
+    """Run the case file CASE again: program, inputs, expected, observed, and the verdict clause by clause."""
+    if not file.is_file():
+        raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
+    case = load(file)
+    shown = example(case)
+    with opened(names, in_process=in_process) as workers, Progress(quiet=as_json):
+        found = {name: replay(case, worker) for name, worker in workers.items()}
+    if as_json:
+        data = {"case": case_id(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
+        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+    else:
+        console = printer()
+        console.print(case_id(case), markup=False)
+        _show_case(console, shown)
+        for name, one in found.items():
+            _show_replay(console, name, one)
+    return max(one.status for one in found.values())
+
+
+def as_data(one: Replay) -> dict[str, Any]:
+    """Return a replay as plain data."""
+    judged, seen = one.verdict, one.observation
+    return {
+        "outcome": judged.outcome,
+        "blame": judged.blame.id if judged.blame else None,
+        "detail": judged.detail,
+        "note": one.answer.note if one.answer else None,
+        "clauses": judged.clauses,
+        "observed": msgspec.to_builtins(observed(seen)) if seen else [],
+        "errors": list(seen.errors) if seen else [],
+        "touched": list(seen.touched) if seen else [],
+        "stderr": one.stderr,
+        "status": one.status,
+    }
+
+
+def observed(seen: Observation) -> tuple[Value, ...]:
+    """Return the results that came back, rank by rank."""
+    return tuple(
+        Value(
+            name=name,
+            blocks=tuple(
+                Block(ranks=str(rank), dtype=block.dtype, shape=block.shape, layout="", values=written(to_array(block)))
+                for rank, block in enumerate(blocks)
+                if block is not None
+            ),
+        )
+        for name, blocks in seen.results.items()
+    )
+
+
+def _case_data(shown: Example) -> dict[str, Any]:
+    kept = ("mesh", "world", "steps", "inputs", "expected", "rejection")
+    return {name: msgspec.to_builtins(getattr(shown, name)) for name in kept}
+
+
+def _show_case(console: Console, shown: Example) -> None:
+    console.print(f"mesh {shown.mesh}", markup=False)
+    for step in shown.steps:
+        console.print(f"    {step}", markup=False)
+    console.print("inputs")
+    _show_values(console, shown.inputs)
+    console.print("expected")
+    _show_values(console, shown.expected)
+    for line in (shown.rejection and f"rejected by {shown.rejection}", shown.problem):
+        if line:
+            console.print(f"    {line}", markup=False)
+
+
+def _show_replay(console: Console, name: str, one: Replay) -> None:
+    console.print(f"observed of {name}", markup=False)
+    seen, judged, clauses = one.observation, one.verdict, every_clause()
+    if seen is not None:
+        _show_values(console, observed(seen))
+        for rank, error in enumerate(seen.errors):
+            if error is not None:
+                console.print(f"    rank {rank} raised {error.kind} ({error.category}): {error.message}", markup=False)
+        for touch in seen.touched:
+            where = f"input {touch.input} on rank {touch.rank}, storage element {touch.index}"
+            console.print(f"    {where}: was {touch.before}, is {touch.after}", markup=False)
+    console.print(f"verdict: {judged.outcome}{': ' + judged.detail if judged.detail else ''}", markup=False)
+    for note in (one.answer.note if one.answer else None, one.stderr):
+        if note:
+            console.print(f"    {note}", markup=False)
+    for clause, held in judged.clauses.items():
+        blamed = "  <- to blame" if judged.blame is not None and judged.blame.id == clause else ""
+        text, requirement = clauses[clause].text, clauses[clause].requirement
+        console.print(f"    {held:<7}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
+
+
+def _show_values(console: Console, values: tuple[Value, ...]) -> None:
+    for value in values:
+        for block in value.blocks:
+            layout = f" {block.layout}" if block.layout not in ("", "contiguous") else ""
+            kind = f"{block.dtype}{list(block.shape)}{layout}"
+            console.print(f"    {value.name} on {block.ranks}: {kind} {block.values}", markup=False)

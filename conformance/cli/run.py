@@ -1,0 +1,58 @@
+"""``conformance run``: judge backends, write the run log and the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from conformance.cli.names import Duration, Names
+from conformance.cli.opening import DEFAULT, EXAMPLES, chosen_ops, new_directory, opened, output
+from conformance.cli.outcome import as_data, show
+from conformance.cli.progress import Progress, printer
+from conformance.cli.reporting import write_report
+from conformance.runner.explore import Plan, explore
+
+
+@click.command("run")
+@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@click.option("--suite", "suites", type=Names(), default=(), help="Only operations with a clause in these suites.")
+@click.option("--op", "ops", type=Names(), default=(), help="Only these operations.")
+@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
+@click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
+@click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
+@click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
+@click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(
+    names: tuple[str, ...],
+    suites: tuple[str, ...],
+    ops: tuple[str, ...],
+    examples: int,
+    seed: int,
+    time_budget: float | None,
+    directory: Path | None,
+    resume: bool,
+    in_process: bool,
+    as_json: bool,
+) -> int:
+    """Judge backends and leave a report."""
+    if resume and directory is None:
+        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    plan = Plan(ops=chosen_ops(ops, suites), examples=examples, seed=seed, time_budget=time_budget)
+    with (
+        opened(names, in_process=in_process) as workers,
+        output(directory or new_directory()) as folder,
+        Progress(quiet=as_json) as progress,
+    ):
+        result = explore(plan, workers, folder, resume=resume, watch=progress)
+        page = write_report([folder], folder)
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(as_data(result, folder, page))).decode())
+    else:
+        console = printer()
+        show(console, result, folder)
+        console.print(f"report: {page}", markup=False)
+    return result.status

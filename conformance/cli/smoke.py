@@ -1,0 +1,64 @@
+"""``conformance smoke``: the plainest cases; a failure here blames the adapter."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+import msgspec
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.cli.names import Names
+from conformance.cli.opening import DEFAULT, opened
+from conformance.cli.outcome import ORDER
+from conformance.cli.progress import Progress, printer
+from conformance.runner.lane import Judgeable
+from conformance.runner.log import CaseRecord
+from conformance.runner.smoke import smoke
+
+
+@click.command("smoke")
+@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@click.option("--in-process", is_flag=True, help="Without worker processes, for debugging.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
+    """Judge the worked examples of the specification and a few plain draws, in under a minute."""
+    with opened(names, in_process=in_process) as workers, Progress(quiet=as_json) as progress:
+        records = {name: _records(name, worker, progress) for name, worker in workers.items()}
+    failing = [r for found in records.values() for r in found if r.outcome not in ("passed", "unsupported")]
+    if as_json:
+        data = {"backends": records, "status": _status(records)}
+        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+        return _status(records)
+    seen = [outcome for outcome in ORDER if any(r.outcome == outcome for found in records.values() for r in found)]
+    table = Table("backend", *seen)
+    for name, found in records.items():
+        counts = Counter(record.outcome for record in found)
+        table.add_row(escape(name), *(str(counts[outcome]) for outcome in seen))
+    console = printer()
+    console.print(table)
+    for record in failing:
+        console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
+    if failing:
+        console.print("These cases are as plain as cases get: look at the adapter before the implementation.")
+    return _status(records)
+
+
+def _records(name: str, worker: Judgeable, progress: Progress) -> list[CaseRecord]:
+    found: list[CaseRecord] = []
+
+    def watch(record: CaseRecord) -> None:
+        found.append(record)
+        progress(record)
+
+    smoke(name, worker, watch)
+    return found
+
+
+def _status(records: dict[str, list[CaseRecord]]) -> int:
+    """Return 1 when anything fails, 3 when a backend had no case judged or gave up, else 0."""
+    outcomes = {name: Counter(record.outcome for record in found) for name, found in records.items()}
+    if any(set(counts) - {"passed", "unsupported", "not_run"} for counts in outcomes.values()):
+        return 1
+    return 0 if all(counts["passed"] and not counts["not_run"] for counts in outcomes.values()) else 3

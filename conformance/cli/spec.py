@@ -1,0 +1,120 @@
+"""``conformance spec``: the specification, of everything, of an operation, or of a clause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.cli.names import unknown
+from conformance.cli.progress import printer
+from conformance.reference.spmd import ATTRIBUTES
+from conformance.specs import COMMON, OPS, Clause, Op, every_clause
+
+
+def aliases() -> dict[str, str]:
+    """Return the frameworks' names, whole and by their last word, with the operation each is an alias of."""
+    found = {}
+    for op in OPS.values():
+        for name in (name for names in op.aliases.values() for name in names):
+            found[name] = found[name.rpartition(".")[2]] = op.name
+    return found
+
+
+def clause_data(clause: Clause) -> dict[str, Any]:
+    """Return a clause as plain data."""
+    return {
+        "id": clause.id,
+        "requirement": clause.requirement,
+        "text": clause.text,
+        "source": clause.source,
+        "suite": clause.suite,
+    }
+
+
+def op_data(op: Op) -> dict[str, Any]:
+    """Return an operation, with the clauses it shares with others, as plain data."""
+    return {
+        "name": op.name,
+        "summary": op.summary,
+        "attributes": {name: _type_name(hint) for name, hint in ATTRIBUTES[op.name].items()},
+        "aliases": {framework: list(names) for framework, names in op.aliases.items()},
+        "clauses": [clause_data(clause) for clause in op.clauses],
+        "shared": [clause_data(clause) for clause in COMMON],
+        "examples": [msgspec.to_builtins(example) for example in op.examples],
+    }
+
+
+@click.command("spec")
+@click.argument("name", required=False, metavar="[OP|CLAUSE]")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(name: str | None, as_json: bool) -> None:
+    """Print the specification: of everything, of an operation (a framework's name will do), or of a clause."""
+    data, show = _chosen(name)
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+    else:
+        show(printer())
+
+
+def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
+    clauses, known = every_clause(), aliases()
+    if name is None:
+        data = {
+            "operations": [op_data(op) for op in OPS.values()],
+            "shared": [clause_data(clause) for clause in COMMON],
+        }
+        return data, _show_everything
+    if name in OPS or name in known:
+        op = OPS[known.get(name, name)]
+        return op_data(op), lambda console: _show_op(console, op)
+    if name in clauses:
+        clause = clauses[name]
+        return clause_data(clause), lambda console: _show_clause(console, clause)
+    raise click.UsageError(
+        unknown("operation or clause", name, [*OPS, *known, *clauses]).split(" (known:")[0]
+        + f" (`conformance spec` lists the operations: {', '.join(OPS)})"
+    )
+
+
+def _show_everything(console: Console) -> None:
+    table = Table("operation", "clauses", "what it does")
+    for op in OPS.values():
+        table.add_row(op.name, str(len(op.clauses)), escape(op.summary))
+    console.print(table)
+    console.print("Every operation also keeps:")
+    _show_clauses(console, COMMON)
+
+
+def _show_op(console: Console, op: Op) -> None:
+    console.print(f"[bold]{op.name}[/bold]: {escape(op.summary)}")
+    attributes = ", ".join(f"{name}: {_type_name(hint)}" for name, hint in ATTRIBUTES[op.name].items())
+    console.print(f"attributes: {escape(attributes) or 'none'}")
+    for framework, names in op.aliases.items():
+        console.print(f"{framework}: {', '.join(names)}", markup=False)
+    _show_clauses(console, op.clauses)
+    console.print("Shared by every operation:")
+    _show_clauses(console, COMMON)
+    for example in op.examples:
+        groups = "" if example.groups is None else f", groups {[list(group) for group in example.groups]}"
+        attrs = ", ".join(f"{name}={value}" for name, value in example.attrs.items())
+        console.print(f"example ({example.dtype}, {attrs}{groups}):", markup=False)
+        console.print(f"    {example.blocks}\n    gives {example.results}", markup=False)
+
+
+def _show_clauses(console: Console, clauses: tuple[Clause, ...]) -> None:
+    for clause in clauses:
+        console.print(f"  {clause.id:<20} {clause.requirement:<7}{clause.text}", markup=False)
+
+
+def _show_clause(console: Console, clause: Clause) -> None:
+    console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite}, source {clause.source})")
+    console.print(clause.text, markup=False)
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint)

@@ -1,0 +1,199 @@
+"""One pytest item for each backend, operation and clause; one exploration behind all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from conformance.cli.names import Names
+from conformance.cli.opening import EXAMPLES, located, new_directory, opened, output
+from conformance.cli.outcome import replay_command
+from conformance.cli.problems import problem
+from conformance.judging.clause import Requirement
+from conformance.report.tally import FAILING
+from conformance.runner.explore import Plan, Result, explore
+from conformance.runner.log import CaseRecord, Failure, Record
+from conformance.specs import OPS, clauses_of
+
+
+@dataclass
+class Findings:
+    """What a run wrote, and what it says of one clause."""
+
+    directory: Path
+    result: Result
+    records: list[CaseRecord] = field(default_factory=list)
+
+    def failures(self, backend: str, op: str, clause: str) -> list[Failure]:
+        """Return the ways to fail that the clause is to blame for."""
+        return [f for f in self.result.failures if (f.backend, f.op, f.clause) == (backend, op, clause)]
+
+    def unexplained(self, backend: str, op: str, clause: str) -> list[CaseRecord]:
+        """Return the failing cases that blame the clause and that no minimal case explains."""
+        explained = {case for failure in self.result.failures for case in failure.explains if failure.backend == backend}
+        return [r for r in self._of(backend, op) if r.blame == clause and r.outcome in FAILING and r.case not in explained]
+
+    def why_not_exercised(self, backend: str, op: str, clause: str) -> str | None:
+        """Return why nothing is known of the clause, or ``None`` when some case was judged by it."""
+        records = self._of(backend, op)
+        if any(clause in record.clauses for record in records):
+            return None
+        reasons = sorted({record.detail or "" for record in records if record.outcome in ("unsupported", "not_run")})
+        return "; ".join([f"{clause} was not exercised", *reasons[:3]])
+
+    def _of(self, backend: str, op: str) -> list[CaseRecord]:
+        return self._by_lane.get((backend, op), [])
+
+    @cached_property
+    def _by_lane(self) -> dict[tuple[str, str], list[CaseRecord]]:
+        found: dict[tuple[str, str], list[CaseRecord]] = {}
+        for record in self.records:
+            found.setdefault((record.backend, record.op), []).append(record)
+        return found
+
+
+class Judging:
+    """Adds the items to a session, and explores when the first of them is run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Read the options; raise ``UsageError`` for a backend that cannot be found."""
+        self.config = config
+        chosen = config.getoption("--conformance-run-dir")
+        self.directory = Path(chosen) if chosen else new_directory()
+        self.examples = config.getoption("--conformance-examples") or EXAMPLES
+        self.findings: Findings | None = None
+        self.error: str | None = None
+        try:
+            self.backends = tuple(located(Names().convert(config.getoption("--conformance-backend"), None, None)))
+        except click.ClickException as error:
+            raise pytest.UsageError(error.format_message()) from None
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+        if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
+            raise pytest.UsageError("all conformance items share one exploration: run them without -n")
+
+    def pytest_ignore_collect(self, config: pytest.Config) -> bool | None:
+        """Leave other tests out unless they were named: judging a backend is not testing a project."""
+        return True if config.args_source is not pytest.Config.ArgsSource.ARGS else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add an item for each backend, operation and clause, before others select among them."""
+        root = Branch.from_parent(session, name="conformance", nodeid="conformance", judging=self)
+        items.extend(session.genitems(root))
+
+    def explored(self, session: pytest.Session) -> Findings:
+        """Return the findings of the one run, made when first asked for; raise ``UsageError`` when it cannot be."""
+        if self.error is not None:
+            pytest.fail(self.error, pytrace=False)
+        if self.findings is None:
+            try:
+                self.findings = self._explore(session)
+            except Exception as error:
+                found = error if isinstance(error, click.ClickException) else problem(error)
+                if found is None:
+                    raise
+                self.error = found.format_message()
+                pytest.fail(self.error, pytrace=False)
+        return self.findings
+
+    def _explore(self, session: pytest.Session) -> Findings:
+        wanted = {item.op for item in session.items if isinstance(item, ClauseItem)}
+        backends = {item.backend for item in session.items if isinstance(item, ClauseItem)}
+        plan = Plan(
+            ops=tuple(op for op in OPS if op in wanted),
+            examples=self.examples,
+            seed=self.config.getoption("--conformance-seed"),
+            profile="pytest",
+        )
+        records: list[CaseRecord] = []
+
+        def watch(record: Record) -> None:
+            if isinstance(record, CaseRecord):
+                records.append(record)
+
+        with opened([b for b in self.backends if b in backends]) as workers, output(self.directory) as directory:
+            return Findings(directory, explore(plan, workers, directory, watch=watch), records)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Make a run that is not whole end with the status of ``conformance run``: never green."""
+        if self.findings is not None and self.findings.result.status == 3 and session.exitstatus == 0:
+            session.exitstatus = 3
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say where the run log is, and whether anything is missing from it."""
+        if self.findings is None:
+            return
+        terminalreporter.section("conformance")
+        result, directory = self.findings.result, self.findings.directory
+        terminalreporter.line(f"run log: {directory / 'run.jsonl'}; a report: conformance report {directory}")
+        if result.status == 3:
+            never = f"never exercised: {', '.join(result.never)}" if result.never else "not every case was run"
+            terminalreporter.line(f"incomplete: {never}; draw more with --conformance-examples")
+
+
+class Branch(pytest.Collector):
+    """A level of the tree: all backends, one backend, or one operation of it."""
+
+    def __init__(self, *, judging: Judging, path_of: tuple[str, ...] = (), **kwargs: Any) -> None:
+        """Stand for the backend and the operation named so far."""
+        super().__init__(**kwargs)
+        self.judging = judging
+        self.path_of = path_of
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Yield the backends, the operations or the clauses."""
+        if len(self.path_of) == 2:
+            backend, op = self.path_of
+            for clause in clauses_of(op):
+                yield ClauseItem.from_parent(
+                    self, name=clause.id, judging=self.judging, backend=backend, op=op, requirement=clause.requirement
+                )
+            return
+        for name in OPS if self.path_of else self.judging.backends:
+            yield Branch.from_parent(self, name=name, judging=self.judging, path_of=(*self.path_of, name))
+
+
+class ClauseItem(pytest.Item):
+    """A clause of an operation on a backend. It passes when no failing case blames the clause."""
+
+    def __init__(self, *, judging: Judging, backend: str, op: str, requirement: Requirement, **kwargs: Any) -> None:
+        """Stand for the clause of the item's name."""
+        super().__init__(**kwargs)
+        self.judging = judging
+        self.backend = backend
+        self.op = op
+        self.requirement = requirement
+
+    def runtest(self) -> None:
+        """Fail for a *must*, expect the failure of a *should* or *may*, skip what was not exercised."""
+        findings = self.judging.explored(self.session)
+        where = (self.backend, self.op, self.name)
+        lines = [
+            f"{failure.outcome}: {failure.detail} ({len(failure.explains)} cases)\n    "
+            + replay_command(findings.directory, failure)
+            for failure in findings.failures(*where)
+        ]
+        lines += [f"{record.outcome}: {record.detail} ({record.case})" for record in findings.unexplained(*where)]
+        if lines:
+            text = "\n".join([f"{self.name} ({self.requirement}): {self._sentence()}", *lines])
+            if self.requirement == "must":
+                pytest.fail(text, pytrace=False)
+            pytest.xfail(text)
+        missing = findings.why_not_exercised(*where)
+        if missing is not None:
+            pytest.skip(missing)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the name that progress and failures are shown under."""
+        return self.path, None, self.nodeid
+
+    def _sentence(self) -> str:
+        return next(clause.text for clause in clauses_of(self.op) if clause.id == self.name)
