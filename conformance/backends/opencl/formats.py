@@ -66,13 +66,13 @@ FORMATS: Final[dict[str, Format]] = {
 
 PRELUDE: Final = """\
 #pragma OPENCL FP_CONTRACT OFF
-inline float widen_bfloat16(ushort x) { return as_float((uint)x << 16); }
-inline ushort round_bfloat16(float x) {
+static float widen_bfloat16(ushort x) { return as_float((uint)x << 16); }
+static ushort round_bfloat16(float x) {
   uint bits = as_uint(x);
   if (x != x) return (ushort)((bits >> 16 & 0x8000u) | 0x7fc0u);
   return (ushort)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
-inline long place(ulong i, long axes, __global const long* extents, __global const long* access) {
+static long place(ulong i, long axes, __global const long* extents, __global const long* access) {
   long at = access[1];
   for (long d = axes - 1; d > 0; --d) { at += (long)(i % (ulong)extents[d]) * access[d + 2]; i /= (ulong)extents[d]; }
   return axes > 0 ? at + (long)i * access[2] : at;

@@ -19,18 +19,18 @@ REDUCTIONS: Final = ("sum", "product", "max", "min")
 
 
 def collective(operation: str, blocks: tuple[Movement, ...], attrs: Mapping[str, Any], groups: Groups) -> Collective:
-    """Return the checked collective, its axes counted from the front; raise a ``Rejection`` for an illegal one."""
+    """Return the checked collective, its axes counted from the front; raise a ``RejectionError`` for an illegal one."""
     if operation not in OPERATIONS:
-        raise no.UnknownOperation(f"unknown operation {operation!r}; known are {', '.join(OPERATIONS)}")
+        raise no.UnknownOperationError(f"unknown operation {operation!r}; known are {', '.join(OPERATIONS)}")
     check, wanted = OPERATIONS[operation]
     if set(attrs) != set(wanted):
-        raise no.WrongAttributes(f"{operation} takes the attributes {sorted(wanted)}, got {sorted(attrs)}")
+        raise no.WrongAttributesError(f"{operation} takes the attributes {sorted(wanted)}, got {sorted(attrs)}")
     for name, kind in wanted.items():
         if type(attrs[name]) is not kind:
-            raise no.WrongAttributes(f"{operation}: {name} must be {kind.__name__}, got {attrs[name]!r}")
+            raise no.WrongAttributesError(f"{operation}: {name} must be {kind.__name__}, got {attrs[name]!r}")
     named = sorted(rank for group in groups for rank in group)
     if named != list(range(len(blocks))) or not all(groups):
-        raise no.GroupsNotPartition(
+        raise no.GroupsNotPartitionError(
             f"groups {list(groups)} must name each of the {len(blocks)} ranks exactly once, none of them empty"
         )
     _alike(blocks)
@@ -46,25 +46,25 @@ def _alike(blocks: tuple[Movement, ...]) -> None:
             ("shape", block.view.shape, blocks[0].view.shape),
         ):
             if mine != first:
-                raise no.BlocksDiffer(f"all ranks need one {what}: rank 0 has {first}, rank {rank} has {mine}")
+                raise no.BlocksDifferError(f"all ranks need one {what}: rank 0 has {first}, rank {rank} has {mine}")
 
 
 def _reduced(dtype: str, op: str) -> str:
     if op not in REDUCTIONS:
-        raise no.UnknownReduction(f"reduction {op!r} is unknown; known are {', '.join(REDUCTIONS)}")
+        raise no.UnknownReductionError(f"reduction {op!r} is unknown; known are {', '.join(REDUCTIONS)}")
     return "int32" if dtype == "bool" and op in ("sum", "product") else dtype
 
 
 def _size(groups: Groups) -> int:
     sizes = sorted({len(group) for group in groups})
     if len(sizes) != 1:
-        raise no.UnequalGroups(f"groups must have one size, for all ranks share one shape; got sizes {sizes}")
+        raise no.UnequalGroupsError(f"groups must have one size, for all ranks share one shape; got sizes {sizes}")
     return sizes[0]
 
 
 def _axis(axis: int, rank: int, what: str) -> int:
     if not -rank <= axis < rank:
-        raise no.AxisOutOfRange(f"{what} {axis} is outside [{-rank}, {rank - 1}]")
+        raise no.AxisOutOfRangeError(f"{what} {axis} is outside [{-rank}, {rank - 1}]")
     return axis % rank
 
 
@@ -72,9 +72,11 @@ def _piece(shape: Shape, axis: int, size: int, tiled: bool) -> Shape:
     """Return the shape of one of ``size`` pieces along ``axis``; untiled pieces lose the axis."""
     extent = shape[axis]
     if tiled and extent % size:
-        raise no.ExtentIndivisible(f"extent {extent} of axis {axis} does not divide into {size} equal pieces")
+        raise no.ExtentIndivisibleError(f"extent {extent} of axis {axis} does not divide into {size} equal pieces")
     if not tiled and extent != size:
-        raise no.ExtentUnequal(f"extent {extent} of axis {axis} must equal the group size {size}, one slice a member")
+        raise no.ExtentUnequalError(
+            f"extent {extent} of axis {axis} must equal the group size {size}, one slice a member"
+        )
     kept = (extent // size,) if tiled else ()
     return shape[:axis] + kept + shape[axis + 1 :]
 
@@ -114,21 +116,23 @@ def _permute(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[st
     size, pairs = _size(groups), attrs["pairs"]
     for pair in pairs:
         if type(pair) is not tuple or len(pair) != 2 or any(type(end) is not int for end in pair):
-            raise no.WrongAttributes(f"permute: a pair is (source, destination), got {pair!r}")
+            raise no.WrongAttributesError(f"permute: a pair is (source, destination), got {pair!r}")
         for end in pair:
             if not 0 <= end < size:
-                raise no.PositionOutOfRange(f"pair {pair} leaves the group of {size}: positions are 0 to {size - 1}")
+                raise no.PositionOutOfRangeError(
+                    f"pair {pair} leaves the group of {size}: positions are 0 to {size - 1}"
+                )
     for side, what in ((0, "source"), (1, "destination")):
         ends = [pair[side] for pair in pairs]
         if len(set(ends)) != len(ends):
-            raise no.PositionRepeated(f"pairs {list(pairs)} name a {what} twice; each may appear once")
+            raise no.PositionRepeatedError(f"pairs {list(pairs)} name a {what} twice; each may appear once")
     return dtype, shape, attrs
 
 
 def _broadcast(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
     for group in groups:
         if not 0 <= attrs["root"] < len(group):
-            raise no.PositionOutOfRange(
+            raise no.PositionOutOfRangeError(
                 f"root {attrs['root']} is no position in a group of {len(group)}: 0 to {len(group) - 1} are"
             )
     return dtype, shape, attrs

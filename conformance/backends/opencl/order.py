@@ -17,7 +17,7 @@ def reachable(results: tuple[Movement, ...]) -> list[Node]:
             depth[node] = 1 + max((depth[each] for each in needs(node)), default=-1)
         elif node not in depth:
             stack.append((node, True))
-            stack.extend((each, False) for each in needs(node) if each not in depth)
+            stack.extend((each, False) for each in reversed(tuple(needs(node))) if each not in depth)
     return sorted(depth, key=depth.__getitem__)
 
 

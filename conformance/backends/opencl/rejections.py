@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 
-class Rejection(ValueError):
+class RejectionError(ValueError):
     """A collective was asked for that has no meaning; nothing has moved."""
 
 
-class UnknownOperation(Rejection):
+class UnknownOperationError(RejectionError):
     """No such operation."""
 
 
-class WrongAttributes(Rejection):
+class WrongAttributesError(RejectionError):
     """Attributes are missing, surplus or of the wrong type."""
 
 
-class UnknownReduction(Rejection):
+class UnknownReductionError(RejectionError):
     """No such reduction."""
 
 
-class GroupsNotPartition(Rejection):
+class GroupsNotPartitionError(RejectionError):
     """The groups do not name every rank exactly once."""
 
 
-class UnequalGroups(Rejection):
+class UnequalGroupsError(RejectionError):
     """The groups differ in size where all ranks share one result shape."""
 
 
-class AxisOutOfRange(Rejection):
+class AxisOutOfRangeError(RejectionError):
     """An axis the block does not have."""
 
 
-class ExtentIndivisible(Rejection):
+class ExtentIndivisibleError(RejectionError):
     """An extent that does not split into equal pieces, one for each member."""
 
 
-class ExtentUnequal(Rejection):
+class ExtentUnequalError(RejectionError):
     """An untiled extent that is not the group size."""
 
 
-class PositionOutOfRange(Rejection):
+class PositionOutOfRangeError(RejectionError):
     """A root, source or destination outside its group."""
 
 
-class PositionRepeated(Rejection):
+class PositionRepeatedError(RejectionError):
     """Two pairs with one source or one destination."""
 
 
-class BlocksDiffer(Rejection):
+class BlocksDifferError(RejectionError):
     """Ranks that disagree on dtype or shape."""

@@ -6,7 +6,7 @@ import math
 
 from conformance.backends.opencl.graph import Buffer, Movement, Output, whole
 from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.rejections import WrongAttributes
+from conformance.backends.opencl.rejections import WrongAttributesError
 from conformance.backends.opencl.view import View
 from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Program, rank_groups
@@ -15,12 +15,14 @@ Blocks = tuple[Movement, ...]
 
 
 def trace(program: Program, placed: dict[str, list[tuple[Array, Array]]]) -> dict[str, Blocks]:
-    """Return the blocks of every result, one for each rank; raise a ``Rejection`` for an illegal step."""
+    """Return the blocks of every result, one for each rank; raise a ``RejectionError`` for an illegal step."""
     values = {name: tuple(_block(name, rank, *pair) for rank, pair in enumerate(p)) for name, p in placed.items()}
     for step in program.steps:
         groups = rank_groups(program.mesh, step.axes, step.groups)
         if len(step.inputs) != len(step.outputs):
-            raise WrongAttributes(f"{step.op}: {len(step.inputs)} inputs need as many outputs, got {len(step.outputs)}")
+            raise WrongAttributesError(
+                f"{step.op}: {len(step.inputs)} inputs need as many outputs, got {len(step.outputs)}"
+            )
         for source, target in zip(step.inputs, step.outputs, strict=True):
             made = collective(step.op, values[source], step.attrs, groups)
             size = math.prod(made.shape)

@@ -1,0 +1,88 @@
+"""Backends that share one set of open devices, and cases built in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.settings import Settings
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import Array
+from conformance.cases.layout import Layout
+from conformance.cases.observation import Observation
+from conformance.cases.program import Axis, Groups, Program, Step
+from conformance.cases.tensor import from_array, to_array
+from conformance.reference.spmd import evaluate
+
+OpenBackend = Callable[..., OpenCL]
+MakeCase = Callable[..., Case]
+
+
+@pytest.fixture(scope="session")
+def session() -> Session:
+    return Session(Settings())
+
+
+@pytest.fixture
+def opencl(session: Session) -> OpenBackend:
+    """Return a maker of backends with given settings; all share the devices and programs of this run."""
+
+    def open_backend(**settings: Any) -> OpenCL:
+        backend = OpenCL(Settings(**settings))
+        backend.__dict__["session"] = session
+        return backend
+
+    return open_backend
+
+
+@pytest.fixture
+def make_case() -> MakeCase:
+    """Return a maker of one-step cases: operation, a block for each rank, attributes, groups, layouts."""
+
+    def make(
+        operation: str,
+        blocks: list[Array],
+        /,
+        *,
+        groups: Groups | None = None,
+        layouts: tuple[Layout, ...] = (),
+        results: tuple[str, ...] = ("y",),
+        **attrs: Any,
+    ) -> Case:
+        step = Step(op=operation, inputs=("x",), outputs=("y",), axes=("ranks",), groups=groups, attrs=attrs)
+        operand = Operand(
+            blocks=tuple(from_array(block) for block in blocks), layouts=layouts or ("contiguous",) * len(blocks)
+        )
+        program = Program(mesh=(Axis("ranks", len(blocks)),), steps=(step,), results=results)
+        return Case(program=program, inputs={"x": operand})
+
+    return make
+
+
+@pytest.fixture
+def agree() -> Callable[[Case, Observation], None]:
+    """Return a check that an observation has the reference's bits on every rank and left its inputs alone."""
+
+    def check(case: Case, seen: Observation) -> None:
+        assert not seen.raised, seen.errors[0]
+        assert seen.touched == ()
+        wanted = {name: tuple(from_array(np.asarray(b)) for b in blocks) for name, blocks in evaluate(case).items()}
+        assert seen.results == wanted
+
+    return check
+
+
+@pytest.fixture
+def values() -> Callable[[Observation], list[Array]]:
+    """Return the blocks of result ``y`` as arrays, for tests that say what they expect themselves."""
+
+    def read(seen: Observation) -> list[Array]:
+        assert not seen.raised, seen.errors[0]
+        return [to_array(block) for block in seen.results["y"] if block is not None]
+
+    return read

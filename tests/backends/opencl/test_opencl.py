@@ -1,0 +1,141 @@
+"""The backend as a whole, on every algorithm, against the oracle."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from conformance.backends.base import supported
+from conformance.backends.opencl.graph import Buffer
+from conformance.backends.opencl.operations import OPERATIONS
+from conformance.backends.opencl.runtime.launch import Bytes, Launch
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.schedule import Schedule
+from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.features import features
+from conformance.cases.layout import LAYOUTS
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.verdict import judge
+from conformance.runner.draws import draw_cases
+from conformance.runner.meaning import meaning
+from conformance.specs import OPS, clauses_of
+
+THOUSANDS = """
+import sys
+from conformance.backends.opencl import OpenCL
+from conformance.judging.verdict import judge
+from conformance.runner.draws import draw_cases
+from conformance.runner.meaning import meaning
+from conformance.specs import OPS, clauses_of
+backend, cases, bad = OpenCL(), [], []
+for op in OPS.values():
+    draw_cases(op, 1000, 5, cases.append)
+for case in cases:
+    verdict = judge(meaning(case), backend.execute(case), clauses_of(case.program.steps[0].op))
+    if verdict.outcome != "passed":
+        bad.append((case, verdict))
+assert backend.session.memory.live == 0
+sys.exit(f"{len(bad)} of {len(cases)} cases broke, the first {bad[0]}" if bad else 0)
+"""
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("op", sorted(OPERATIONS))
+def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str, opencl: Any, session: Session) -> None:
+    backend, cases = opencl(force=algorithm), []
+    draw_cases(OPS[op], 100, 3, cases.append)
+    for case in cases:
+        verdict = judge(meaning(case), backend.execute(case), clauses_of(op))
+        assert verdict.outcome == "passed", (case, verdict)
+    assert session.memory.live == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("devices", ["basic", "pthread"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_thousand_cases_an_operation_hold_on_both_kinds_of_device(algorithm: str, devices: str) -> None:
+    # A process of its own, for PoCL makes its devices once.
+    environment = {**os.environ, "CONFORMANCE_OPENCL_ALGORITHM": algorithm, "POCL_DEVICES": " ".join([devices] * 8)}
+    done = subprocess.run(
+        [sys.executable, "-c", THOUSANDS], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("devices", ["basic", "pthread pthread pthread"])
+def test_ranks_share_devices_where_there_are_fewer(devices: str) -> None:
+    script = THOUSANDS.replace("1000, 5", "15, 5")
+    environment = {**os.environ, "POCL_DEVICES": devices}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", NUMPY)
+def test_every_layout_at_once_gives_the_same_bits(
+    dtype: str, algorithm: str, opencl: Any, make_case: Any, agree: Any
+) -> None:
+    blocks = [np.broadcast_to((np.arange(6) % 2 + rank % 2).astype(NUMPY[dtype]), (4, 6)).copy() for rank in range(6)]
+    for op in ("sum", "product", "max", "min"):
+        case = make_case("all_reduce", blocks, layouts=LAYOUTS, groups=((5, 0, 3), (1, 4), (2,)), op=op)
+        agree(case, opencl(force=algorithm).execute(case))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_steps_chain_on_the_devices(algorithm: str, opencl: Any, agree: Any) -> None:
+    def step(operation: str, source: str, target: str, /, **attrs: object) -> Step:
+        return Step(op=operation, inputs=(source,), outputs=(target,), axes=("a", "b"), attrs=attrs)
+
+    steps = (
+        step("reduce_scatter", "x", "s", op="sum", axis=0, tiled=True),
+        step("permute", "s", "p", pairs=((0, 1), (1, 3))),
+        step("all_gather", "p", "g", axis=-1, tiled=False),
+        step("all_to_all", "x", "t", split_axis=0, concat_axis=1, tiled=True),
+    )
+    program = Program(mesh=(Axis("a", 2), Axis("b", 2)), steps=steps, results=("g", "x", "t", "s"))
+    blocks = tuple(from_array(np.arange(24, dtype=np.int32).reshape(8, 3) + rank) for rank in range(4))
+    layouts = ("transposed", "flipped", "offset", "strided")
+    case = Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=layouts)})
+    agree(case, opencl(force=algorithm).execute(case))
+
+
+def test_what_a_device_did_to_an_input_is_seen(opencl: Any, make_case: Any, monkeypatch: Any) -> None:
+    case = make_case("all_reduce", [np.arange(5, dtype=np.uint8)] * 2, layouts=("contiguous", "offset"), op="max")
+    backend = opencl()
+    launch = backend.session.launch
+
+    def spoil(plan: Schedule, inputs: dict[tuple[str, int], Bytes]) -> Launch:
+        started = launch(plan, inputs)
+        started.wait()
+        (buffer,) = [made for node, made in started._buffers.items() if isinstance(node, Buffer) and node.device == 1]
+        cl.enqueue_copy(backend.session.platform.queues[1], buffer, np.uint8([7]), dst_offset=4)
+        return started
+
+    monkeypatch.setattr(backend.session, "launch", spoil)
+    (touched,) = backend.execute(case).touched
+    assert (touched.input, touched.rank, touched.index) == ("x", 1, 4)
+
+
+def test_a_ninth_rank_is_outside_the_claims_and_refused(opencl: Any, make_case: Any) -> None:
+    case = make_case("all_reduce", [np.zeros(2, np.float32)] * 9, op="sum")
+    backend = opencl()
+    assert supported(backend.claims, ("all_reduce",), features(case)) == "all_reduce: world 9 is not claimed"
+    assert backend.execute(case).errors[0].category == "unsupported"
+
+
+def test_it_says_where_it_ran_and_how_it_chose(opencl: Any) -> None:
+    said = opencl(force="ring").describe()
+    assert said["platform"].startswith("Portable Computing Language")
+    assert said["settings force"] == "ring"
+    assert {"driver", "devices", "pyopencl"} <= set(said)

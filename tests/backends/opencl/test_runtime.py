@@ -1,0 +1,71 @@
+"""Memory that is counted, programs that are bounded, and a platform that says what is missing."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl.render import Body
+from conformance.backends.opencl.runtime import NoPlatformError
+from conformance.backends.opencl.runtime.programs import Programs
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.settings import Settings
+
+
+def test_a_launch_that_fails_half_way_gives_its_memory_back(
+    opencl: Any, make_case: Any, session: Session, monkeypatch: Any
+) -> None:
+    def broken(body: Body) -> None:
+        raise RuntimeError(f"no {body.kernel} today")
+
+    monkeypatch.setattr(session.programs, "kernel", broken)
+    seen = opencl().execute(make_case("all_reduce", [np.ones(4, np.float32)] * 3, op="sum"))
+    assert seen.errors[0].category == "internal"
+    assert session.memory.live == 0
+
+
+def test_kernel_arguments_stay_alive_until_they_are_read(
+    opencl: Any, make_case: Any, session: Session, agree: Any
+) -> None:
+    cases = [make_case("all_reduce", [np.full(500, rank, np.int32) for rank in range(8)], op="sum")] * 5
+    for case in cases:
+        gc.collect()
+        agree(case, opencl(force="ring").execute(case))
+    assert session.memory.live == 0
+
+
+def test_no_empty_buffer_is_asked_for(session: Session) -> None:
+    with pytest.raises(ValueError, match="at least one byte"):
+        session.memory.allocate(0)
+
+
+def test_the_program_cache_drops_the_least_recently_used(session: Session) -> None:
+    programs = Programs(session.platform.context, 2)
+    for dtype in ("int32", "uint8", "int32", "float32"):
+        programs.kernel(Body("sum", dtype, dtype, 1))
+    assert (len(programs), programs.built) == (2, 3)
+    programs.kernel(Body("max", "int32", "int32", 1))
+    assert programs.built == 3
+
+
+def test_shapes_need_no_program_of_their_own(opencl: Any, make_case: Any, session: Session) -> None:
+    backend = opencl(force="naive")
+    backend.execute(make_case("all_reduce", [np.ones(3, np.float32)] * 2, op="sum"))
+    built = session.programs.built
+    for shape in ((5,), (2, 3), (2, 1, 4)):
+        backend.execute(make_case("all_reduce", [np.ones(shape, np.float32)] * 4, op="product"))
+    assert session.programs.built == built
+
+
+def test_a_platform_is_chosen_by_name() -> None:
+    with pytest.raises(NoPlatformError, match="no OpenCL platform named 'Acme'; found 'Portable Computing Language'"):
+        Session(Settings(platform="Acme"))
+
+
+def test_eight_devices_have_one_in_order_queue_each(session: Session) -> None:
+    assert len(session.platform.queues) == 8
+    assert len({queue.device for queue in session.platform.queues}) == 8
+    assert session.platform.queue_of(9) == 1
