@@ -8,7 +8,7 @@ import msgspec
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause, Held, Outcome, Subject, speaks_always
-from conformance.judging.compare import same
+from conformance.judging.compare import answered, same
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,11 +46,12 @@ def judge_broken(subject: Subject, outcome: Outcome, detail: str, clauses: Seque
 def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
     """Return the clauses that speak about the case.
 
-    Where a *should* settles the value, no *must* demands it: the value is the same, its weight is not.
+    Where a *should* settles the value, no *must* demands it or an answer at all: the value is the same,
+    its weight is not.
     """
     speaking = [clause for clause in clauses if clause.when(subject)]
     if any(clause.check is same and clause.requirement != "must" for clause in speaking):
-        speaking = [clause for clause in speaking if clause.check is not same or clause.requirement != "must"]
+        speaking = [clause for clause in speaking if clause.check not in (same, answered) or clause.requirement != "must"]
     return speaking
 
 

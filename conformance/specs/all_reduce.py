@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
+import numpy as np
 from hypothesis import strategies as st
 
 from conformance.cases.case import Case
+from conformance.cases.dtypes import NUMPY, kind
 from conformance.judging.clause import Subject
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, reduction
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
@@ -16,8 +20,13 @@ def counts_bools(subject: Subject) -> bool:
 
 
 def wraps(subject: Subject) -> bool:
-    """Speak about integer sums and products."""
-    return subject.has("dtype", "int32", "uint8") and subject.step.attrs["op"] in ("sum", "product")
+    """Speak about integer sums and products that leave the range of their dtype."""
+    op, dtype = subject.step.attrs["op"], next(iter(subject.features["dtype"]))
+    if kind(dtype) != "integer" or op not in ("sum", "product"):
+        return False
+    blocks = [np.abs(block.astype(np.float64)) for block in subject.case.blocks()["x"]]
+    most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
+    return bool((most > np.iinfo(NUMPY[dtype]).max).any())
 
 
 @st.composite

@@ -115,7 +115,7 @@ def tiled(values: Array, shape: Shape, world: int) -> list[Array]:
 def _pools(dtype: str, values: str) -> st.SearchStrategy[Array]:
     choices = pool(dtype, values)
     short = st.lists(st.sampled_from(range(len(choices))), min_size=1, max_size=5)
-    return st.one_of(short.map(lambda picks: choices[picks]), st.just(counting(dtype, values)))
+    return st.one_of(short.map(lambda picks: choices[picks]), st.just(counting(dtype, values)), st.just(choices[::-1]))
 
 
 def _layouts(world: int) -> st.SearchStrategy[tuple[Layout, ...]]:
