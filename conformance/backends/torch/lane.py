@@ -2,8 +2,8 @@
 
 A rank that raises would end its process in any real job, and then the ranks that wait for it see the
 connection close. So does it here: when some ranks raised and others have not answered, those that raised
-are killed, and every other rank soon gives its own answer. Only ranks that all raised alike stay; after
-anything else the pool is killed and forked anew.
+are killed, and every other rank soon gives its own answer. The pool goes on when all have answered by
+themselves and each group is of one mind (all fine, or all raised alike); else it is forked anew.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ import math
 import selectors
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.torch import wire
-from conformance.backends.torch.operation import POINT_TO_POINT, Operation
+from conformance.backends.torch.operation import POINT_TO_POINT, Operation, leaves_posted
 from conformance.backends.torch.pool import Pool, Rank
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program import rank_groups
 
-GLOO_TIMEOUT: Final = 2.0
-"""Seconds Gloo waits for a peer; 160 times the slowest case measured (12 ms, 8 ranks on two cores)."""
+GLOO_TIMEOUT: Final = 1.9
+"""Seconds Gloo waits for a peer: 150 times the slowest case measured (12 ms, 8 ranks on two cores). Some of its
+waits count in whole seconds and one more, which is 2 for this."""
 
 DEADLINE: Final = 6.0
 """Seconds a case may take before its ranks are killed: past Gloo's own timeout, which names the operation."""
@@ -36,7 +37,7 @@ GRACE: Final = 0.05
 """Seconds between the first rank that raised and the last when all raise; measured below 10 ms for 8 ranks."""
 
 MESSAGE: Final = 8
-"""Cases sent at once: more hardly saves any time, and all that follow an error are sent again."""
+"""Cases sent at once: more hardly saves any time, and what follows an error is sent again."""
 
 GROUPS: Final = 48
 """Process groups a pool may hold: each costs 3 threads and 3 descriptors a rank, and closing one takes 10 ms,
@@ -49,7 +50,7 @@ class Lane:
     """The cases of one world, in turn. Observations appear in ``done`` under the key the case was added with."""
 
     def __init__(self, world: int, operations: Mapping[str, Operation], selector: selectors.BaseSelector) -> None:
-        """Start nothing yet; later register the channels of the ranks in ``selector``, with ``(lane, number, rank)``."""
+        """Start nothing yet; later register the channels of ranks in ``selector``, with ``(lane, number, rank)``."""
         self.done: dict[int, Observation] = {}
         self._world = world
         self._operations = operations
@@ -171,10 +172,14 @@ class Lane:
             self._sent.append(self._waiting.popleft())
         self._alone = False
         self._deadline = time.monotonic() + DEADLINE
-        for number, rank in enumerate(pool.ranks):
+        self._tell(pool, range(self._world))
+
+    def _tell(self, pool: Pool, ranks: Iterable[int]) -> None:
+        """Send ``ranks`` all cases under way."""
+        for rank in ranks:
             # A rank that has ended meanwhile is noticed when its channel is read.
             with contextlib.suppress(OSError):
-                wire.send(rank.channel, wire.encode_cases([share(case, number) for _, case in self._sent]))
+                wire.send(pool.ranks[rank].channel, wire.encode_cases([share(case, rank) for _, case in self._sent]))
 
     def _advance(self) -> None:
         """Finish every case that all ranks have answered."""
@@ -204,6 +209,7 @@ class Lane:
     def _finish(self, answers: list[Observation]) -> None:
         key, case = self._sent.popleft()
         ahead = any(self._answers[rank] and rank not in self._left for rank in self._ended)
+        answered = all(self._answers)
         for queue in self._answers:
             if queue:
                 queue.popleft()
@@ -217,11 +223,11 @@ class Lane:
             self.stop()
             return
         self.done[key] = observation
-        if observation.raised and alike(case, answers) and not self._ended and not self._left:
-            self._waiting.extendleft(reversed(self._sent))
-            self._sent.clear()
-        elif observation.raised:
-            self.stop()
+        if observation.raised and self._pool is not None:
+            if not answered or self._ended or self._left or not aligned(case, answers):
+                self.stop()
+            elif self._sent:
+                self._tell(self._pool, (rank for rank, answer in enumerate(answers) if answer.raised))
         if not self._sent:
             self._deadline = math.inf
 
@@ -259,9 +265,17 @@ def merged(case: Case, answers: Sequence[Observation]) -> Observation:
     )
 
 
-def alike(case: Case, answers: Sequence[Observation]) -> bool:
-    """Return whether every rank raised the same kind of error at once, so that none waits for another."""
-    if any(step.op in POINT_TO_POINT for step in case.program.steps):
+def aligned(case: Case, answers: Sequence[Observation]) -> bool:
+    """Return whether the ranks, all of which answered, can go on together: none waited in vain, nothing is posted."""
+    if max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
         return False
-    kinds = {answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers}
-    return len(kinds) == 1 and None not in kinds and max(answer.seconds for answer in answers) < GLOO_TIMEOUT / 2
+    kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
+    program = case.program
+    for step in program.steps:
+        for group in rank_groups(program.mesh, step.axes, step.groups):
+            if step.op in POINT_TO_POINT:
+                if any(kinds[rank] and leaves_posted(step, position) for position, rank in enumerate(group)):
+                    return False
+            elif len({kinds[rank] for rank in group}) > 1:
+                return False
+    return True

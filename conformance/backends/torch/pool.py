@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import itertools
 import os
 import signal
@@ -13,6 +14,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final, NoReturn
 
 from conformance.backends.torch import wire
@@ -80,7 +82,7 @@ class Pool:
             rank.reap()
         os.close(self._store)
         if not self._path.startswith("/proc/"):
-            os.unlink(self._path)
+            Path(self._path).unlink()
 
 
 def _store() -> tuple[int, str]:
@@ -96,6 +98,8 @@ def _become_rank(channel: int, store: int, parent: int, life: Callable[[], None]
     status = 1
     try:
         _die_with(parent)
+        # A collection would touch, and so copy, every object inherited.
+        gc.freeze()
         # Descriptors of the parent and of other ranks: while a rank holds them, their ends never show.
         kept = sorted({channel, store})
         for low, high in itertools.pairwise([2, *kept, os.sysconf("SC_OPEN_MAX")]):

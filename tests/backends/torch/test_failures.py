@@ -1,0 +1,156 @@
+"""Whatever a rank does, its case gets an answer and the next case works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+
+from conformance.backends.torch import Torch, lane
+from conformance.backends.torch.operation import Operation
+from conformance.cases.case import Case
+from conformance.cases.observation import RankError
+
+Make = Callable[..., Case]
+KEEP = {"axis": 0, "tiled": True}
+
+
+def die(block: Any, group: Any, **_: Any) -> Any:
+    if group.rank() == 1:
+        os._exit(7)
+    return _gathered(block, group)
+
+
+def sleep(block: Any, group: Any, **_: Any) -> Any:
+    if group.rank() == 1:
+        time.sleep(60)
+    return block
+
+
+def scribble(block: Any, group: Any, **_: Any) -> Any:
+    if group.rank() == 1:
+        block[2] = 99
+    return block.clone()
+
+
+def one_raises(block: Any, group: Any, **_: Any) -> Any:
+    if group.rank() == 0:
+        raise ValueError("rank 0 had enough")
+    return _gathered(block, group)
+
+
+def _gathered(block: Any, group: Any) -> Any:
+    import torch.distributed as dist
+
+    dist.all_reduce(block.clone(), group=group)
+    return block
+
+
+class Bad(Torch):
+    def operations(self) -> dict[str, Operation]:
+        bad = {"all_gather": die, "permute": sleep, "broadcast": scribble, "all_to_all": one_raises}
+        return {**super().operations(), **bad}
+
+
+@pytest.fixture(scope="module")
+def bad() -> Iterator[Bad]:
+    backend = Bad()
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def good(case: Make) -> Case:
+    made: Case = case("all_reduce", 2, op="sum")
+    return made
+
+
+def kinds(errors: tuple[RankError | None, ...]) -> list[str | None]:
+    return [error and error.kind for error in errors]
+
+
+def test_a_rank_that_dies_is_an_error_of_its_case(bad: Bad, case: Make, good: Case) -> None:
+    before, seen, after = bad.execute_many([good, case("all_gather", 2, **KEEP), good])
+    assert kinds(seen.errors) == ["RuntimeError", "Crash"]
+    assert "exited with status 7" in seen.errors[1].message
+    assert not before.errors
+    assert not after.errors
+
+
+def test_a_rank_that_hangs_is_an_error_of_its_case(
+    bad: Bad, case: Make, good: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane, "DEADLINE", 0.5)
+    seen = bad.execute(case("permute", 2, pairs=()))
+    assert kinds(seen.errors) == [None, "Hang"]
+    assert not bad.execute(good).errors
+
+
+def test_a_rank_that_raises_alone_leaves_nobody_waiting(bad: Bad, case: Make, good: Case) -> None:
+    start = time.monotonic()
+    seen = bad.execute(case("all_to_all", 3, split_axis=0, concat_axis=0, tiled=True))
+    assert kinds(seen.errors) == ["ValueError", "RuntimeError", "RuntimeError"]
+    assert time.monotonic() - start < lane.GLOO_TIMEOUT
+    assert not bad.execute(good).errors
+
+
+def test_a_changed_input_is_reported(bad: Bad, case: Make) -> None:
+    seen = bad.execute(case("broadcast", 2, root=0, layout="strided"))
+    assert [(change.input, change.rank, change.index) for change in seen.touched] == [("x", 1, 4)]
+    assert seen.touched[0].after == "63000000"
+
+
+def test_an_unknown_reduction_is_refused_by_every_rank_and_the_ranks_stay(torch: Torch, case: Make, good: Case) -> None:
+    assert not torch.execute(good).errors
+    ranks = set(psutil.Process().children())
+    seen = torch.execute(case("all_reduce", 2, op="median"))
+    assert kinds(seen.errors) == ["AttributeError", "AttributeError"]
+    assert not torch.execute(good).errors
+    assert ranks == set(psutil.Process().children())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"layout": "flipped"}, {"groups": ((0,),)}, {"groups": ((0, 1), (1,))}],
+    ids=["flipped", "a rank in no group", "a rank in two groups"],
+)
+def test_what_torch_cannot_be_asked_is_unsupported(torch: Torch, case: Make, asked: dict[str, Any]) -> None:
+    assert {error.category for error in torch.execute(case("all_reduce", 2, op="sum", **asked)).errors if error} == {
+        "unsupported"
+    }
+
+
+def test_observations_come_in_order_over_worlds(torch: Torch, case: Make) -> None:
+    worlds = [3, 1, 2, 3, 2, 1]
+    seen = list(torch.execute_many([case("all_gather", world, axis=0, tiled=True) for world in worlds]))
+    assert [len(observation.results["y"]) for observation in seen] == worlds
+
+
+WORKER = """
+import sys, msgspec
+from conformance.backends.torch import Torch
+from conformance.cases.case import Case
+print(len(Torch().execute(msgspec.json.decode(sys.argv[1], type=Case)).errors), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_ranks_die_with_a_worker_that_is_killed(good: Case) -> None:
+    command = [sys.executable, "-c", WORKER, msgspec.json.encode(good).decode()]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "0\n"
+    ranks = psutil.Process(worker.pid).children()
+    assert len(ranks) == 2
+    worker.send_signal(signal.SIGKILL)
+    worker.communicate()
+    _, alive = psutil.wait_procs(ranks, timeout=5)
+    assert not alive
