@@ -19,7 +19,7 @@ ORDER: tuple[Outcome, ...] = (
 )  # fmt: skip
 
 STATUS = {
-    0: "conformant: every must clause held",
+    0: "passed: no must clause fails",
     1: "not conformant: a must clause fails",
     3: "incomplete: nothing is certified by this run",
 }

@@ -9,6 +9,7 @@ from conformance.cases.codec import CaseError
 from conformance.report.error import ReportError
 from conformance.runner.answers import StartError
 from conformance.runner.log import LogError
+from conformance.runner.mutants import MutantError
 
 
 class Problem(click.ClickException):
@@ -22,9 +23,7 @@ class Problem(click.ClickException):
 
 def problem(error: Exception) -> Problem | None:
     """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
-    if isinstance(error, BackendError):
-        return Problem(str(error))
-    if isinstance(error, CaseError | LogError | ReportError):
+    if isinstance(error, BackendError | CaseError | LogError | MutantError | ReportError):
         return Problem(str(error))
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)

@@ -55,15 +55,16 @@ class Progress:
             self._cases[record.backend] += 1
             self._failing[record.backend] += record.outcome not in FINE
             self._op = record.op
-            self._tell(self._line())
+            self.tell(self._line())
         elif isinstance(record, Failure):
-            self._tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
+            self.tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
 
     def _line(self) -> str:
         counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in self._cases.items())
         return f"{time.monotonic() - self._began:4.0f} s  {self._op}: {counts}"
 
-    def _tell(self, line: str, *, now: bool = False) -> None:
+    def tell(self, line: str, *, now: bool = False) -> None:
+        """Show one line; where that means to print it, only ``now`` and otherwise once in a while."""
         if self._status is not None:
             self._status.update(escape(line))
         elif now or time.monotonic() - self._told > EVERY:

@@ -12,9 +12,6 @@ from conformance.cli.reporting import report_of
 from conformance.report import write_all
 from conformance.report.json_report import as_json as report_as_json
 
-STATUS = {"conformant": 0, "not_conformant": 1, "incomplete": 3, "inconclusive": 3}
-
-
 @click.command("report")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: the run's own].")
@@ -44,4 +41,7 @@ def command(
             for backend in report.backends:
                 console.print(f"{backend.label}: {backend.title}", markup=False)
             console.print(f"report: {page}", markup=False)
-    return max((STATUS[backend.verdict] for backend in report.backends), default=3)
+    verdicts = {backend.verdict for backend in report.backends}
+    if "not_conformant" in verdicts:
+        return 1
+    return 0 if verdicts == {"conformant"} else 3

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -22,7 +23,7 @@ PLAIN: Final = 5
 """Plain draws for each operation: with the examples about 50 cases in all, a few seconds even where each is compiled."""
 
 DRAWS: Final = 200
-"""Draws among which the plain ones are looked for; with this specification one in twelve is plain."""
+"""Draws an operation among which the plain ones are looked for; with this specification one in twelve is plain."""
 
 
 def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> None:
@@ -34,14 +35,15 @@ def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> 
         lane.collect(1.0)
 
 
-def smoke_cases() -> Iterator[Case]:
-    """Yield the worked examples and the plain draws of every operation, each case once."""
-    seen: set[str] = set()
-    for op in OPS.values():
-        for case in (*(example_case(op.name, example) for example in op.examples), *_plain(op)):
-            if case_id(case) not in seen:
-                seen.add(case_id(case))
-                yield case
+@cache
+def smoke_cases() -> tuple[Case, ...]:
+    """Return the worked examples and the plain draws of every operation, each case once."""
+    cases = (
+        case
+        for op in OPS.values()
+        for case in (*(example_case(op.name, example) for example in op.examples), *_plain(op))
+    )
+    return tuple({case_id(case): case for case in cases}.values())
 
 
 def example_case(op: str, example: Example) -> Case:

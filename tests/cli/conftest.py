@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from conformance.cases.case import Case
+from conformance.cases.codec import save
+from conformance.cli import main
+from conformance.runner.smoke import example_case
+from conformance.specs import OPS
+
+WRONG = """
+from conformance.backends.reference import Reference
+
+class Wrong(Reference):
+    name = "wrong"
+
+    def broadcast(self, blocks, *, root, groups):
+        return list(blocks)
+"""
+
+
+class Ended(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Conformance = Callable[..., Ended]
+
+
+@pytest.fixture
+def conformance(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Conformance:
+    """Return the command line, run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ended:
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Ended(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """Return the name of a backend whose broadcast sends nothing."""
+    (tmp_path / "wrong_vendor.py").write_text(WRONG)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "wrong_vendor:Wrong"
+
+
+@pytest.fixture
+def case() -> Case:
+    """Return the worked example of broadcast."""
+    return example_case("broadcast", OPS["broadcast"].examples[0])
+
+
+@pytest.fixture
+def case_file(case: Case, tmp_path: Path) -> Path:
+    """Return the file of that example."""
+    save(case, tmp_path / "case.json")
+    return tmp_path / "case.json"

@@ -1,0 +1,176 @@
+"""Every kind of bad input is one line that says what is wrong and how to mend it, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Conformance
+
+ONE = ("-b", "reference", "--op", "broadcast", "--examples", 100)
+
+WRONG_WORDS = [
+    (("run", "-b", "opencll"), "unknown backend 'opencll'; did you mean 'opencl'?"),
+    (("run", "-b", "no.such.module:Thing"), "no module 'no'"),
+    (("run", "-b", "exec:no-such-program"), "no-such-program is not an executable program"),
+    (("run", "--op", "all_gathr"), "unknown operation 'all_gathr'; did you mean 'all_gather'?"),
+    (("run", "--suite", "collective"), "unknown suite 'collective'; did you mean 'collectives'?"),
+    (("run", "--sed", 1), "No such option '--sed'. (Did you mean one of: '--seed'"),
+    (("run", "--examples", 0), "0 is not in the range x>=1"),
+    (("run", "--seed", "x"), "'x' is not a valid integer range"),
+    (("run", "--time-budget", "soon"), "'soon' is no length of time; write 90, 90s, 10m or 1h"),
+    (("run", "--time-budget", "nan"), "'nan' is no length of time"),
+    (("run", "--resume"), "--resume needs the folder of the run to go on with: -o DIR"),
+    (("rum",), "unknown command 'rum'; did you mean 'run'?"),
+    (("bench", "suit"), "unknown command 'suit'; did you mean 'suite'?"),
+    (("spec", "all_gather.C99"), "unknown operation or clause 'all_gather.C99'; did you mean 'all_gather.C"),
+    (("spec", "al_reduce"), "did you mean 'all_reduce'?"),
+    (("replay", "no.json"), "no case file no.json; a run keeps its failing cases in"),
+    (("report", "no-such-folder"), "no-such-folder holds no run.jsonl"),
+    (("report", "a", "b"), "a report on several runs needs a folder of its own: -o DIR"),
+    (("qualify", "--mutants", "no.such"), "no mutants module 'no.such'"),
+    (("report",), "Missing argument 'DIR...'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), WRONG_WORDS, ids=[" ".join(map(str, a)) for a, _ in WRONG_WORDS])
+def test_a_wrong_word_is_one_line_and_status_2(conformance: Conformance, arguments: tuple[object, ...], says: str) -> None:
+    ended = conformance(*arguments)
+    assert ended.status == 2
+    assert says in ended.err
+    assert ended.err.count("\n") == 1
+    assert not list(Path().iterdir())
+
+
+def test_a_missing_extra_says_how_to_install_it(conformance: Conformance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.backends.discovery._installed", lambda name: name != "pyopencl")
+    ended = conformance("run", "-b", "opencl")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "pyopencl not installed; run: pip install 'mesh-conformance[opencl]'" in ended.err
+
+
+def test_no_opencl_platform_is_one_line_that_says_how_to_get_one(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pyopencl").mkdir()
+    (tmp_path / "pyopencl" / "__init__.py").write_text("get_platforms = lambda: []\nVERSION_TEXT = '0'\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ended = conformance("run", "-b", "opencl", "--op", "broadcast", "-o", "out")
+    assert (ended.status, ended.err.count("\n")) == (3, 1)
+    assert "opencl" in ended.err
+    assert "platform" in ended.err
+    assert not Path("out").exists()
+
+
+def test_a_backend_that_does_not_start_is_one_line(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "exec:false", "--op", "broadcast")
+    assert (ended.status, ended.err.count("\n")) == (3, 1)
+    assert "did not start: exited with status 1" in ended.err
+    assert "conformance doctor" in ended.err
+    assert not Path("runs").exists()
+
+
+def test_an_output_folder_that_cannot_be_made_is_one_line(conformance: Conformance) -> None:
+    Path("taken").write_text("mine")
+    ended = conformance("run", *ONE, "-o", "taken/out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "cannot write into taken/out: Not a directory; choose another folder with -o" in ended.err
+    assert Path("taken").read_text() == "mine"
+
+
+def test_an_earlier_run_is_not_overwritten(conformance: Conformance) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    before = Path("out/run.jsonl").read_bytes()
+    ended = conformance("run", *ONE, "-o", "out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "exists: choose another folder with -o, or go on with --resume" in ended.err
+    assert Path("out/run.jsonl").read_bytes() == before
+
+
+def test_another_run_is_not_resumed(conformance: Conformance) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    before = Path("out/run.jsonl").read_bytes()
+    ended = conformance("run", *ONE, "--seed", 1, "-o", "out", "--resume")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "another run: its seed differ" in ended.err
+    assert Path("out/run.jsonl").read_bytes() == before
+
+
+def test_a_strangers_file_is_not_overwritten_by_a_report(conformance: Conformance) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    Path("mine").mkdir()
+    Path("mine/index.html").write_text("my page")
+    ended = conformance("report", "out", "-o", "mine")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "was not written by a report" in ended.err
+    assert [path.name for path in Path("mine").iterdir()] == ["index.html"]
+
+
+def test_a_truncated_log_is_reported_as_incomplete(conformance: Conformance) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    log = Path("out/run.jsonl")
+    log.write_bytes(log.read_bytes()[:-200])
+    ended = conformance("report", "out")
+    assert ended.status == 3
+    assert "the log has no footer" in ended.out
+
+
+def test_a_log_that_is_none_is_one_line_with_its_place(conformance: Conformance) -> None:
+    Path("out").mkdir()
+    Path("out/run.jsonl").write_text("this is\nno log\n")
+    ended = conformance("report", "out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "out/run.jsonl:1: not a record of a run log" in ended.err
+
+
+def damaged(document: dict[str, object], how: str) -> object:
+    program = document["program"]
+    inputs = document["inputs"]
+    assert isinstance(program, dict)
+    assert isinstance(inputs, dict)
+    block = inputs["x"]["blocks"][0]
+    if how == "wrong hash":
+        document["id"] = "broadcast/int32-3/000000000000"
+    elif how == "huge shape":
+        block["shape"] = [2**40, 2**40]
+    elif how == "NaN for a size":
+        program["mesh"] = [["i", float("nan")]]
+    elif how == "NaN in a shape":
+        block["shape"] = [float("nan")]
+    elif how == "path":
+        del block["bits"]
+        block["file"] = "../../secret.safetensors"
+    elif how == "unknown operation":
+        program["steps"][0]["op"] = "teleport"
+    elif how == "wrong attribute":
+        program["steps"][0]["attrs"] = {"root": "zero"}
+    elif how == "huge world":
+        program["mesh"] = [["i", 10**9]]
+    elif how == "surplus":
+        document["extra"] = 1
+    return document
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "wrong hash", "huge shape", "NaN for a size", "NaN in a shape", "path", "unknown operation", "wrong attribute",
+        "huge world", "surplus",
+    ],
+)  # fmt: skip
+def test_a_malformed_or_hostile_case_file_is_one_line(conformance: Conformance, case_file: Path, how: str) -> None:
+    case_file.write_text(json.dumps(damaged(json.loads(case_file.read_text()), how)))
+    ended = conformance("replay", case_file, "-b", "reference")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert f"case file {case_file}: " in ended.err
+    assert not ended.out
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"null", b"{}"])
+def test_a_file_that_is_no_case_is_one_line(conformance: Conformance, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "case.json").write_bytes(content)
+    ended = conformance("replay", "case.json", "-b", "reference")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "case file case.json: " in ended.err

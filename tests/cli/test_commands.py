@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.specs import OPS
+from tests.cli.conftest import Conformance
+
+
+def test_help_imports_no_library_that_computes() -> None:
+    code = "import sys; from conformance.cli import main; main(['--help']); print(sorted(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "Commands:" in out
+    assert not {"numpy", "hypothesis", "rich.table", "conformance.specs"} & set(out.split("'"))
+
+
+def test_the_module_is_the_command() -> None:
+    ended = subprocess.run([sys.executable, "-m", "conformance", "nonsense"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "unknown command 'nonsense'" in ended.stderr
+
+
+def test_every_command_explains_itself(conformance: Conformance) -> None:
+    for words in (["doctor"], ["backends"], ["spec"], ["smoke"], ["run"], ["replay"], ["report"], ["qualify"], ["bench", "suite"]):
+        ended = conformance(*words, "--help")
+        assert ended.status == 0
+        assert "--json" in ended.out
+
+
+def test_spec_lists_operations_and_json_has_every_clause(conformance: Conformance) -> None:
+    assert all(op in conformance("spec").out for op in OPS)
+    data = json.loads(conformance("spec", "--json").out)
+    assert [op["name"] for op in data["operations"]] == list(OPS)
+
+
+def test_spec_answers_to_a_frameworks_name(conformance: Conformance) -> None:
+    assert "all_reduce.C2" in conformance("spec", "psum").out
+    assert json.loads(conformance("spec", "lax.ppermute", "--json").out)["name"] == "permute"
+
+
+def test_spec_prints_one_clause(conformance: Conformance) -> None:
+    ended = conformance("spec", "collective.C14")
+    assert "should" in ended.out
+    assert "A refusal blames the argument" in ended.out
+
+
+def test_backends_lists_what_is_installed_and_what_is_missing(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.backends.discovery._installed", lambda name: name != "jax")
+    assert "pip install 'mesh-conformance[jax]'" in conformance("backends").out
+    listed = {entry["name"]: entry["problem"] for entry in json.loads(conformance("backends", "--json").out)["backends"]}
+    assert {"jax", "opencl", "reference", "torch"} <= set(listed)
+
+
+def test_doctor_starts_what_is_there_and_says_what_is_not(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.backends.discovery._installed", lambda name: name not in {"jax", "torch"})
+    ended = conformance("doctor")
+    assert ended.status == 0, ended
+    assert "reference: works" in ended.out
+    assert "jax: does not work: jax not installed; run: pip install 'mesh-conformance[jax]'" in ended.out
+
+
+def test_smoke_passes_the_reference_and_blames_the_adapter_of_a_wrong_backend(
+    conformance: Conformance, wrong: str
+) -> None:
+    assert conformance("smoke", "-b", "reference").status == 0
+    ended = conformance("smoke", "-b", wrong, "--in-process")
+    assert ended.status == 1
+    assert "breaks broadcast.C" in ended.out
+    assert "look at the adapter" in ended.out
+    assert json.loads(conformance("smoke", "-b", wrong, "--in-process", "--json").out)["status"] == 1
+
+
+def test_replay_shows_the_program_the_values_and_the_verdict(
+    conformance: Conformance, case_file: Path, wrong: str
+) -> None:
+    ended = conformance("replay", case_file, "-b", f"reference,{wrong}", "--in-process")
+    assert ended.status == 1
+    for line in (
+        "y = broadcast(x, root=1) over i",
+        "x on 0: int32[1] [1]",
+        "y on 0-2: int32[1] [2]",
+        "verdict: passed",
+        "verdict: failed: y on rank 0: 1 of 1 elements differ; element [0] is 1 (0x00000001), expected 2 (0x00000002)",
+        "broken broadcast.C1",
+        "<- to blame",
+    ):
+        assert line in ended.out
+
+
+def test_replay_as_json(conformance: Conformance, case_file: Path) -> None:
+    data = json.loads(conformance("replay", case_file, "-b", "reference", "--json").out)
+    assert data["backends"]["reference"]["outcome"] == "passed"
+    assert data["backends"]["reference"]["clauses"]["broadcast.C1"] == "held"
+
+
+def test_report_joins_runs_in_a_folder_of_its_own(conformance: Conformance, wrong: str) -> None:
+    conformance("run", "-b", "reference", "--op", "broadcast", "--examples", 100, "-o", "one")
+    conformance("run", "-b", wrong, "--op", "broadcast", "--examples", 100, "-o", "two", "--in-process")
+    ended = conformance("report", "one", "two", "-o", "both")
+    assert ended.status == 1
+    assert Path("both/index.html").is_file()
+    assert len(json.loads(conformance("report", "one", "two", "--json").out)["backends"]) == 2
+
+
+def test_bench_counts_distinct_answered_cases_and_splits_the_time(conformance: Conformance) -> None:
+    ended = conformance("bench", "suite", "-b", "reference", "--op", "broadcast", "--examples", 30, "--json")
+    fresh, cached = json.loads(ended.out)["measured"]
+    assert (fresh["kind"], cached["kind"]) == ("fresh", "cached")
+    assert fresh["cases"] == cached["cases"] > 20
+    assert fresh["phases"].keys() == {"drawing", "reference", "judging", "waiting"}
+    assert sum(fresh["phases"].values()) == pytest.approx(fresh["seconds"], rel=0.1)
+    assert 0 < fresh["reference_share"] < 1
+
+
+def test_qualify_kills_the_mutants_of_a_module_and_says_by_which_clause(
+    conformance: Conformance, tmp_path: Path, wrong: str
+) -> None:
+    module = wrong.partition(":")[0]
+    ended = conformance("qualify", "--mutants", module, "--examples", 20, "--in-process", "--json")
+    assert ended.status == 0
+    assert json.loads(ended.out)["mutants"][0]["clause"].startswith("broadcast.")
+    assert "1 of 1 mutants killed" in conformance("qualify", "--mutants", module, "--examples", 20).out
+
+
+def test_an_interrupted_run_says_how_to_go_on(conformance: Conformance, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.cli.run.explore", interrupt)
+    ended = conformance("run", "-b", "reference")
+    assert ended.status == 3
+    assert "interrupted" in ended.err
+    assert "--resume" in ended.err
+    assert not Path("runs").exists()

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Conformance
+
+ONE = ("--op", "broadcast", "--examples", 100)
+
+
+def test_a_run_that_conforms_ends_with_0_and_leaves_a_log_and_a_report(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "reference", *ONE, "-o", "out")
+    assert ended.status == 0, ended
+    assert "passed: no must clause fails" in ended.out
+    assert "report: out/index.html" in ended.out
+    assert {"run.jsonl", "index.html", "report.json", "junit.xml"} <= {path.name for path in Path("out").iterdir()}
+
+
+def test_a_run_without_a_folder_makes_one_under_runs(conformance: Conformance) -> None:
+    assert conformance("run", "-b", "reference", "--op", "broadcast", "--examples", 100).status == 0
+    (folder,) = Path("runs").iterdir()
+    assert (folder / "run.jsonl").is_file()
+
+
+def test_a_failing_clause_ends_with_1_and_names_its_requirement_and_replay(conformance: Conformance, wrong: str) -> None:
+    ended = conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process")
+    assert ended.status == 1
+    assert "breaks broadcast.C1 (must, failed" in ended.out
+    replay = next(line for line in ended.out.splitlines() if line.strip().startswith("conformance replay out/cases/"))
+    again = conformance(*replay.split()[1:], "--in-process")
+    assert again.status == 1
+    assert "broadcast.C1" in again.out
+
+
+def test_json_says_everything_and_nothing_else_is_printed(conformance: Conformance, wrong: str) -> None:
+    ended = conformance("run", "-b", f"reference,{wrong}", *ONE, "-o", "out", "--in-process", "--json")
+    data = json.loads(ended.out)
+    assert data["status"] == ended.status == 1
+    assert data["backends"]["reference"]["outcomes"].keys() == {"passed"}
+    assert "broadcast.C1" in {failure["clause"] for failure in data["failures"]}
+    assert Path(data["report"]).is_file()
+
+
+def test_a_run_too_short_to_exercise_every_clause_is_incomplete(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "reference", "--op", "permute", "--examples", 1, "-o", "out")
+    assert ended.status == 3
+    assert "never exercised: permute.C" in ended.out
+
+
+def test_a_spent_time_budget_is_incomplete_and_says_so(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "reference", *ONE, "--time-budget", "0.001s", "-o", "out")
+    assert ended.status == 3
+    assert "cases were not run" in ended.out
+
+
+def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> None:
+    whole = conformance("run", "-b", "reference", *ONE, "-o", "out")
+    lines = Path("out/run.jsonl").read_bytes().splitlines(keepends=True)
+    Path("out/run.jsonl").write_bytes(b"".join(lines[:9]) + lines[9][:20])
+    again = conformance("run", "-b", "reference", *ONE, "-o", "out", "--resume")
+    assert (again.status, whole.status) == (0, 0)
+    assert len(Path("out/run.jsonl").read_bytes().splitlines()) == len(lines)
+
+
+def test_a_suite_selects_operations_by_their_clauses(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "reference", "--suite", "collectives", *ONE, "-o", "out")
+    assert ended.status == 0
