@@ -12,11 +12,14 @@ from conformance.reference.groups import axis_in, equal_sizes, partition
 def all_gather(blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return the blocks of the group stacked at a new ``axis``, or concatenated along it when ``tiled``."""
     equal_sizes(partition(groups, len(blocks)))
-    rank_of_result = blocks[0].ndim + (not tiled)
-    at = axis_in(axis, rank_of_result, "all_gather.C5")
+    at = axis_in(axis, blocks[0].ndim + (not tiled), "all_gather.C5")
     out = list(blocks)
     for group in groups:
-        members = [blocks[member] for member in group]
         for rank in group:
-            out[rank] = np.concatenate(members, at) if tiled else np.stack(members, at)
+            out[rank] = joined([blocks[member] for member in group], at, tiled=tiled)
     return out
+
+
+def joined(blocks: list[Array], axis: int, *, tiled: bool) -> Array:
+    """Return fresh the blocks concatenated along ``axis`` (tiled) or stacked at it."""
+    return np.concatenate(blocks, axis) if tiled else np.stack(blocks, axis)

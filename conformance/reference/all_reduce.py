@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Final
-
-import numpy as np
-
-from conformance.cases.dtypes import Array
+from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Groups
-from conformance.reference.groups import partition
+from conformance.reference.groups import axis_in, partition
+from conformance.reference.reductions import check, fold
 from conformance.reference.rejected import Rejected
 
-REDUCTIONS: Final = {"sum": np.add, "product": np.multiply, "max": np.maximum, "min": np.minimum}
 
+def all_reduce(
+    blocks: list[Array], *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = (), groups: Groups
+) -> list[Array]:
+    """Return, for each rank, the elementwise reduction of the blocks of its group (``all_reduce.C1``).
 
-def fold(blocks: list[Array], op: str, clause: str) -> Array:
-    """Return the blocks reduced from the left, in member order; an unknown ``op`` breaks ``clause``.
-
-    bool is counted as int32 by sum and product; integers wrap; floats round after every operation.
+    ``local_axes`` of every block are reduced away first, slice by slice in order (``all_reduce.C2``).
     """
-    if op not in REDUCTIONS:
-        raise Rejected(clause, f"reduction {op!r} is unknown; known are {', '.join(REDUCTIONS)}")
-    if blocks[0].dtype == np.bool_ and op in ("sum", "product"):
-        blocks = [block.astype(np.int32) for block in blocks]
-    with np.errstate(all="ignore"):
-        return np.array(functools.reduce(REDUCTIONS[op], blocks), dtype=blocks[0].dtype)
-
-
-def all_reduce(blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-    """Return, for each rank, the elementwise reduction of the blocks of its group (``all_reduce.C1``)."""
+    check(logical(blocks[0].dtype), op)
+    at = [axis_in(axis, blocks[0].ndim, "all_reduce.C3") for axis in local_axes]
+    if len(set(at)) != len(at):
+        raise Rejected("all_reduce.C4", f"local axes {list(local_axes)} name one axis twice")
     out = list(blocks)
     for group in partition(groups, len(blocks)):
+        members = [piece for member in group for piece in _slices(blocks[member], at)]
         for rank in group:
-            out[rank] = fold([blocks[member] for member in group], op, "all_reduce.C8")
+            out[rank] = fold(members, op, factor)
     return out
+
+
+def _slices(block: Array, axes: list[int]) -> list[Array]:
+    pieces = [block]
+    for axis in sorted(axes, reverse=True):
+        pieces = [piece.take(index, axis) for piece in pieces for index in range(piece.shape[axis])]
+    return pieces

@@ -6,13 +6,11 @@ import numpy as np
 
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
-from conformance.reference.groups import axis_in, equal_sizes, partition
-from conformance.reference.reduce_scatter import pieces_of
+from conformance.reference.all_gather import joined
+from conformance.reference.groups import axis_in, equal_sizes, partition, pieces_of
 
 
-def all_to_all(
-    blocks: list[Array], *, split_axis: int, concat_axis: int, tiled: bool, groups: Groups
-) -> list[Array]:
+def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return, at position p, the p-th pieces along ``split_axis`` of every member, joined at ``concat_axis``.
 
     Tiled pieces keep the split axis and are concatenated. Untiled pieces have extent 1, lose the split
@@ -24,11 +22,12 @@ def all_to_all(
     pieces_of(blocks[0].shape[split], size, tiled, "all_to_all.C7", "all_to_all.C8")
     out = list(blocks)
     for group in groups:
-        pieces = [np.split(blocks[member], size, split) for member in group]
+        sent = [pieces(blocks[member], size, split, tiled=tiled) for member in group]
         for p, rank in enumerate(group):
-            received = [pieces[q][p] for q in range(size)]
-            if tiled:
-                out[rank] = np.concatenate(received, concat)
-            else:
-                out[rank] = np.stack([piece.squeeze(split) for piece in received], concat)
+            out[rank] = joined([sent[q][p] for q in range(size)], concat, tiled=tiled)
     return out
+
+
+def pieces(block: Array, size: int, axis: int, *, tiled: bool) -> list[Array]:
+    """Return ``block`` split into ``size`` fresh pieces along ``axis``, which untiled pieces lose."""
+    return [piece.copy() if tiled else piece.squeeze(axis).copy() for piece in np.split(block, size, axis)]

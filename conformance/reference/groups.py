@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
 from conformance.reference.rejected import Rejected
 
@@ -36,3 +37,20 @@ def position_in(position: int, size: int, clause: str, what: str) -> int:
     if not 0 <= position < size:
         raise Rejected(clause, f"{what} {position} is no position in a group of {size}: 0 to {size - 1} are")
     return position
+
+
+def pieces_of(extent: int, size: int, tiled: bool, indivisible: str, unequal: str) -> None:
+    """Break ``indivisible`` (tiled) or ``unequal`` (untiled) unless ``extent`` splits into ``size`` pieces."""
+    if tiled and extent % size:
+        raise Rejected(indivisible, f"extent {extent} does not divide into {size} equal pieces")
+    if not tiled and extent != size:
+        raise Rejected(unequal, f"extent {extent} must equal the group size {size}, one slice for each member")
+
+
+def one_shape(blocks: list[Array]) -> None:
+    """Require every rank to hold the same shape and dtype (``collective.C19``, ``C20``)."""
+    dtypes, shapes = {str(block.dtype) for block in blocks}, {block.shape for block in blocks}
+    if len(dtypes) > 1:
+        raise Rejected("collective.C19", f"ranks hold different dtypes: {', '.join(sorted(dtypes))}")
+    if len(shapes) > 1:
+        raise Rejected("collective.C20", f"ranks hold different shapes: {', '.join(map(str, sorted(shapes)))}")

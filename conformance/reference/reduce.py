@@ -1,0 +1,17 @@
+"""reduce: the root receives the reduction of its group's blocks, the other members nothing."""
+
+from __future__ import annotations
+
+from conformance.cases.dtypes import Array, logical
+from conformance.cases.program import Groups
+from conformance.reference.groups import partition, position_in
+from conformance.reference.reductions import check, fold
+
+
+def reduce(blocks: list[Array], *, op: str, root: int, factor: float = 1.0, groups: Groups) -> list[Array | None]:
+    """Return the reduction of each group on the member at position ``root``, ``None`` elsewhere."""
+    check(logical(blocks[0].dtype), op)
+    out: list[Array | None] = [None] * len(blocks)
+    for group in partition(groups, len(blocks)):
+        out[group[position_in(root, len(group), "reduce.C3", "root")]] = fold([blocks[m] for m in group], op, factor)
+    return out
