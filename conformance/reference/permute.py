@@ -12,7 +12,17 @@ from conformance.reference.rejected import Rejected
 
 def permute(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array]:
     """Return the source's block at every destination of its group and zeros where no pair points."""
-    size = equal_sizes(partition(groups, len(blocks)))
+    check_pairs(pairs, groups, len(blocks))
+    out = [np.zeros_like(block) for block in blocks]
+    for group in groups:
+        for source, destination in pairs:
+            out[group[destination]] = blocks[group[source]].copy()
+    return out
+
+
+def check_pairs(pairs: Groups, groups: Groups, world: int) -> None:
+    """Require positions of the group, no source twice and no destination twice."""
+    size = equal_sizes(partition(groups, world))
     for source, destination in pairs:
         for position in (source, destination):
             clause = "permute.C6" if position < 0 else "permute.C5"
@@ -20,8 +30,3 @@ def permute(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array
     for ends, clause in zip(zip(*pairs, strict=True), ("permute.C3", "permute.C4"), strict=False):
         if len(set(ends)) != len(ends):
             raise Rejected(clause, f"pairs {list(pairs)} use a position twice on one side")
-    out = [np.zeros_like(block) for block in blocks]
-    for group in groups:
-        for source, destination in pairs:
-            out[group[destination]] = blocks[group[source]].copy()
-    return out

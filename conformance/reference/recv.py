@@ -1,0 +1,24 @@
+"""recv: take off the blocks that a send put under way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.program import Groups
+from conformance.reference.permute import check_pairs
+from conformance.reference.rejected import Rejected
+from conformance.reference.send import Token
+
+
+def recv(tokens: list[Token], *, pairs: Groups, shape: tuple[int, ...], dtype: str, groups: Groups) -> list[Array]:
+    """Return the block sent to each rank, zeros of ``shape`` and ``dtype`` where none was (``recv.C2``)."""
+    check_pairs(pairs, groups, len(tokens))
+    if dtype not in NUMPY:
+        raise Rejected("recv.C3", f"unknown dtype {dtype!r}; known are {', '.join(NUMPY)}")
+    for token in tokens:
+        if (str(NUMPY[dtype]), shape) != token.sent:
+            raise Rejected("recv.C3", f"{token.sent[0]} {token.sent[1]} was sent, {dtype} {shape} is expected")
+        if pairs != token.pairs:
+            raise Rejected("recv.C4", f"sent along {list(token.pairs)}, expected along {list(pairs)}")
+    return [np.zeros(shape, NUMPY[dtype]) if token.block is None else token.block.copy() for token in tokens]

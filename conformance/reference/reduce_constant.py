@@ -1,0 +1,16 @@
+"""reduce_constant: the sum of one number that every member holds, with no data to move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+from conformance.reference.groups import partition
+
+
+def reduce_constant(*, value: int, groups: Groups) -> list[Array]:
+    """Return ``value`` times the size of each rank's own group as an int32 of rank 0."""
+    partition(groups, sum(len(group) for group in groups))
+    sizes = {rank: len(group) for group in groups for rank in group}
+    return [np.array(value * sizes[rank], np.int32) for rank in sorted(sizes)]
