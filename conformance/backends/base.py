@@ -72,15 +72,30 @@ class Backend:
         """Release processes and devices."""
 
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
+        """Run the steps in order: each operand of a method that takes one, all at once for a method that takes more."""
+        values: dict[str, Any] = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         for step in case.program.steps:
             method = getattr(self, step.op, None)
             if method is None:
                 raise Unsupported(f"{type(self).__name__} has no {step.op}")
             groups = rank_groups(case.program.mesh, step.axes, step.groups)
-            for source, target in zip(step.inputs, step.outputs, strict=True):
-                values[target] = method(values[source], **step.attrs, groups=groups)
-        return {name: tuple(from_array(np.asarray(block)) for block in values[name]) for name in case.program.results}
+            operands = [values[name] for name in step.inputs]
+            if len(operands) != len(step.outputs) or not operands:
+                result = method(*operands, **step.attrs, groups=groups)
+                values.update(zip(step.outputs, [result], strict=False))
+                continue
+            for operand, target in zip(operands, step.outputs, strict=True):
+                # Over no axis there is nobody to meet, so nothing is asked of the implementation.
+                values[target] = method(operand, **step.attrs, groups=groups) if step.axes else operand
+        return tensors({name: values[name] for name in case.program.results})
+
+
+def tensors(results: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Tensor | None, ...]]:
+    """Return results, a block or ``None`` for each rank, as data."""
+    return {
+        name: tuple(None if block is None else from_array(np.asarray(block)) for block in blocks)
+        for name, blocks in results.items()
+    }
 
 
 def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:

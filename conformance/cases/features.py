@@ -15,7 +15,8 @@ Features = dict[str, frozenset[str]]
 def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
-    ``dtype``, ``layout``, ``world``, ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
+    ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
+    ``ranks`` (alike, different), ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
     ``groups`` (see ``group_words``), and one for each attribute: words and truth values as they are, numbers by sign.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
@@ -23,6 +24,9 @@ def features(case: Case) -> Features:
         "dtype": frozenset(block.dtype for block in blocks),
         "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts),
         "world": frozenset({str(case.program.world)}),
+        "axes": frozenset(_axes_words(case)),
+        "operands": frozenset(_operand_word(step) for step in case.program.steps),
+        "ranks": frozenset(_rank_words(case)),
         "ndim": frozenset(str(len(block.shape)) for block in blocks),
         "size": frozenset(_size_word(block) for block in blocks),
         "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
@@ -58,7 +62,29 @@ def group_words(groups: Groups, size: int) -> frozenset[str]:
 def _step_groups(case: Case, step: Step) -> frozenset[str]:
     if step.groups is None:
         return frozenset({"none"})
-    return group_words(step.groups, len(lines(case.program.mesh, step.axes)[0]))
+    try:
+        return group_words(step.groups, len(lines(case.program.mesh, step.axes)[0]))
+    except ValueError:
+        return frozenset({"invalid"})
+
+
+def _axes_words(case: Case) -> list[str]:
+    names = [axis.name for axis in case.program.mesh]
+    words = []
+    for step in case.program.steps:
+        known = set(step.axes) <= set(names) and len(set(step.axes)) == len(step.axes)
+        words.append(("none", "one", "several")[min(len(step.axes), 2)] if known else "invalid")
+    return words
+
+
+def _operand_word(step: Step) -> str:
+    return ("none", "one", "several")[min(len(step.inputs), 2)]
+
+
+def _rank_words(case: Case) -> list[str]:
+    """Return whether all ranks hold one dtype and shape of every operand."""
+    kinds = [{(block.dtype, block.shape) for block in operand.blocks} for operand in case.inputs.values()]
+    return ["alike" if len(kind) == 1 else "different" for kind in kinds]
 
 
 def _size_word(block: Tensor) -> str:
@@ -67,9 +93,11 @@ def _size_word(block: Tensor) -> str:
 
 
 def _value_words(block: Tensor) -> list[str]:
-    if kind(block.dtype) != "float":
+    if kind(block.dtype) not in ("float", "complex"):
         return []
     array = to_array(block)
+    if array.dtype.kind == "c":
+        array = array.reshape(-1).view(np.dtype(f"f{array.itemsize // 2}"))
     with np.errstate(invalid="ignore"):
         found = {"nan": np.isnan(array), "negative_zero": (array == 0) & np.signbit(array)}
     return [word for word, where in found.items() if where.any()]

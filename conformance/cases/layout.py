@@ -68,7 +68,8 @@ def _broadcast(block: Array) -> tuple[Array, Array]:
         raise ValueError("a broadcast block must be constant along its first axis")
     storage = _storage(row.size, block.dtype)
     storage.reshape(row.shape)[...] = row
-    view = np.lib.stride_tricks.as_strided(
-        storage, block.shape, (0, *storage.reshape(row.shape).strides[1:]), writeable=False
-    )
+    strides = (0, *storage.reshape(row.shape).strides[1:])
+    # The buffer is bytes because the buffer protocol does not know the 8-bit floats.
+    view: Array = np.ndarray(block.shape, block.dtype, buffer=storage.view(np.uint8).data, strides=strides)
+    view.flags.writeable = False
     return storage, view

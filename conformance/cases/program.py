@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-Attr = int | bool | str | None | tuple[int | tuple[int, ...], ...]
+Attr = int | float | bool | str | None | tuple[int | tuple[int, ...], ...]
 Groups = tuple[tuple[int, ...], ...]
 
 

@@ -11,7 +11,7 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.features import Features, features
 from conformance.cases.observation import Observation
-from conformance.cases.program import Step
+from conformance.cases.program import Groups, Step, rank_groups
 from conformance.reference.rejected import Rejected
 
 Requirement = Literal["must", "should", "may"]
@@ -24,7 +24,7 @@ class Subject:
     """A case and what it means: the blocks of every result, or the clause it breaks."""
 
     case: Case
-    expected: dict[str, list[Array]] = field(default_factory=dict)
+    expected: dict[str, list[Array | None]] = field(default_factory=dict)
     rejected: Rejected | None = None
 
     @cached_property
@@ -39,8 +39,13 @@ class Subject:
 
     @property
     def step(self) -> Step:
-        """Return the first step, the one a single-operation clause speaks about."""
-        return self.case.program.steps[0]
+        """Return the last step, the one that clauses of an operation speak about."""
+        return self.case.program.steps[-1]
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Return the groups of the step as ranks; only for steps whose axes the mesh has."""
+        return rank_groups(self.case.program.mesh, self.step.axes, self.step.groups)
 
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""
@@ -52,7 +57,7 @@ class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
     A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
-    max); it is blamed before a general clause and after a particular one.
+    max); it is blamed before a ``general`` clause and after a particular one.
     """
 
     id: str
@@ -63,6 +68,7 @@ class Clause:
     source: str
     suite: str = "collectives"
     variant: bool = False
+    general: bool = False
 
 
 def legal(subject: Subject) -> bool:
@@ -78,8 +84,3 @@ def illegal(subject: Subject) -> bool:
 def always(subject: Subject) -> bool:  # noqa: ARG001 - the signature of ``Clause.when``
     """Speak about every case."""
     return True
-
-
-def speaks_always(clause: Clause) -> bool:
-    """Return whether a clause is general: it speaks about all legal, all illegal or all cases."""
-    return clause.when in (legal, illegal, always)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Clause, Held, Outcome, Subject, speaks_always
+from conformance.judging.clause import Clause, Held, Outcome, Subject
 from conformance.judging.compare import answered, same
 
 
@@ -58,5 +58,5 @@ def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
 def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
     """Return the order of blame: *must* before *should*; particular, then variant, then general; last listed."""
     level = ("may", "should", "must").index(clause.requirement)
-    breadth = 0 if speaks_always(clause) else 1 if clause.variant else 2
+    breadth = 0 if clause.general else 1 if clause.variant else 2
     return level, breadth, clauses.index(clause)

@@ -25,8 +25,8 @@ def check_pairs(pairs: Groups, groups: Groups, world: int) -> None:
     size = equal_sizes(partition(groups, world))
     for source, destination in pairs:
         for position in (source, destination):
-            clause = "permute.C6" if position < 0 else "permute.C5"
+            clause = "pairs.C4" if position < 0 else "pairs.C3"
             position_in(position, size, clause, "source or destination")
-    for ends, clause in zip(zip(*pairs, strict=True), ("permute.C3", "permute.C4"), strict=False):
+    for ends, clause in zip(zip(*pairs, strict=True), ("pairs.C1", "pairs.C2"), strict=False):
         if len(set(ends)) != len(ends):
             raise Rejected(clause, f"pairs {list(pairs)} use a position twice on one side")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Final, get_type_hints
@@ -13,7 +14,9 @@ import msgspec
 import conformance.reference as package
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Attr, Step, rank_groups
+from conformance.cases.program import Attr, Groups, Program, Step, rank_groups
+from conformance.reference.groups import one_shape
+from conformance.reference.rejected import Rejected
 
 Operation = Callable[..., Any]
 
@@ -56,6 +59,10 @@ OPERANDS: Final = {
 """How many values an operation takes. One that takes one is mapped over as many as a step names."""
 
 
+UNLIKE: Final = ("all_to_all_uneven", "recv")
+"""Operations whose operand may differ from rank to rank."""
+
+
 def check_step(step: Step) -> dict[str, Attr]:
     """Return the attributes of ``step`` in their declared types, with defaults filled in.
 
@@ -87,14 +94,36 @@ def evaluate(case: Case) -> dict[str, list[Array | None]]:
 
     Raise ``Rejected`` when a step breaks a clause, ``ValueError`` when the program is malformed.
     """
-    values: dict[str, Any] = dict(case.blocks())
-    for step in case.program.steps:
-        attrs = check_step(step)
-        groups = rank_groups(case.program.mesh, step.axes, step.groups)
+    return run(case.program, case.blocks(), OPERATIONS)
+
+
+def run(
+    program: Program, inputs: Mapping[str, list[Array]], operations: Mapping[str, Operation]
+) -> dict[str, list[Array | None]]:
+    """Return the results of ``program`` on ``inputs`` by the given operations; raise as ``evaluate`` does."""
+    values: dict[str, Any] = dict(inputs)
+    for step in program.steps:
+        attrs, groups = check_step(step), _groups(program, step)
+        operands = [values[name] for name in step.inputs]
         if OPERANDS[step.op] != 1:
-            result = OPERATIONS[step.op](*(values[name] for name in step.inputs), **attrs, groups=groups)
+            result = operations[step.op](*operands, **attrs, groups=groups)
             values.update(zip(step.outputs, [result], strict=False))
             continue
-        for source, target in zip(step.inputs, step.outputs, strict=True):
-            values[target] = OPERATIONS[step.op](values[source], **attrs, groups=groups)
-    return {name: values[name] for name in case.program.results}
+        for operand in operands:
+            if step.op not in UNLIKE:
+                one_shape(operand)
+        for operand, target in zip(operands, step.outputs, strict=True):
+            alone = [copy(block) for block in operand]
+            values[target] = operations[step.op](operand, **attrs, groups=groups) if step.axes else alone
+    return {name: values[name] for name in program.results}
+
+
+def _groups(program: Program, step: Step) -> Groups:
+    """Return the ranks that meet in a step, in member order (``collective.C22``, ``C23``)."""
+    names = [axis.name for axis in program.mesh]
+    for name in step.axes:
+        if name not in names:
+            raise Rejected("collective.C22", f"the mesh has no axis {name!r}; it has {', '.join(names)}")
+    if len(set(step.axes)) != len(step.axes):
+        raise Rejected("collective.C23", f"axes {list(step.axes)} name one axis twice")
+    return rank_groups(program.mesh, step.axes, step.groups)

@@ -1,4 +1,4 @@
-"""What must hold: one short file for each operation, and the clauses all of them share."""
+"""What must hold: one short file for each operation, and the clauses that several share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pkgutil import iter_modules
 from typing import Final
 
 from conformance.judging.clause import Clause
-from conformance.specs.collective import COMMON
 from conformance.specs.op import Op
 
 
@@ -23,12 +22,12 @@ OPS: Final = _ops()
 
 def clauses_of(op: str) -> tuple[Clause, ...]:
     """Return the clauses that may speak about a case of ``op``: the shared ones, then its own."""
-    return COMMON + OPS[op].clauses
+    return OPS[op].shares + OPS[op].clauses
 
 
 def every_clause() -> dict[str, Clause]:
     """Return all clauses by id."""
-    return {clause.id: clause for clause in (*COMMON, *(c for op in OPS.values() for c in op.clauses))}
+    return {clause.id: clause for op in OPS.values() for clause in clauses_of(op.name)}
 
 
-__all__ = ["COMMON", "OPS", "Clause", "Op", "clauses_of", "every_clause"]
+__all__ = ["OPS", "Clause", "Op", "clauses_of", "every_clause"]

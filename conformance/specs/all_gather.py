@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from conformance.cases.case import Case
+from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft
-from conformance.specs.op import Example, Op, attr, rejection, value, variant
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
 @st.composite
@@ -22,17 +23,18 @@ OP = Op(
     "all_gather",
     summary="Every member receives all blocks of its group, in member order.",
     domain=programs(),
+    shares=COLLECTIVE,
     clauses=(
         value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
         variant("all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)),
         variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
-        value(
-            "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001",
-            lambda s: s.has("axis", "negative"),
-        ),
+        value("all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")),
         rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),
     ),
-    aliases={"jax": ("lax.all_gather",), "torch": ("distributed.all_gather_into_tensor", "distributed.all_gather")},
+    aliases={
+        "jax": ("lax.all_gather",),
+        "torch": ("distributed.all_gather_into_tensor", "distributed.all_gather", "distributed.all_gather_coalesced"),
+    },
     examples=(
         Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
         Example(

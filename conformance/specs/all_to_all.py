@@ -6,15 +6,18 @@ from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
+from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
-from conformance.specs.op import Example, Op, attr, rejection, value, variant
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
 def axes_differ(subject: Subject) -> bool:
     """Speak about cases that split one axis and join at another."""
-    ndim = len(next(iter(subject.case.inputs.values())).blocks[0].shape)
+    operands = list(subject.case.inputs.values())
     split, concat = subject.step.attrs["split_axis"], subject.step.attrs["concat_axis"]
-    return isinstance(split, int) and isinstance(concat, int) and (split - concat) % ndim != 0
+    if not operands or not isinstance(split, int) or not isinstance(concat, int):
+        return False
+    return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
 
 
 @st.composite
@@ -32,6 +35,7 @@ OP = Op(
     "all_to_all",
     summary="Member q's piece p becomes member p's piece q.",
     domain=programs(),
+    shares=COLLECTIVE,
     clauses=(
         value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
         variant(
@@ -52,7 +56,10 @@ OP = Op(
         rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
         variant("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
     ),
-    aliases={"jax": ("lax.all_to_all", "lax.pswapaxes"), "torch": ("distributed.all_to_all_single", "distributed.all_to_all")},
+    aliases={
+        "jax": ("lax.all_to_all", "lax.pswapaxes"),
+        "torch": ("distributed.all_to_all_single", "distributed.all_to_all", "ops._dtensor.shard_dim_alltoall"),
+    },
     examples=(
         Example(
             "001", "int32", {"split_axis": 0, "concat_axis": 0, "tiled": True},

@@ -6,33 +6,32 @@ from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
-from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
 from conformance.specs.op import Example, Op, rejection, value
 
 
 def root_is_not_its_rank(subject: Subject) -> bool:
     """Speak about cases in which the root's position in some group is not its rank in the world."""
-    root, groups = subject.step.attrs["root"], subject.step.groups
-    return groups is not None and any(group[root] != root for group in groups)  # type: ignore[index]  # an int, by ``check_step``
+    root = subject.step.attrs["root"]
+    return isinstance(root, int) and any(group[root] != root for group in subject.groups)
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> Case:
     """Draw a broadcast from every root and from just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    roots = [*range(drawn.group_size)] * (1 + 16 // drawn.group_size) + [drawn.group_size, -1]
-    return drawn.case("broadcast", shape=draw(SHAPES), attrs={"root": draw(st.sampled_from(roots))})
+    return drawn.case("broadcast", shape=draw(SHAPES), attrs={"root": draw(root_near(drawn.group_size))})
 
 
 OP = Op(
     "broadcast",
     summary="Every member receives the root's block.",
     domain=programs(),
+    shares=COLLECTIVE,
     clauses=(
         value("broadcast.C1", "Every member of a group receives the block of its root.", "001"),
-        value(
-            "broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank
-        ),
+        value("broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank),
         rejection("broadcast.C3", "A root that some group does not have is rejected.", "001"),
     ),
     aliases={"jax": ("lax.pbroadcast",), "torch": ("distributed.broadcast", "_functional_collectives.broadcast")},

@@ -1,11 +1,12 @@
-"""What the domains of all operations draw from: worlds, groups, dtypes, shapes, layouts and data.
+"""What the domains of all operations draw from: meshes, groups, dtypes, shapes, layouts and data.
 
 Draws are few and small, so that a failure shrinks to something a person can read: data is a short pool
-of values tiled over the ranks, and 0, the first of every list, is the plain choice.
+of values tiled over the ranks, and the first of every list is the plain choice.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,8 +17,8 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.layout import LAYOUTS, Layout
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.program import Attr, Axis, Groups, Program, Step, rank_groups
+from conformance.cases.tensor import Tensor, from_array, to_array
 from conformance.specs.pools import counting, pool
 
 Shape = tuple[int, ...]
@@ -25,8 +26,10 @@ Shape = tuple[int, ...]
 PARTITIONS: Final = ("none", "none", "even", "strided", "strided", "unsorted", "uneven", "invalid", "uneven", "singletons")
 """Kinds of groups for operations that allow groups of any sizes."""
 
-EQUAL: Final = ("none", "none", "even", "strided", "unsorted", "unsorted", "strided", "uneven", "invalid", "even", "singletons")
-"""Kinds of groups for operations that reject unequal sizes; ``uneven`` is then illegal, as ``invalid`` always is."""
+EQUAL: Final = (
+    "none", "none", "even", "strided", "unsorted", "unsorted", "strided", "uneven", "invalid", "even", "singletons",
+)  # fmt: skip
+"""Kinds of groups for operations that reject unequal sizes: ``uneven`` is then illegal, as ``invalid`` always is."""
 
 SMALL: Final = st.lists(st.sampled_from([1, 2, 3, 0, 4, 5]), max_size=3).map(tuple)
 LONG: Final = st.tuples(st.sampled_from([33, 64, 130, 257]))
@@ -34,7 +37,14 @@ LONG: Final = st.tuples(st.sampled_from([33, 64, 130, 257]))
 
 SHAPES: Final[st.SearchStrategy[Shape]] = st.one_of(SMALL, SMALL, SMALL, SMALL, LONG)
 
-reduction: Final = st.sampled_from([*["sum", "max", "min", "product"] * 3, "median", "sum", "median"])
+MESHES: Final = (
+    (2,), (1,), (3,), (4,), (5,), (6,), (7,), (8,), (2, 2), (2, 3), (3, 2), (2, 4), (1, 4), (3, 1), (2, 2, 2), (2, 1, 3),
+)  # fmt: skip
+
+DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")))
+
+SUMMING: Final = ("sum", "max", "min", "product", "mean", "and", "or", "xor", "premul_sum")
+REDUCTION_OPS: Final = st.sampled_from([*SUMMING, "sum", "max", "median"])
 
 
 @dataclass(frozen=True)
@@ -42,30 +52,100 @@ class Draft:
     """A case in the making: the choices every operation shares, and the means to draw the rest."""
 
     draw: st.DrawFn
-    world: int
+    mesh: tuple[Axis, ...]
+    axes: tuple[str, ...]
     groups: Groups | None
     dtype: str
 
     @property
+    def world(self) -> int:
+        """Return the number of ranks."""
+        return math.prod(axis.size for axis in self.mesh)
+
+    @property
+    def positions(self) -> int:
+        """Return the number of positions along the named axes that the mesh has."""
+        sizes = {axis.name: axis.size for axis in self.mesh}
+        return math.prod(sizes.get(name, 1) for name in self.axes)
+
+    @property
     def group_size(self) -> int:
         """Return the size of the smallest group."""
-        return self.world if self.groups is None else max(min(len(group) for group in self.groups), 1)
+        return self.positions if self.groups is None else max(min(len(group) for group in self.groups), 1)
+
+    @property
+    def greatest_group(self) -> int:
+        """Return the size of the greatest group."""
+        return self.positions if self.groups is None else max(len(group) for group in self.groups)
+
+    def rank_groups(self) -> Groups:
+        """Return the groups as ranks, or no groups where the mesh has not the axes."""
+        try:
+            return rank_groups(self.mesh, self.axes, self.groups)
+        except ValueError:
+            return ()
+
+    def with_rows(self, operand: Operand, rows: Sequence[int]) -> Operand:
+        """Return the operand with each rank's block cut to its number of rows."""
+        arrays = [to_array(block)[:count] for block, count in zip(operand.blocks, rows, strict=True)]
+        blocks = tuple(_block(array, layout) for array, layout in zip(arrays, operand.layouts, strict=True))
+        return Operand(blocks=blocks, layouts=operand.layouts)
 
     def case(self, op: str, *, shape: Shape, attrs: Mapping[str, Attr], values: str = "any") -> Case:
-        """Draw layouts and data for one operand ``x`` and return the case of one step."""
-        step = Step(op=op, inputs=("x",), outputs=("y",), axes=("i",), groups=self.groups, attrs=dict(attrs))
-        program = Program(mesh=(Axis("i", self.world),), steps=(step,), results=("y",))
+        """Draw layouts and data for operands of ``shape`` and return the case of one step.
+
+        Mostly there is one operand; now and then there are two, the second of another dtype, or none.
+        """
+        count = self.draw(st.sampled_from([*[1] * 7, 2, 0, 1]))
+        names = [("x", "y"), ("v", "w")][:count]
+        inputs = {name: self.operand(shape, values, second=name == "v") for name, _ in names}
+        return self.program(op, inputs, tuple(target for _, target in names), attrs)
+
+    def program(self, op: str, inputs: Mapping[str, Operand], outputs: tuple[str, ...], attrs: Mapping[str, Attr]) -> Case:
+        """Return the case of one step on ready operands."""
+        step = Step(
+            op=op, inputs=tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs)
+        )
+        return Case(program=Program(mesh=self.mesh, steps=(step,), results=outputs), inputs=dict(inputs))
+
+    def operand(self, shape: Shape, values: str = "any", *, second: bool = False, alike: bool = False) -> Operand:
+        """Draw the layouts and data of one operand; unless ``alike``, now and then ranks differ in dtype or shape."""
+        dtype = self.dtype
+        if second and values == "any":
+            dtype = self.draw(st.sampled_from(DTYPES))
         layouts = self.draw(_layouts(self.world))
-        arrays = tiled(self.draw(_pools(self.dtype, values)), shape, self.world)
+        arrays = tiled(self.draw(_pools(dtype, values)), shape, self.world)
+        odd = "none" if alike or self.world == 1 else self.draw(st.sampled_from([*["none"] * 12, "dtype", "shape", "none"]))
+        if odd == "dtype":
+            arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])
+        if odd == "shape":
+            arrays[-1] = np.zeros((*shape, 2), NUMPY[dtype])
         blocks = tuple(_block(array, layout) for array, layout in zip(arrays, layouts, strict=True))
-        return Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=layouts)})
+        return Operand(blocks=blocks, layouts=layouts)
 
 
 def draft(draw: st.DrawFn, groups: Sequence[str]) -> Draft:
-    """Draw the world, the dtype and groups of one of the given kinds."""
-    world = draw(st.sampled_from([2, 1, 3, 4, 5, 6, 7, 8]))
-    dtype = draw(st.sampled_from(sorted(NUMPY, key=("int32", "float32", "bool", "uint8", "bfloat16", "float64").index)))
-    return Draft(draw, world, grouped(draw, world, draw(st.sampled_from(groups))), dtype)
+    """Draw the mesh, the axes, the dtype and groups of one of the given kinds."""
+    mesh = tuple(Axis(name, size) for name, size in zip("ijk", draw(st.sampled_from(MESHES)), strict=False))
+    dtype = draw(st.sampled_from(DTYPES))
+    plain = Draft(draw, mesh, _axes(draw, mesh), None, dtype)
+    kind = draw(st.sampled_from(groups))
+    if not plain.axes or not set(plain.axes) <= {axis.name for axis in mesh} or len(set(plain.axes)) < len(plain.axes):
+        kind = "none"
+    return Draft(draw, mesh, plain.axes, grouped(draw, plain.positions, kind), dtype)
+
+
+def _axes(draw: st.DrawFn, mesh: tuple[Axis, ...]) -> tuple[str, ...]:
+    names = tuple(axis.name for axis in mesh)
+    order = draw(st.permutations(names)) if len(names) > 1 else names
+    kind = draw(st.sampled_from([*["all"] * 10, "some", "some", "none", "unknown", "twice", "all"]))
+    return {
+        "all": tuple(order),
+        "some": tuple(order[: max(1, len(order) - 1)]),
+        "none": (),
+        "unknown": ("nowhere", *order[1:]),
+        "twice": (*order, order[0]),
+    }[kind]
 
 
 def grouped(draw: st.DrawFn, world: int, kind: str) -> Groups | None:
@@ -95,6 +175,11 @@ def axis_near(rank: int, prefer: int | None = None) -> st.SearchStrategy[int]:
     wanted = inside if prefer is None else [*inside, *[prefer, prefer - rank] * (2 * rank)]
     often = wanted * (1 + 10 // len(wanted)) if wanted else []
     return st.sampled_from([*often, rank, -rank - 1])
+
+
+def root_near(size: int) -> st.SearchStrategy[int]:
+    """Return positions of a group of ``size``, and now and then one just beyond either end."""
+    return st.sampled_from([*[*range(size)] * (1 + 16 // size), size, -1])
 
 
 def splittable(draw: st.DrawFn, size: int, tiled: bool) -> tuple[Shape, int]:
@@ -129,3 +214,5 @@ def _block(array: Array, layout: Layout) -> Tensor:
     if layout == "broadcast" and array.ndim and array.shape[0]:
         return from_array(np.broadcast_to(array[:1], array.shape))
     return from_array(array)
+
+

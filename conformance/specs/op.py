@@ -11,29 +11,34 @@ from hypothesis.strategies import SearchStrategy
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Requirement, Subject, legal
 from conformance.judging.compare import refused, same
+from conformance.reference.spmd import OPERANDS
 
 Blocks = list[Any]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A worked example of a source: nested lists, one block a rank, in and out."""
+    """A worked example of a source: nested lists, one block a rank, in and out.
+
+    ``blocks`` is the one operand, or a tuple of operands where the operation takes several.
+    """
 
     source: str
     dtype: str
     attrs: Mapping[str, Any]
-    blocks: Blocks
+    blocks: Blocks | tuple[Blocks, ...]
     results: Blocks
     groups: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of the specification."""
+    """One operation of the specification. ``shares`` are the clauses it has in common with others."""
 
     name: str
     summary: str
     domain: SearchStrategy[Case]
+    shares: tuple[Clause, ...]
     clauses: tuple[Clause, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
@@ -42,12 +47,17 @@ class Op:
 def value(
     id: str, text: str, source: str, when: Callable[[Subject], bool] = legal, requirement: Requirement = "must"
 ) -> Clause:
-    """Return a clause about results: where it speaks, they are the reference's."""
+    """Return a clause about results: where it speaks, they are the reference's.
+
+    It speaks of operations that have something to do: over no axis and on an empty tuple of operands,
+    ``collective.C21`` and ``C27`` say all there is to say.
+    """
 
     def speaks(subject: Subject) -> bool:
-        return subject.legal and when(subject)
+        idle = not subject.step.axes or (not subject.step.inputs and OPERANDS[subject.step.op] > 0)
+        return subject.legal and not idle and when(subject)
 
-    return Clause(id, requirement, text, legal if when is legal else speaks, same, source)
+    return Clause(id, requirement, text, speaks, same, source, general=when is legal)
 
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
@@ -66,4 +76,9 @@ def rejection(id: str, text: str, source: str, requirement: Requirement = "must"
 
 def attr(name: str, *wanted: object) -> Callable[[Subject], bool]:
     """Speak about cases whose first step has one of the ``wanted`` values of attribute ``name``."""
-    return lambda subject: subject.step.attrs[name] in wanted
+    return lambda subject: subject.step.attrs.get(name) in wanted
+
+
+def has(feature: str, *words: str) -> Callable[[Subject], bool]:
+    """Speak about cases with any of ``words`` for ``feature``."""
+    return lambda subject: subject.has(feature, *words)

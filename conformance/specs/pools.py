@@ -9,39 +9,66 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind
 
-FLOAT_SUM: Final = (0.0, 1.0, -1.0, 2.0, -3.0, 4.0, 0.5, -0.25)
-"""Multiples of 1/4 up to 4: eight of them need 8 significant bits, all that bfloat16 has."""
+SUM: Final = {
+    "float8_e5m2": (0.0, 1.0, -1.0),
+    "float8_e4m3fn": (0.0, 1.0, -1.0, 2.0, -2.0),
+    "": (0.0, 1.0, -1.0, 2.0, -3.0, 4.0, 0.5, -0.25),
+}
+"""Eight of them fit the significant bits: 3 in float8_e5m2, 4 in float8_e4m3fn, 8 (the fewest other) in bfloat16."""
 
-FLOAT_PRODUCT: Final = (1.0, 2.0, -1.0, 0.5, -2.0, 0.0)
+SCALED: Final = {"float8_e5m2": (0.0, 2.0, -2.0), "float8_e4m3fn": (0.0, 2.0, -2.0, 4.0), "": (0.0, 2.0, -2.0, 4.0, 8.0)}
+"""For premul_sum, whose factors are 1/2, 1 and 2: still exact after either."""
+
+PRODUCT: Final = (1.0, 2.0, -1.0, 0.5, -2.0, 0.0)
 """Powers of two: eight of them stay within [2**-8, 2**8]; the sign of a zero product has one answer."""
 
-FLOAT_ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5, 1e30, -1e30, float("inf"), float("-inf"))
-"""For max and min: no NaN and one zero only, whose ties have clauses of their own."""
+COMPLEX_PAIR: Final = (1 + 1j, 1 - 1j, 2 + 0j, -1 + 2j)
+"""For products of two: one multiplication, so association has no say in the signs of zero parts."""
 
-INTEGER: Final = {
-    "int32": (0, 1, -1, 2, -3, 2**31 - 1, -(2**31)),
-    "uint8": (0, 1, 2, 3, 127, 128, 255),
-}
-"""Small values and both extremes: integers wrap, so any order gives the same bits."""
+COMPLEX_PRODUCT: Final = (1 + 0j, 2 + 0j, 0.5 + 0j)
+"""For products of more: imaginary parts stay +0.0 whatever the order."""
+
+ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5)
+"""For max and min, with the greatest and least finite values and the infinities; one zero only."""
 
 
 @cache
 def pool(dtype: str, values: str) -> Array:
-    """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``."""
+    """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``.
+
+    ``product_of_two`` is for products over groups of at most two, ``local`` for any number of summands or
+    factors, ``with_nan`` and ``with_zeros`` for max and min.
+    """
     numpy = NUMPY[dtype]
     family = kind(dtype)
     if family == "bool":
         return np.array([False, True])
     if family == "integer":
-        return np.array(INTEGER[dtype], numpy)
+        info = ml_dtypes.iinfo(numpy)
+        small = [0, 1, 2, 3, *([-1, -3] if info.min < 0 else [])]
+        return np.array([*small, int(info.max), int(info.min), int(info.max) // 2 + 1], np.object_).astype(numpy)
     if values == "any":
-        return np.concatenate([np.array(FLOAT_SUM, np.float64).astype(numpy), _special(numpy)])
-    choices = {"sum": FLOAT_SUM, "product": FLOAT_PRODUCT}.get(values, FLOAT_ORDER)
-    return np.array(choices, np.float64).astype(numpy)
+        parts = np.concatenate([_cast(SUM.get(dtype, SUM[""]), numpy), _special(numpy)])
+        return parts
+    if values in ("product", "product_of_two") and family == "complex":
+        return np.array(COMPLEX_PAIR if values == "product_of_two" else COMPLEX_PRODUCT, numpy)
+    if values == "local":
+        return _cast((1.0, -1.0) if "float8" in dtype else (1.0, -1.0, 1.0), numpy)
+    if values in ("with_nan", "with_zeros"):
+        extra = (float("nan"),) if values == "with_nan" else (-0.0,)
+        return np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
+    if values.startswith("product"):
+        return _cast(PRODUCT, numpy)
+    if values in ("max", "min"):
+        return _order(numpy)
+    table = SCALED if values == "premul_sum" else SUM
+    real = _cast(table.get(dtype, table[""]), numpy)
+    return np.concatenate([real, [complex(0.0, part.real) for part in real]]).astype(numpy) if family == "complex" else real
 
 
 @cache
@@ -50,18 +77,35 @@ def counting(dtype: str, values: str) -> Array:
     numpy = NUMPY[dtype]
     if dtype == "bool":
         return np.array([True, False, False, True, True, True, False])
-    if values in ("sum", "product"):
+    if values not in ("any", "max", "min", "with_nan", "with_zeros"):
         return np.resize(pool(dtype, values), 7)
-    return np.arange(1, 114).astype(numpy)
+    most = 7 if "int4" in dtype else 14 if "float8" in dtype else 113
+    return np.arange(1, most + 1).astype(np.float64).astype(numpy)
+
+
+def _cast(values: tuple[float, ...], numpy: np.dtype[Any]) -> Array:
+    return np.array(values, np.float64).astype(numpy)
+
+
+def _order(numpy: np.dtype[Any]) -> Array:
+    if numpy.kind == "c":
+        return _cast(ORDER, numpy)
+    greatest = float(ml_dtypes.finfo(numpy).max)
+    infinite = [float("inf"), float("-inf")] if np.isinf(np.array(float("inf")).astype(numpy)) else []
+    return _cast((*ORDER, greatest, -greatest, *infinite), numpy)
 
 
 def _special(numpy: np.dtype[Any]) -> Array:
-    """Return -0.0, the infinities, the least subnormal, the greatest finite value and two NaN payloads."""
-    info = _bits(numpy)
-    sign, exponent, mantissa = info
-    patterns = [sign, exponent, sign | exponent, 1, exponent - 1, exponent | (mantissa >> 1) + 1, sign | exponent | 5]
-    unsigned = np.dtype(f"u{numpy.itemsize}")
-    return np.array(patterns, unsigned).view(numpy)
+    """Return -0.0, the infinities, the least subnormal, the greatest finite value and two NaN payloads.
+
+    The patterns are those of IEEE formats; in a format without infinities some of them are finite or NaN.
+    A complex number is made of two such patterns.
+    """
+    real = np.dtype(f"f{numpy.itemsize // 2}") if numpy.kind == "c" else numpy
+    sign, exponent, mantissa = _bits(real)
+    patterns = [sign, exponent, sign | exponent, 1, exponent - 1, exponent | (mantissa >> 1) + 1, sign | exponent | mantissa - 1]
+    floats = np.array(patterns, f"u{real.itemsize}").view(real)
+    return np.concatenate([floats, floats[::-1]]).view(numpy) if numpy.kind == "c" else floats
 
 
 def _bits(numpy: np.dtype[Any]) -> tuple[int, int, int]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from conformance.backends.base import Backend, Claims
-from conformance.reference.spmd import OPERATIONS
+from conformance.backends.base import Backend, Claims, Placed, tensors
+from conformance.cases.case import Case
+from conformance.cases.tensor import Tensor
+from conformance.reference.spmd import OPERATIONS, run
 
 
 class Reference(Backend):
@@ -22,6 +24,12 @@ class Reference(Backend):
     def describe(self) -> dict[str, str]:
         """Return the NumPy that computes."""
         return {"numpy": version("numpy"), "ml_dtypes": version("ml_dtypes")}
+
+    def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
+        """Run the program by this backend's methods, with every check of the oracle."""
+        values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
+        operations = {name: getattr(self, name) for name in OPERATIONS}
+        return tensors(run(case.program, values, operations))
 
     def __getattr__(self, name: str) -> Any:
         """Return the reference function called ``name``."""

@@ -1,0 +1,48 @@
+"""arg_reduce."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.reduction import REDUCTION
+
+
+def has_ties(subject: Subject) -> bool:
+    """Speak about groups in which two members hold the same block."""
+    blocks = next(iter(subject.case.inputs.values())).blocks if subject.case.inputs else ()
+    return any(len({blocks[rank].bits for rank in group}) < len(group) for group in subject.groups) if blocks else False
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    op = draw(st.sampled_from([*["max", "min"] * 4, "sum"]))
+    values = draw(st.sampled_from([op, op, "with_nan", "with_zeros"])) if op != "sum" else "max"
+    return drawn.case("arg_reduce", shape=draw(SHAPES), attrs={"op": op}, values=values)
+
+
+OP = Op(
+    "arg_reduce",
+    summary="For every element, the position of the member that holds the greatest or the least.",
+    domain=programs(),
+    shares=COLLECTIVE + tuple(clause for clause in REDUCTION if clause.id == "reduction.C16"),
+    clauses=(
+        value("arg_reduce.C1", "The result is an int32 position in the member's own group, in the block's shape.", "001"),
+        variant("arg_reduce.C2", "max gives the position of the greatest.", "001", attr("op", "max")),
+        variant("arg_reduce.C3", "min gives the position of the least.", "001", attr("op", "min")),
+        value("arg_reduce.C4", "Of equal elements, both zeros among them, the first position counts.", "001", has_ties),
+        value(
+            "arg_reduce.C5", "Where some element is NaN no member's equals it, and the position is 2**31 - 1.", "001",
+            has("values", "nan"), "should",
+        ),
+        rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.pargmax", "lax.pargmin")},
+    examples=(Example("001", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
+)  # fmt: skip

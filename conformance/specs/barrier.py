@@ -1,0 +1,27 @@
+"""barrier."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.collective import WITHOUT_OPERANDS
+from conformance.specs.domain import PARTITIONS, Draft, draft
+from conformance.specs.op import Op, value
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a barrier over any axes and any partition."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    return drawn.program("barrier", {}, (), {})
+
+
+OP = Op(
+    "barrier",
+    summary="No member goes on before every member of its group has come.",
+    domain=programs(),
+    shares=WITHOUT_OPERANDS,
+    clauses=(value("barrier.C1", "A barrier ends, and has no result.", "002"),),
+    aliases={"torch": ("distributed.barrier",)},
+)

@@ -1,0 +1,40 @@
+"""gather."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.broadcast import root_is_not_its_rank
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft, root_near
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a gather to every root, along every legal axis, and to just beyond both."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    shape, tiled = draw(SHAPES), draw(st.booleans())
+    axis = draw(axis_near(len(shape) + (not tiled)))
+    attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}
+    return drawn.case("gather", shape=shape, attrs=attrs)
+
+
+OP = Op(
+    "gather",
+    summary="The root receives all blocks of its group, in member order, the other members nothing.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "002"),
+        variant("gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "002", attr("tiled", False)),
+        variant("gather.C3", "Tiled, blocks are concatenated along an existing axis.", "002", attr("tiled", True)),
+        value("gather.C4", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank),
+        rejection("gather.C5", "A root the group does not have is rejected.", "002"),
+        rejection("gather.C6", "An axis the result does not have is rejected.", "002"),
+        value("gather.C7", "A negative axis counts from the end of the result's axes.", "002", has("axis", "negative")),
+    ),
+    aliases={"torch": ("distributed.gather",)},
+    examples=(Example("002", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),),
+)  # fmt: skip

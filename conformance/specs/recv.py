@@ -1,0 +1,45 @@
+"""recv."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.cases.program import Attr
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.op import Op, rejection, value
+from conformance.specs.pairs import PAIRS, pairs_near
+from conformance.specs.permute import partial
+from conformance.specs.send import exchange
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a send and the recv of its token, which now and then expects something else."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    pairs, shape = draw(pairs_near(drawn.group_size)), draw(SHAPES)
+    receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
+    misuse = draw(st.sampled_from([*["none"] * 6, "shape", "dtype", "pairs"]))
+    if misuse == "shape":
+        receive["shape"] = (*shape, 1)
+    if misuse == "dtype":
+        receive["dtype"] = "uint8" if drawn.dtype == "int32" else "int32"
+    if misuse == "pairs":
+        receive["pairs"] = pairs[1:] if pairs else ((0, 0),)
+    return exchange(drawn, {"x": drawn.operand(shape, alike=True)}, pairs, receive)
+
+
+OP = Op(
+    "recv",
+    summary="Takes off the blocks that a send put under way, ordered after it by its token.",
+    domain=programs(),
+    shares=COLLECTIVE + PAIRS,
+    clauses=(
+        value("recv.C1", "Every destination receives the block that its source sent.", "001"),
+        value("recv.C2", "A position that nothing was sent to receives zeros of the expected shape and dtype.", "001", partial),
+        rejection("recv.C3", "A shape or dtype other than what was sent is rejected.", "001"),
+        rejection("recv.C4", "Pairs other than those of the send, which leave someone without a partner, are rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",)},
+)  # fmt: skip

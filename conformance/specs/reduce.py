@@ -1,0 +1,37 @@
+"""reduce."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.broadcast import root_is_not_its_rank
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import PARTITIONS, REDUCTION_OPS, SHAPES, Draft, draft, root_near
+from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.reducing import reducing
+from conformance.specs.reduction import REDUCTION
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a reduce to every root and to just beyond both ends."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    attrs, values = reducing(drawn, draw(REDUCTION_OPS))
+    attrs["root"] = draw(root_near(drawn.group_size))
+    return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
+
+
+OP = Op(
+    "reduce",
+    summary="The root receives the elementwise reduction of its group's blocks, the other members nothing.",
+    domain=programs(),
+    shares=COLLECTIVE + REDUCTION,
+    clauses=(
+        value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "002"),
+        value("reduce.C2", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank),
+        rejection("reduce.C3", "A root that some group does not have is rejected.", "002"),
+    ),
+    aliases={"torch": ("distributed.reduce",)},
+    examples=(Example("002", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
+)  # fmt: skip

@@ -1,0 +1,28 @@
+"""reduce_constant."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.collective import WITHOUT_OPERANDS
+from conformance.specs.domain import PARTITIONS, Draft, draft
+from conformance.specs.op import Example, Op, value
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw the sum of a small number over any axes and any partition."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    return drawn.program("reduce_constant", {}, ("y",), {"value": draw(st.sampled_from([1, 0, 2, -3, 1000]))})
+
+
+OP = Op(
+    "reduce_constant",
+    summary="The sum of one number that every member holds, with no data to move.",
+    domain=programs(),
+    shares=WITHOUT_OPERANDS,
+    clauses=(value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),),
+    aliases={"jax": ("lax.psum",)},
+    examples=(Example("001", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
+)

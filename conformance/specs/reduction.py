@@ -1,0 +1,97 @@
+"""The clauses that every operation with a reduction shares."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from ml_dtypes import iinfo
+
+from conformance.cases.dtypes import NUMPY, kind
+from conformance.judging.clause import Clause, Subject
+from conformance.specs.op import attr, rejection, value, variant
+
+ADDING = ("sum", "mean", "premul_sum", "product")
+
+
+def dtype_of(subject: Subject) -> str:
+    """Return the dtype of the first operand on rank 0, or no word when there is no operand."""
+    return next((operand.blocks[0].dtype for operand in subject.case.inputs.values()), "")
+
+
+def wraps(subject: Subject) -> bool:
+    """Speak about integer sums and products that leave the range of their dtype."""
+    op, dtype = subject.step.attrs["op"], dtype_of(subject)
+    if not dtype or kind(dtype) != "integer" or op not in ("sum", "product"):
+        return False
+    blocks = [np.abs(block.astype(np.float64)) for block in next(iter(subject.case.blocks().values()))]
+    most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
+    return bool((most > float(iinfo(NUMPY[dtype]).max)).any())
+
+
+def counts_bools(subject: Subject) -> bool:
+    """Speak about sums and products of bool."""
+    return dtype_of(subject) == "bool" and subject.step.attrs["op"] in ("sum", "product")
+
+
+def mean_of(*kinds: str, powers: bool | None = None) -> object:
+    """Speak about means of dtypes of some kinds, over groups whose sizes all are, or are not all, powers of two."""
+
+    def speaks(subject: Subject) -> bool:
+        if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
+            return False
+        sizes = [len(group) for group in subject.groups]
+        return powers is None or all(size & (size - 1) == 0 for size in sizes) == powers
+
+    return speaks
+
+
+def complex_product(subject: Subject) -> bool:
+    """Speak about products of complex numbers."""
+    return subject.step.attrs["op"] == "product" and kind(dtype_of(subject)) == "complex"
+
+
+def order_of_bools(subject: Subject) -> bool:
+    """Speak about max and min of bool."""
+    return subject.step.attrs["op"] in ("max", "min") and dtype_of(subject) == "bool"
+
+
+def order_with_nan(subject: Subject) -> bool:
+    """Speak about max and min in which some element is NaN."""
+    return subject.step.attrs["op"] in ("max", "min") and subject.has("values", "nan")
+
+
+REDUCTION: tuple[Clause, ...] = (
+    variant("reduction.C1", "sum adds.", "001", attr("op", "sum")),
+    variant("reduction.C2", "product multiplies.", "002", attr("op", "product")),
+    variant("reduction.C3", "max keeps the greatest.", "001", attr("op", "max")),
+    variant("reduction.C4", "min keeps the least.", "001", attr("op", "min")),
+    variant("reduction.C5", "and keeps the bits that every member has set.", "002", attr("op", "and")),
+    variant("reduction.C6", "or keeps the bits that any member has set.", "002", attr("op", "or")),
+    variant("reduction.C7", "xor keeps the bits that an odd number of members has set.", "002", attr("op", "xor")),
+    variant("reduction.C8", "premul_sum multiplies every block by the factor, then adds.", "002", attr("op", "premul_sum")),
+    value(
+        "reduction.C9", "mean divides the sum by the size of the member's own group; for a power of two that is exact.",
+        "001", mean_of("float", "complex", powers=True),
+    ),
+    value(
+        "reduction.C10", "For any other size, mean divides the sum once and rounds once.", "001",
+        mean_of("float", "complex", powers=False), "should",
+    ),
+    value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
+    value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
+    value(
+        "reduction.C13", "mean of integers divides the wrapped sum, and of bool the count, in float64.", "001",
+        mean_of("integer", "bool"), "should",
+    ),
+    rejection("reduction.C14", "An unknown reduction is rejected.", "002"),
+    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "002"),
+    rejection("reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "002", "should"),
+    rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "002", "should"),
+    value("reduction.C18", "A product of complex numbers multiplies numbers, not their parts.", "002", complex_product),
+    value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
+    value(
+        "reduction.C20", "max and min are NaN wherever some member's element is, whichever member that is.", "001",
+        order_with_nan, "should",
+    ),
+)  # fmt: skip

@@ -1,0 +1,45 @@
+"""scatter."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.broadcast import root_is_not_its_rank
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import EQUAL, Draft, axis_near, draft, root_near, splittable
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a scatter from every root, whose axis divides, or just fails to."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    tiled = draw(st.booleans())
+    shape, at = splittable(draw, drawn.group_size, tiled)
+    axis = draw(axis_near(len(shape), prefer=at))
+    attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}
+    return drawn.case("scatter", shape=shape, attrs=attrs)
+
+
+OP = Op(
+    "scatter",
+    summary="The root's block is split, and the member at position p receives piece p.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("scatter.C1", "The member at position p receives piece p of the root's block.", "002"),
+        variant("scatter.C2", "Untiled, the axis has one slice a member and is removed.", "002", attr("tiled", False)),
+        variant("scatter.C3", "Tiled, the axis is divided by the group size and stays.", "002", attr("tiled", True)),
+        value("scatter.C4", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank),
+        value("scatter.C5", "A negative axis counts from the end.", "002", has("axis", "negative")),
+        rejection("scatter.C6", "A root the group does not have is rejected.", "002"),
+        rejection("scatter.C7", "An axis the block does not have is rejected.", "002"),
+        rejection("scatter.C8", "Tiled, an extent the group size does not divide is rejected.", "002"),
+        rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "002"),
+    ),
+    aliases={"torch": ("distributed.scatter",)},
+    examples=(
+        Example("002", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),
+    ),
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""shuffle."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from conformance.cases.case import Case
+from conformance.specs.collective import COLLECTIVE
+from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.op import Example, Op, rejection, value
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Case:
+    """Draw a shuffle by any permutation and, now and then, by a list that is none."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    size = drawn.group_size
+    sources = list(draw(st.permutations(range(size))))
+    misuse = draw(st.sampled_from([*["none"] * 6, "repeat", "beyond", "short"]))
+    if misuse == "repeat":
+        sources[0] = sources[-1]
+    if misuse == "beyond":
+        sources[0] = size
+    if misuse == "short":
+        sources.pop()
+    return drawn.case("shuffle", shape=draw(SHAPES), attrs={"sources": tuple(sources)})
+
+
+OP = Op(
+    "shuffle",
+    summary="permute, written as the list of sources.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("shuffle.C1", "Position p receives the block of position sources[p].", "001"),
+        rejection("shuffle.C2", "Sources that are no permutation of all positions are rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.pshuffle",)},
+    examples=(Example("001", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),
+)
