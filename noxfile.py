@@ -41,7 +41,8 @@ def conformance(session: nox.Session, backend: str) -> None:
 def report(session: nox.Session) -> None:
     """Join the runs of the three backends in one report."""
     install(session)
-    session.run("conformance", "report", *(f"runs/{backend}" for backend in BACKENDS), "-o", "reports", *session.posargs)
+    runs = [f"runs/{backend}" for backend in BACKENDS]
+    session.run("conformance", "report", *runs, "-o", "reports", *session.posargs)
 
 
 @nox.session

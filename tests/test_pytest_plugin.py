@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -77,7 +76,9 @@ def test_the_clause_to_blame_fails_and_the_log_is_that_of_a_run(vendor: pytest.P
 
 
 def test_the_same_seed_gives_both_front_doors_the_same_cases(vendor: pytest.Pytester) -> None:
-    vendor.runpytest_subprocess("--conformance-backend", "reference", "-k", "broadcast", "--conformance-seed", "7", *SMALL)
+    vendor.runpytest_subprocess(
+        "--conformance-backend", "reference", "-k", "broadcast", "--conformance-seed", "7", *SMALL
+    )
     words = ["run", "-b", "reference", "--op", "broadcast", "--seed", "7", "--examples", "100", "-o", "cli"]
     subprocess.run([sys.executable, "-m", "conformance", *words], cwd=vendor.path, check=True, capture_output=True)
     first, second = (
@@ -96,7 +97,14 @@ def test_what_is_unsupported_or_not_exercised_is_skipped_with_the_reason(vendor:
 
 def test_a_run_that_is_not_whole_is_never_green(vendor: pytest.Pytester) -> None:
     result = vendor.runpytest_subprocess(
-        "--conformance-backend", "reference", "-k", "permute", "--conformance-examples", "1", "--conformance-run-dir", "out"
+        "--conformance-backend",
+        "reference",
+        "-k",
+        "permute",
+        "--conformance-examples",
+        "1",
+        "--conformance-run-dir",
+        "out",
     )
     assert result.ret == 3
     result.stdout.fnmatch_lines(["incomplete: never exercised: permute.C*"])
