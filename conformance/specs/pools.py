@@ -19,6 +19,15 @@ FLOAT_SUM: Final = (0.0, 1.0, -1.0, 2.0, -3.0, 4.0, 0.5, -0.25)
 FLOAT_PRODUCT: Final = (1.0, 2.0, -1.0, 0.5, -2.0, 0.0)
 """Powers of two: eight of them stay within [2**-8, 2**8]; the sign of a zero product has one answer."""
 
+WIDE: Final = {
+    ("float32", "sum"): (65537.25, -65537.25),
+    ("float64", "sum"): (2.0**33 + 0.25, -(2.0**33) - 0.25),
+    ("float32", "product"): (3.0,),
+    ("float64", "product"): (49.0,),
+}
+"""Values that a narrower format cannot hold or add up, so that reducing in one is seen: sums of eight need 22 bits
+of float32's 24 and 39 of float64's 53, products of eight 13 and 45."""
+
 FLOAT_ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5, 1e30, -1e30, float("inf"), float("-inf"))
 """For max and min: no NaN and one zero only, whose ties have clauses of their own."""
 
@@ -41,6 +50,8 @@ def pool(dtype: str, values: str) -> Array:
     if values == "any":
         return np.concatenate([np.array(FLOAT_SUM, np.float64).astype(numpy), _special(numpy)])
     choices = {"sum": FLOAT_SUM, "product": FLOAT_PRODUCT}.get(values, FLOAT_ORDER)
+    # Not last: ``counting`` takes the first seven.
+    choices = (*choices[:4], *WIDE.get((dtype, values), ()), *choices[4:])
     return np.array(choices, np.float64).astype(numpy)
 
 
