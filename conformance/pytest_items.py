@@ -36,8 +36,9 @@ class Findings:
 
     def unexplained(self, backend: str, op: str, clause: str) -> list[CaseRecord]:
         """Return the failing cases that blame the clause and that no minimal case explains."""
-        explained = {case for failure in self.result.failures for case in failure.explains if failure.backend == backend}
-        return [r for r in self._of(backend, op) if r.blame == clause and r.outcome in FAILING and r.case not in explained]
+        explained = {case for f in self.result.failures if f.backend == backend for case in f.explains}
+        blaming = [r for r in self._of(backend, op) if r.blame == clause and r.outcome in FAILING]
+        return [record for record in blaming if record.case not in explained]
 
     def why_not_exercised(self, backend: str, op: str, clause: str) -> str | None:
         """Return why nothing is known of the clause, or ``None`` when some case was judged by it."""

@@ -49,18 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("interrupted; `conformance run --resume -o DIR` goes on with a run", INCOMPLETE)
     except BrokenPipeError:
         # Whoever read our output has enough; Python would complain once more when it flushes at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return INCOMPLETE
-    except click.ClickException as error:
-        return _complain(error.format_message(), error.exit_code)
+    except click.UsageError as error:
+        return _complain(error.format_message(), USAGE)
     except Exception as error:
-        from conformance.cli.problems import Problem, problem
+        from conformance.cli.problems import problem
 
         found = problem(error)
         if found is None:
             raise
-        assert isinstance(found, Problem)
-        return _complain(found.message, found.exit_code)
+        return _complain(found.message, found.status)
     return status if isinstance(status, int) else 0
 
 

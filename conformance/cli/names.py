@@ -27,7 +27,7 @@ def checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str,
     return names
 
 
-class Names(click.ParamType):
+class Names(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
     """One or more names, separated by commas."""
 
     name = "NAME[,NAME]"
@@ -42,7 +42,7 @@ class Names(click.ParamType):
         return names
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType):  # type: ignore[type-arg]  # as above
     """A length of time: seconds, or a number with ``s``, ``m`` or ``h``."""
 
     name = "TIME"
@@ -50,7 +50,7 @@ class Duration(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return seconds; fail on anything that is no positive length of time."""
         text = str(value).strip().lower()
-        unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], None)
+        unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
         try:
             seconds = float(text[:-1] if unit else text) * (unit or 1.0)
         except ValueError:

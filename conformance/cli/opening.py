@@ -30,7 +30,8 @@ def located(names: Sequence[str]) -> dict[str, BackendSpec]:
     for name in names:
         if name.isidentifier() and name not in known:
             raise click.UsageError(
-                f"{unknown('backend', name, known)}; a module:Class, exec:COMMAND or a path to an executable will also do"
+                f"{unknown('backend', name, known)}; "
+                "a module:Class, exec:COMMAND or a path to an executable will also do"
             )
     return {name: find(name) for name in dict.fromkeys(names)}
 
@@ -40,9 +41,10 @@ def opened(names: Sequence[str], *, in_process: bool = False) -> Iterator[dict[s
     """Yield a worker for each backend, and close them all."""
     found = located(names)
     with ExitStack() as stack:
-        yield {
-            name: stack.enter_context(InProcess(spec) if in_process else Worker(spec)) for name, spec in found.items()
-        }
+        workers: dict[str, Judgeable] = {}
+        for name, spec in found.items():
+            workers[name] = stack.enter_context(InProcess(spec)) if in_process else stack.enter_context(Worker(spec))
+        yield workers
 
 
 def suites() -> tuple[str, ...]:

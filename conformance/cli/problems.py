@@ -18,11 +18,13 @@ class Problem(click.ClickException):
     def __init__(self, message: str, status: int = 2) -> None:
         """Complain in ``message`` and end with ``status``: 2 usage error, 3 incomplete."""
         super().__init__(message)
-        self.exit_code = status
+        self.status = status
 
 
 def problem(error: Exception) -> Problem | None:
     """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
+    if isinstance(error, Problem):
+        return error
     if isinstance(error, BackendError | CaseError | LogError | MutantError | ReportError):
         return Problem(str(error))
     if isinstance(error, StartError):

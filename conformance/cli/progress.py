@@ -60,7 +60,8 @@ class Progress:
             self.tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
 
     def _line(self) -> str:
-        counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in self._cases.items())
+        cases = self._cases.items()
+        counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in cases)
         return f"{time.monotonic() - self._began:4.0f} s  {self._op}: {counts}"
 
     def tell(self, line: str, *, now: bool = False) -> None:

@@ -40,8 +40,6 @@ def _show(console: Console, found: Qualification) -> None:
     table = Table("mutant", "made to break", "killed by", "cases", "seconds", "the mistake")
     for mutant in found.mutants:
         killer = (mutant.clause or "-") if mutant.killed else f"SURVIVED ({mutant.clause or 'nothing'})"
-        table.add_row(
-            mutant.name, mutant.breaks or "-", killer, str(mutant.cases), f"{mutant.seconds:.2f}", mutant.doc
-        )
+        table.add_row(mutant.name, mutant.breaks or "-", killer, str(mutant.cases), f"{mutant.seconds:.2f}", mutant.doc)
     console.print(table)
     console.print(f"{len(found.mutants) - len(found.survivors)} of {len(found.mutants)} mutants killed")

@@ -12,6 +12,7 @@ from conformance.cli.reporting import report_of
 from conformance.report import write_all
 from conformance.report.json_report import as_json as report_as_json
 
+
 @click.command("report")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: the run's own].")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.report import Report, clause_texts, read_explanations, read_qualification, read_run, summarise, write_all
+from conformance.report import (
+    Report,
+    clause_texts,
+    read_explanations,
+    read_qualification,
+    read_run,
+    summarise,
+    write_all,
+)
 from conformance.specs import COMMON, OPS
 
 

@@ -77,5 +77,5 @@ def _measure(
         unanswered=unanswered,
         seconds=time.monotonic() - began,
         backend_seconds=lane.seconds,
-        phases={phase: round(seconds, 3) for phase, seconds in clock.seconds.items()},
+        phases={str(phase): round(seconds, 3) for phase, seconds in clock.seconds.items()},
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -16,7 +15,7 @@ class Clock:
 
     def __init__(self) -> None:
         """Start with no time spent."""
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[Phase, float] = {}
         self._inner = 0.0
 
     @contextmanager
@@ -28,5 +27,5 @@ class Clock:
             yield
         finally:
             spent = time.perf_counter() - began
-            self.seconds[name] += spent - self._inner
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent - self._inner
             self._inner = outer + spent

@@ -31,7 +31,7 @@ def pairs_near(draw: st.DrawFn, size: int) -> Pairs:
     destinations = draw(st.permutations(range(size)))
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
     count = draw(st.sampled_from([size, size, size, size // 2, max(size - 1, 0), 0]))
-    pairs = list(zip(sources, draw(st.sampled_from([destinations, destinations, swapped])), strict=True))[:count]
+    pairs = list(zip(sources, draw(st.sampled_from([destinations, swapped])), strict=True))[:count]
     misuse = draw(st.sampled_from([*["none"] * 4, "source", "destination", "beyond", "negative"]))
     if len(pairs) > 1:
         (source, destination), second = pairs[:2]

@@ -27,6 +27,15 @@ SCALED: Final = {"float8_e5m2": (0.0, 2.0, -2.0), "float8_e4m3fn": (0.0, 2.0, -2
 PRODUCT: Final = (1.0, 2.0, -1.0, 0.5, -2.0, 0.0)
 """Powers of two: eight of them stay within [2**-8, 2**8]; the sign of a zero product has one answer."""
 
+WIDE: Final = {
+    ("float32", "sum"): (65537.25, -65537.25),
+    ("float64", "sum"): (2.0**33 + 0.25, -(2.0**33) - 0.25),
+    ("float32", "product"): (3.0,),
+    ("float64", "product"): (49.0,),
+}
+"""Values that a narrower format cannot hold or add up, so that reducing in one is seen: sums of eight need 22 bits
+of float32's 24 and 39 of float64's 53, products of eight 13 and 45."""
+
 COMPLEX_PAIR: Final = (1 + 1j, 1 - 1j, 2 + 0j, -1 + 2j)
 """For products of two: one multiplication, so association has no say in the signs of zero parts."""
 
@@ -62,12 +71,15 @@ def pool(dtype: str, values: str) -> Array:
     if values in ("with_nan", "with_zeros"):
         extra = (float("nan"),) if values == "with_nan" else (-0.0,)
         return np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
+    # Not last: ``counting`` takes the first seven.
+    wide = WIDE.get((dtype, values), ())
     if values.startswith("product"):
-        return _cast(PRODUCT, numpy)
+        return _cast((*PRODUCT[:4], *wide, *PRODUCT[4:]), numpy)
     if values in ("max", "min"):
         return _order(numpy)
     table = SCALED if values == "premul_sum" else SUM
-    real = _cast(table.get(dtype, table[""]), numpy)
+    choices = table.get(dtype, table[""])
+    real = _cast((*choices[:4], *wide, *choices[4:]), numpy)
     return np.concatenate([real, [complex(0.0, part.real) for part in real]]).astype(numpy) if family == "complex" else real
 
 

@@ -36,7 +36,9 @@ WRONG_WORDS = [
 
 
 @pytest.mark.parametrize(("arguments", "says"), WRONG_WORDS, ids=[" ".join(map(str, a)) for a, _ in WRONG_WORDS])
-def test_a_wrong_word_is_one_line_and_status_2(conformance: Conformance, arguments: tuple[object, ...], says: str) -> None:
+def test_a_wrong_word_is_one_line_and_status_2(
+    conformance: Conformance, arguments: tuple[object, ...], says: str
+) -> None:
     ended = conformance(*arguments)
     assert ended.status == 2
     assert says in ended.err

@@ -19,14 +19,16 @@ def test_help_imports_no_library_that_computes() -> None:
 
 
 def test_the_module_is_the_command() -> None:
-    ended = subprocess.run([sys.executable, "-m", "conformance", "nonsense"], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-m", "conformance", "nonsense"], capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 2
     assert "unknown command 'nonsense'" in ended.stderr
 
 
 def test_every_command_explains_itself(conformance: Conformance) -> None:
-    for words in (["doctor"], ["backends"], ["spec"], ["smoke"], ["run"], ["replay"], ["report"], ["qualify"], ["bench", "suite"]):
-        ended = conformance(*words, "--help")
+    for words in ("doctor", "backends", "spec", "smoke", "run", "replay", "report", "qualify", "bench suite"):
+        ended = conformance(*words.split(), "--help")
         assert ended.status == 0
         assert "--json" in ended.out
 
@@ -53,7 +55,9 @@ def test_backends_lists_what_is_installed_and_what_is_missing(
 ) -> None:
     monkeypatch.setattr("conformance.backends.discovery._installed", lambda name: name != "jax")
     assert "pip install 'mesh-conformance[jax]'" in conformance("backends").out
-    listed = {entry["name"]: entry["problem"] for entry in json.loads(conformance("backends", "--json").out)["backends"]}
+    listed = {
+        entry["name"]: entry["problem"] for entry in json.loads(conformance("backends", "--json").out)["backends"]
+    }
     assert {"jax", "opencl", "reference", "torch"} <= set(listed)
 
 
@@ -120,9 +124,7 @@ def test_bench_counts_distinct_answered_cases_and_splits_the_time(conformance: C
     assert 0 < fresh["reference_share"] < 1
 
 
-def test_qualify_kills_the_mutants_of_a_module_and_says_by_which_clause(
-    conformance: Conformance, tmp_path: Path, wrong: str
-) -> None:
+def test_qualify_kills_the_mutants_of_a_module_and_says_by_which_clause(conformance: Conformance, wrong: str) -> None:
     module = wrong.partition(":")[0]
     ended = conformance("qualify", "--mutants", module, "--examples", 20, "--in-process", "--json")
     assert ended.status == 0

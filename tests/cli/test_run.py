@@ -22,7 +22,9 @@ def test_a_run_without_a_folder_makes_one_under_runs(conformance: Conformance) -
     assert (folder / "run.jsonl").is_file()
 
 
-def test_a_failing_clause_ends_with_1_and_names_its_requirement_and_replay(conformance: Conformance, wrong: str) -> None:
+def test_a_failing_clause_ends_with_1_and_names_its_requirement_and_replay(
+    conformance: Conformance, wrong: str
+) -> None:
     ended = conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process")
     assert ended.status == 1
     assert "breaks broadcast.C1 (must, failed" in ended.out

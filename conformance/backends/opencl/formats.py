@@ -7,7 +7,7 @@ signed overflow is undefined and compilers use that. Selections (max, min) retur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 
@@ -16,66 +16,86 @@ class Format:
     """One dtype.
 
     ``storage`` is the C type of an element in memory, ``itemsize`` its bytes. ``arithmetic`` is the C type that
-    sums and products are computed in, with ``widen`` (storage to arithmetic) and ``round`` (back) as C expressions of
-    ``{x}``. ``ordered`` is the C type that is compared, with ``order`` (storage to ordered). ``nan`` says whether
-    a value may be unordered.
+    sums and products are computed in, with ``widen`` (storage to arithmetic) and ``round`` (back) as C expressions
+    of ``{x}``; ``order`` is what is compared. ``multiply``, ``greater`` and ``less`` combine ``{a}`` and ``{b}``, and
+    ``unordered`` says whether ``{a}`` is NaN, which then wins max and min (empty: never). Where neither operand wins
+    the later one stays.
     """
 
     storage: str
     itemsize: int
     arithmetic: str
-    ordered: str
     widen: str = "{x}"
     round: str = "{x}"
     order: str = "{x}"
-    nan: bool = False
+    multiply: str = "({a} * {b})"
+    greater: str = "{a} > {b}"
+    less: str = "{a} < {b}"
+    unordered: str = ""
 
 
-def _integer(bits: int, signed: bool) -> Format:
+def _integer(bits: int, *, signed: bool) -> Format:
     narrow = {8: "char", 16: "short", 32: "int", 64: "long"}[bits]
     storage = narrow if signed else f"u{narrow}"
     # Narrow types are computed in uint, for the usual promotion to int would overflow: 65535 * 65535.
     arithmetic = "ulong" if bits == 64 else "uint"
     return Format(
-        storage, bits // 8, arithmetic, storage, widen=f"(({arithmetic}){{x}})", round=f"({storage})(u{narrow})({{x}})"
+        storage, bits // 8, arithmetic, widen=f"(({arithmetic}){{x}})", round=f"(({storage})(u{narrow})({{x}}))"
     )
 
 
-_BFLOAT16: Final = Format(
-    "ushort",
-    2,
-    "float",
-    "float",
-    widen="widen_bfloat16({x})",
-    round="round_bfloat16({x})",
-    order="widen_bfloat16({x})",
-    nan=True,
-)
+def _nibble(*, signed: bool) -> Format:
+    """Four bits in the lower half of a byte, the upper half zero."""
+    order = "((char)({x} << 4) >> 4)" if signed else "{x}"
+    return Format("uchar", 1, "uint", widen="((uint){x})", round="((uchar)(({x}) & 15u))", order=order)
+
+
+def _float(storage: str, itemsize: int) -> Format:
+    return Format(storage, itemsize, storage, unordered="{a} != {a}")
+
+
+def _narrow_float(storage: str, itemsize: int, kind: str, arguments: str = "") -> Format:
+    """A float that is computed as float32 and rounded by a function of the prelude."""
+    widen = f"widen_{kind}({{x}}{arguments})"
+    round_ = f"(({storage})round_{kind}({{x}}{arguments}))"
+    return Format(storage, itemsize, "float", widen, round_, widen, unordered="{a} != {a}")
+
+
+def _complex(real: str, itemsize: int) -> Format:
+    kind = f"{real}2"
+    return Format(
+        kind,
+        itemsize,
+        kind,
+        multiply=f"times_{kind}({{a}}, {{b}})",
+        greater=f"after_{kind}({{a}}, {{b}})",
+        less=f"after_{kind}({{b}}, {{a}})",
+        unordered=f"unordered_{kind}({{a}})",
+    )
+
 
 FORMATS: Final[dict[str, Format]] = {
     # Any non-zero byte is true, so every load says so; a result is 0 or 1.
     "bool": Format(
-        "uchar", 1, "uint", "uchar", widen="(uint)({x} != 0)", round="(uchar)({x} != 0)", order="(uchar)({x} != 0)"
+        "uchar", 1, "uint", widen="((uint)({x} != 0))", round="((uchar)({x} != 0))", order="((uchar)({x} != 0))"
     ),
+    "int4": _nibble(signed=True),
+    "int8": _integer(8, signed=True),
+    "int16": _integer(16, signed=True),
     "int32": _integer(32, signed=True),
+    "int64": _integer(64, signed=True),
+    "uint4": _nibble(signed=False),
     "uint8": _integer(8, signed=False),
-    "bfloat16": _BFLOAT16,
-    "float32": Format("float", 4, "float", "float", nan=True),
-    "float64": Format("double", 8, "double", "double", nan=True),
+    "uint16": _integer(16, signed=False),
+    "uint32": _integer(32, signed=False),
+    "uint64": _integer(64, signed=False),
+    "float8_e4m3fn": _narrow_float("uchar", 1, "small", ", 4, 3, 0"),
+    "float8_e5m2": _narrow_float("uchar", 1, "small", ", 5, 2, 1"),
+    # NumPy's float16 keeps the first of two equal operands; its other floats keep the second.
+    "float16": replace(_narrow_float("ushort", 2, "small", ", 5, 10, 1"), greater="{a} >= {b}", less="{a} <= {b}"),
+    "bfloat16": _narrow_float("ushort", 2, "bfloat16"),
+    "float32": _float("float", 4),
+    "float64": _float("double", 8),
+    "complex64": _complex("float", 8),
+    "complex128": _complex("double", 16),
 }
-
-PRELUDE: Final = """\
-#pragma OPENCL FP_CONTRACT OFF
-static float widen_bfloat16(ushort x) { return as_float((uint)x << 16); }
-static ushort round_bfloat16(float x) {
-  uint bits = as_uint(x);
-  if (x != x) return (ushort)((bits >> 16 & 0x8000u) | 0x7fc0u);
-  return (ushort)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-static long place(ulong i, long axes, __global const long* extents, __global const long* access) {
-  long at = access[1];
-  for (long d = axes - 1; d > 0; --d) { at += (long)(i % (ulong)extents[d]) * access[d + 2]; i /= (ulong)extents[d]; }
-  return axes > 0 ? at + (long)i * access[2] : at;
-}
-"""
-"""Contraction would fuse a product and a sum into one rounding; bfloat16 rounds to nearest, ties to even."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from conformance.backends.opencl.formats import FORMATS, PRELUDE
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.prelude import PRELUDE
 
 SLOTS: Final = 8
 """Storages a kernel reads, and writes when it fans out. Longer folds and joins take several launches."""
@@ -107,19 +108,21 @@ def _convert(source: str, target: str) -> str:
     """Return the value of storage element ``x`` of ``source`` in the storage form of ``target``."""
     if source == target:
         return FORMATS["bool"].order.format(x="x") if source == "bool" else "x"
-    return _in("round", target, f"({FORMATS[target].arithmetic}){_in('widen', source, 'x')}")
+    return _in("round", target, f"(({FORMATS[target].arithmetic}){_in('widen', source, 'x')})")
 
 
 def _combine(operation: str, dtype: str) -> str:
     """Return ``a`` and ``v``, both in storage form, combined and rounded; C operators on the widened values."""
     kind = FORMATS[dtype]
     if operation in ("sum", "product"):
-        wide = f"({_in('widen', dtype, 'a')} {'+' if operation == 'sum' else '*'} {_in('widen', dtype, 'v')})"
-        return _in("round", dtype, wide)
-    a, v = _in("order", dtype, "a"), _in("order", dtype, "v")
-    # fmax and fmin drop NaN; the meaning is that a NaN wins and the second of two equal operands stays.
-    nan = f" || {a} != {a}" if kind.nan else ""
-    return f"({a} {'>' if operation == 'max' else '<'} {v}{nan}) ? a : v"
+        a, b = _in("widen", dtype, "a"), _in("widen", dtype, "v")
+        return _in("round", dtype, f"({a} + {b})" if operation == "sum" else kind.multiply.format(a=a, b=b))
+    a, b = _in("order", dtype, "a"), _in("order", dtype, "v")
+    # fmax and fmin would drop NaN.
+    wins = (kind.greater if operation == "max" else kind.less).format(a=a, b=b)
+    if kind.unordered:
+        wins = f"{wins} || {kind.unordered.format(a=a)}"
+    return f"({wins}) ? a : v"
 
 
 def _in(form: str, dtype: str, value: str) -> str:

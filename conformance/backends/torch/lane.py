@@ -23,12 +23,12 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program import rank_groups
 
-GLOO_TIMEOUT: Final = 1.9
-"""Seconds Gloo waits for a peer: 150 times the slowest case measured (12 ms, 8 ranks on two cores). Some of its
-waits count in whole seconds and one more, which is 2 for this."""
+GLOO_TIMEOUT: Final = 0.95
+"""Seconds Gloo waits for a peer: ten times the slowest case measured (0.09 s, eight worlds at once on two busy cores;
+12 ms alone). Some of its waits take whole seconds and one more, which is 1 for this."""
 
-DEADLINE: Final = 6.0
-"""Seconds a case may take before its ranks are killed: past Gloo's own timeout, which names the operation."""
+DEADLINE: Final = 4.0
+"""Seconds a case may take before its ranks are killed: past Gloo's own timeouts, which name the operation."""
 
 START: Final = 60.0
 """Seconds forked ranks may take to meet; measured 60 ms for 8."""
@@ -58,10 +58,10 @@ class Lane:
         self._pool: Pool | None = None
         self._waiting: deque[Job] = deque()
         self._sent: deque[Job] = deque()
-        self._alone = False
+        self._again: set[int] = set()
         self._failed_starts = 0
         self._met = 0
-        self._answers: list[deque[Observation]] = []
+        self._answers: list[deque[tuple[float, Observation]]] = []
         self._ended: dict[int, str] = {}
         self._left: set[int] = set()
         self._deadline = math.inf
@@ -109,7 +109,7 @@ class Lane:
             if observation is None:
                 self._met += 1
             else:
-                self._answers[number].append(observation)
+                self._answers[number].append((time.monotonic(), observation))
         self._advance()
 
     def tick(self) -> None:
@@ -143,6 +143,7 @@ class Lane:
     def drop(self) -> None:
         """Kill the ranks and forget every case."""
         self.stop()
+        self._again.clear()
         self._waiting.clear()
 
     def _fork(self) -> None:
@@ -164,13 +165,13 @@ class Lane:
 
     def _send(self, pool: Pool) -> None:
         self._failed_starts = 0
-        while self._waiting and len(self._sent) < (1 if self._alone else MESSAGE):
+        while self._waiting and len(self._sent) < MESSAGE:
             groups = pool.groups | groups_of(self._waiting[0][1])
-            if self._sent and len(groups) > GROUPS:
+            alone = self._again and not self._again.isdisjoint({self._waiting[0][0], *(key for key, _ in self._sent)})
+            if self._sent and (alone or len(groups) > GROUPS):
                 break
             pool.groups = groups
             self._sent.append(self._waiting.popleft())
-        self._alone = False
         self._deadline = time.monotonic() + DEADLINE
         self._tell(pool, range(self._world))
 
@@ -195,7 +196,7 @@ class Lane:
     def _answer(self, rank: int) -> Observation | None:
         """Return what ``rank`` did with the first case sent, or ``None`` when that is still open."""
         if self._answers[rank]:
-            return self._answers[rank][0]
+            return self._answers[rank][0][1]
         if rank in self._ended:
             crash = RankError(kind="Crash", message=f"rank {rank} {self._ended[rank]}", category="internal")
             return Observation(errors=(crash,))
@@ -204,24 +205,26 @@ class Lane:
     def _raised(self) -> list[int]:
         """Return the ranks that raised in the first case sent and still stand by."""
         ranks = set(range(self._world)) - set(self._ended) - self._left
-        return [rank for rank in sorted(ranks) if self._answers[rank] and self._answers[rank][0].raised]
+        return [rank for rank in sorted(ranks) if self._answers[rank] and self._answers[rank][0][1].raised]
 
     def _finish(self, answers: list[Observation]) -> None:
         key, case = self._sent.popleft()
         ahead = any(self._answers[rank] and rank not in self._left for rank in self._ended)
         answered = all(self._answers)
+        arrivals = [queue[0][0] if queue else time.monotonic() for queue in self._answers]
         for queue in self._answers:
             if queue:
                 queue.popleft()
         self._leave_at = math.inf
         self._deadline = time.monotonic() + DEADLINE
         observation = merged(case, answers)
-        if observation.raised and ahead:
-            # A rank that died in a later case took its connections along: ask again, alone.
+        if observation.raised and key not in self._again and (ahead or doubtful(arrivals, answers)):
+            # A rank that died in a later case took its connections along; a slow machine looks like a hang.
             self._sent.appendleft((key, case))
-            self._alone = True
+            self._again.add(key)
             self.stop()
             return
+        self._again.discard(key)
         self.done[key] = observation
         if observation.raised and self._pool is not None:
             if not answered or self._ended or self._left or not aligned(case, answers):
@@ -263,6 +266,16 @@ def merged(case: Case, answers: Sequence[Observation]) -> Observation:
         touched=tuple(change for answer in answers for change in answer.touched),
         seconds=max(answer.seconds for answer in answers),
     )
+
+
+def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
+    """Return whether a timeout of Gloo may be the machine's fault: not when one rank waited long after all others.
+
+    ``arrivals`` are the times at which the answers came, in seconds.
+    """
+    late = [at for at, answer in zip(arrivals, answers, strict=True) if answer.seconds > GLOO_TIMEOUT / 2]
+    prompt = sum(at < max(arrivals) - GLOO_TIMEOUT / 2 for at in arrivals)
+    return bool(late) and prompt < len(arrivals) - 1
 
 
 def aligned(case: Case, answers: Sequence[Observation]) -> bool:

@@ -6,7 +6,9 @@ import click
 
 from conformance.cli.lazy import LazyGroup
 
+COMMANDS = {"suite": "Cases judged a second, and where the time goes."}
 
-@click.group("bench", cls=LazyGroup, commands_of=__name__, summaries={"suite": "Cases judged a second, and why not more."})
+
+@click.group("bench", cls=LazyGroup, commands_of=__name__, summaries=COMMANDS)
 def command() -> None:
     """Measure how fast the suite judges."""

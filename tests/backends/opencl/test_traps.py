@@ -6,10 +6,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.render import render
+from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.dtypes import NUMPY
 
@@ -77,6 +79,14 @@ def test_subnormals_are_kept(dtype: str, opencl: Any, make_case: Any, agree: Any
 def test_every_program_forbids_contraction() -> None:
     for program in [("move", "move"), *((name, name) for name in FORMATS)]:
         assert "#pragma OPENCL FP_CONTRACT OFF" in render(program)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_every_program_builds_without_a_word_from_the_compiler(dtype: str, session: Session) -> None:
+    program = cl.Program(session.platform.context, render((dtype, dtype))).build(cache_dir=False)
+    logs = [program.get_build_info(device, cl.program_build_info.LOG) for device in session.platform.context.devices]
+    assert not "".join(logs).strip()
 
 
 @pytest.mark.parametrize("elements", [1, 63, 64, 65, 129])

@@ -1,0 +1,55 @@
+"""The OpenCL C functions that every program begins with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PRELUDE: Final = """\
+#pragma OPENCL FP_CONTRACT OFF
+static float widen_bfloat16(ushort x) { return as_float((uint)x << 16); }
+static ushort round_bfloat16(float x) {
+  uint bits = as_uint(x);
+  if (x != x) return (ushort)((bits >> 16 & 0x8000u) | 0x7fc0u);
+  return (ushort)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+static float widen_small(uint x, int exponent, int mantissa, int infinite) {
+  uint sign = x >> (exponent + mantissa) << 31;
+  uint top = (1u << exponent) - 1u, field = x >> mantissa & top, low = x & ((1u << mantissa) - 1u);
+  int bias = (1 << (exponent - 1)) - 1;
+  if (field == 0) return as_float(as_uint((float)low * as_float((uint)(128 - bias - mantissa) << 23)) | sign);
+  if (field == top && infinite) return as_float(sign | 0x7f800000u | low << (23 - mantissa));
+  if (field == top && low == (1u << mantissa) - 1u) return as_float(sign | 0x7fc00000u);
+  return as_float(sign | (field + 127 - bias) << 23 | low << (23 - mantissa));
+}
+static uint round_small(float x, int exponent, int mantissa, int infinite) {
+  uint bits = as_uint(x), sign = bits >> 31 << (exponent + mantissa), size = bits & 0x7fffffffu;
+  int bias = (1 << (exponent - 1)) - 1;
+  uint top = ((1u << exponent) - 1u) << mantissa;
+  if (x != x) return sign | (infinite ? top | 1u << (mantissa - 1) : top | ((1u << mantissa) - 1u));
+  uint limit = infinite ? top : top | ((1u << mantissa) - 1u);
+  if (size >= 0x7f800000u) return sign | limit;
+  if (size < (uint)(128 - bias) << 23)
+    return sign | (uint)rint(as_float(size) * as_float((uint)(126 + bias + mantissa) << 23));
+  size += (1u << (22 - mantissa)) - 1u + (size >> (23 - mantissa) & 1u);
+  uint code = (size >> (23 - mantissa)) - ((uint)(127 - bias) << mantissa);
+  return sign | min(code, limit);
+}
+#define COMPLEX(real) \\
+  static real##2 times_##real##2(real##2 a, real##2 b) { \\
+    return (real##2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); } \\
+  static int unordered_##real##2(real##2 a) { return a.x != a.x || a.y != a.y; } \\
+  static int after_##real##2(real##2 a, real##2 b) { \\
+    return (a.x > b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y >= b.y); }
+COMPLEX(float)
+COMPLEX(double)
+static long place(ulong i, long axes, __global const long* extents, __global const long* access) {
+  long at = access[1];
+  for (long d = axes - 1; d > 0; --d) { at += (long)(i % (ulong)extents[d]) * access[d + 2]; i /= (ulong)extents[d]; }
+  return axes > 0 ? at + (long)i * access[2] : at;
+}
+"""
+"""Contraction would fuse a product and a sum into one rounding. The small formats (an exponent and a mantissa of so
+many bits, with or without infinity) and bfloat16 round to nearest, ties to even; past the largest finite value lies
+infinity,
+or NaN where there is none. Complex numbers are ordered by real, then imaginary part. ``place`` is the storage
+element of the ``i``-th element of a view."""

@@ -1,0 +1,33 @@
+"""Run logs in, reports out: one page for people, the same as JSON and Markdown, JUnit XML for continuous integration.
+
+``read_run`` reads a run directory, ``summarise`` turns runs and the specification into a ``Report``, and
+``write_all`` writes every form of it. The report knows the specification only as ``ClauseText`` values.
+"""
+
+from conformance.report.error import ReportError
+from conformance.report.explanations import Explanation, read_explanations
+from conformance.report.qualification import Mutant, read_qualification
+from conformance.report.run import Run, read_run
+from conformance.report.specification import ClauseText, clause_texts
+from conformance.report.summarise import summarise
+from conformance.report.summary import Report
+from conformance.report.write import write_all, write_html, write_json, write_junit, write_markdown
+
+__all__ = [
+    "ClauseText",
+    "Explanation",
+    "Mutant",
+    "Report",
+    "ReportError",
+    "Run",
+    "clause_texts",
+    "read_explanations",
+    "read_qualification",
+    "read_run",
+    "summarise",
+    "write_all",
+    "write_html",
+    "write_json",
+    "write_junit",
+    "write_markdown",
+]

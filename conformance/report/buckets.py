@@ -1,0 +1,102 @@
+"""Failures in buckets, each with its smallest case and, where a person wrote one, its explanation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from conformance.judging.clause import Outcome
+from conformance.report.columns import Column
+from conformance.report.example import Example, read_example
+from conformance.report.explanations import Explanation
+from conformance.report.run import Run
+from conformance.report.summary import Bucket
+from conformance.report.tally import FAILING, SEVERITY
+from conformance.runner.log import CaseRecord, Failure
+
+Key = tuple[str, str | None, Outcome]
+"""Operation, clause to blame, outcome."""
+
+
+def buckets(judged: Sequence[Column], explanations: Sequence[Explanation]) -> tuple[Bucket, ...]:
+    """Return every bucket, backend by backend, *must* before *should*, then by operation."""
+    sentences = {(e.backend, e.op, e.clause, e.outcome): e for e in explanations}
+    return tuple(bucket for column in judged for bucket in _of_column(column, sentences))
+
+
+def bucket_file(case: str) -> str:
+    """Return the path of a case file, relative to the report."""
+    return f"cases/{case.replace('/', '_')}.json"
+
+
+def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, str], Explanation]) -> list[Bucket]:
+    records = {record.case: record for record in column.records}
+    smallest: dict[Key, tuple[Run, Failure]] = {}
+    members: defaultdict[Key, set[str]] = defaultdict(set)
+    for run, failure in column.failures:
+        key = (failure.op, failure.clause, failure.outcome)
+        known = smallest.get(key)
+        if known is None or (failure.minimal and not known[1].minimal):
+            smallest[key] = (run, failure)
+        members[key].update((case for case in failure.explains if case in records), [failure.case])
+    found = [_minimised(column, run, failure, members[key], records) for key, (run, failure) in smallest.items()]
+    found += _loose(column, set().union(*members.values()))
+    shown = [_explained(b, sentences.get((b.name, b.op, b.clause, b.outcome))) for b in found]
+    return sorted(shown, key=lambda b: (SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
+
+
+def _minimised(
+    column: Column, run: Run, failure: Failure, members: set[str], records: Mapping[str, CaseRecord]
+) -> Bucket:
+    mine = [records[case] for case in members if case in records]
+    example = read_example(run.directory, failure.file, failure.case)
+    return Bucket(
+        backend=column.label,
+        name=column.entry.name,
+        op=failure.op,
+        clause=failure.clause,
+        outcome=failure.outcome,
+        requirement=failure.requirement,
+        cases=len(members),
+        dtypes=tuple(sorted({record.dtype for record in mine})),
+        worlds=tuple(sorted({record.world for record in mine} | ({example.world} if example.world else set()))),
+        case=failure.case,
+        minimal=failure.minimal,
+        detail=failure.detail,
+        file=bucket_file(failure.case) if example.source is not None else None,
+        example=example,
+    )
+
+
+def _loose(column: Column, explained: set[str]) -> Iterable[Bucket]:
+    """Yield buckets of the failing cases that the run never minimised, each shown by its smallest world."""
+    groups: defaultdict[Key, list[CaseRecord]] = defaultdict(list)
+    for record in column.records:
+        if record.outcome in FAILING and record.case not in explained:
+            groups[record.op, record.blame, record.outcome].append(record)
+    for (op, clause, outcome), records in groups.items():
+        first = min(records, key=lambda record: (record.world, record.case))
+        yield Bucket(
+            backend=column.label,
+            name=column.entry.name,
+            op=op,
+            clause=clause,
+            outcome=outcome,
+            requirement=first.requirement or "must",
+            cases=len(records),
+            dtypes=tuple(sorted({record.dtype for record in records})),
+            worlds=tuple(sorted({record.world for record in records})),
+            case=first.case,
+            minimal=False,
+            detail=first.detail or "",
+            file=None,
+            example=Example(problem="the run ended before it minimised this failure; its cases are not stored"),
+        )
+
+
+def _explained(bucket: Bucket, explanation: Explanation | None) -> Bucket:
+    if explanation is None:
+        return bucket
+    return msgspec.structs.replace(bucket, explanation=explanation.sentence, link=explanation.link)

@@ -1,0 +1,158 @@
+"""A failing case made readable: its program, its blocks with their values, and what it should give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.cases.case import FORMAT, Case, case_id
+from conformance.cases.codec import CaseFile, StoredOperand, load
+from conformance.cases.dtypes import Array, logical
+from conformance.cases.pretty import pretty
+from conformance.cases.program import Program, Step
+from conformance.cases.stored import StoredTensor
+from conformance.cases.tensor import to_array
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import evaluate
+from conformance.report.values import written
+
+EVALUATED: Final = 1 << 16
+"""Bytes of all inputs up to which the expected values are worked out: milliseconds, even for every bucket."""
+
+CARRIED: Final = 1 << 22
+"""Hex digits of all inputs up to which a report carries a case file; a minimal case has a few hundred."""
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """The block that ``ranks`` (as text, ``0-3``) hold; ``layout`` is empty for a result."""
+
+    ranks: str
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str
+    values: str
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """A named value of the program, rank by rank; neighbouring ranks that hold the same share a line."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """A case to read. ``rejection`` says why it has no meaning; ``problem`` why it cannot be shown."""
+
+    mesh: str = ""
+    world: int = 0
+    steps: tuple[str, ...] = ()
+    inputs: tuple[Value, ...] = ()
+    expected: tuple[Value, ...] = ()
+    rejection: str | None = None
+    problem: str | None = None
+    source: str | None = None
+
+
+def read_example(directory: Path, file: str, wanted: str) -> Example:
+    """Return the case with id ``wanted`` that ``file``, relative to the run's ``directory``, should hold."""
+    path = inside(directory, file)
+    if path is None:
+        return Example(problem=f"the log names the case file {file!r}, which is not inside the run")
+    try:
+        case = load(path)
+    except (ValueError, OSError) as error:
+        return Example(problem=f"the case file {file}: {_one_line(error).removeprefix(f'case file {path}: ')}")
+    if case_id(case) != wanted:
+        return Example(problem=f"the case file {file} holds {case_id(case)}, the log says {wanted}")
+    return example(case)
+
+
+def example(case: Case) -> Example:
+    """Return ``case`` made readable, and its file as text unless it is large."""
+    expected, rejection, problem = _meaning(case)
+    return Example(
+        mesh=", ".join(f"{axis.name} = {axis.size}" for axis in case.program.mesh),
+        world=case.program.world,
+        steps=(*(step_line(step) for step in case.program.steps), _results(case.program)),
+        inputs=tuple(
+            Value(name=name, blocks=_blocks([to_array(block) for block in operand.blocks], operand.layouts))
+            for name, operand in case.inputs.items()
+        ),
+        expected=expected,
+        rejection=rejection,
+        problem=problem,
+        source=inline(case) if _hex_digits(case) <= CARRIED else None,
+    )
+
+
+def inline(case: Case) -> str:
+    """Return the case file of ``case`` with every tensor in it, so that it needs no sibling."""
+    inputs = {
+        name: StoredOperand(
+            blocks=tuple(StoredTensor(dtype=b.dtype, shape=b.shape, bits=b.bits) for b in operand.blocks),
+            layouts=operand.layouts,
+        )
+        for name, operand in case.inputs.items()
+    }
+    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs)
+    return pretty(msgspec.to_builtins(document, order="deterministic"))
+
+
+def step_line(step: Step) -> str:
+    """Return a step as one line: ``y = all_gather(x, axis=0, tiled=true) over i, groups {0 2} {1 3}``."""
+    attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in step.attrs.items()]
+    call = f"{', '.join(step.outputs)} = {step.op}({', '.join([*step.inputs, *attrs])})"
+    if step.groups is None:
+        return f"{call} over {', '.join(step.axes)}"
+    groups = " ".join(f"{{{' '.join(map(str, group))}}}" for group in step.groups) or "none"
+    return f"{call} over {', '.join(step.axes)}, groups {groups}"
+
+
+def inside(directory: Path, file: str) -> Path | None:
+    """Return the path of ``file`` when it really lies inside ``directory``."""
+    root = directory.resolve()
+    path = (root / file).resolve()
+    return path if path.is_relative_to(root) and path != root else None
+
+
+def _meaning(case: Case) -> tuple[tuple[Value, ...], str | None, str | None]:
+    """Return the expected values, or the rejection, or why neither is known."""
+    if _hex_digits(case) > 2 * EVALUATED:
+        return (), None, "the inputs are too large to work out the expected values here; replay the case"
+    try:
+        results = evaluate(case)
+    except Rejected as rejected:
+        return (), f"{rejected.clause}: {rejected}", None
+    except ValueError as error:
+        return (), None, f"the program has no meaning: {_one_line(error)}"
+    return tuple(Value(name=name, blocks=_blocks(blocks)) for name, blocks in results.items()), None, None
+
+
+def _blocks(arrays: Sequence[Array], layouts: Sequence[str] = ()) -> tuple[Block, ...]:
+    rows: list[tuple[int, Block]] = []
+    for rank, array in enumerate(arrays):
+        layout = layouts[rank] if layouts else ""
+        block = Block(
+            ranks=str(rank), dtype=logical(array.dtype), shape=array.shape, layout=layout, values=written(array)
+        )
+        if rows and msgspec.structs.replace(rows[-1][1], ranks="") == msgspec.structs.replace(block, ranks=""):
+            first, last = rows[-1]
+            rows[-1] = (first, msgspec.structs.replace(last, ranks=f"{first}-{rank}"))
+        else:
+            rows.append((rank, block))
+    return tuple(block for _, block in rows)
+
+
+def _hex_digits(case: Case) -> int:
+    return sum(len(block.bits) for operand in case.inputs.values() for block in operand.blocks)
+
+
+def _results(program: Program) -> str:
+    return f"return {', '.join(program.results)}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:400]

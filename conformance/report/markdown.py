@@ -1,0 +1,110 @@
+"""The report as Markdown, for a pull request or a README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from conformance.report.summary import MARK, Bucket, Report
+from conformance.report.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
+
+
+def as_markdown(report: Report, folder: str = "") -> str:
+    """Return the report as Markdown; replay commands name case files in ``folder``."""
+    return "\n".join(_lines(report, folder)) + "\n"
+
+
+def escaped(text: object) -> str:
+    """Return ``text`` as one line that Markdown shows as it is, in a table cell too."""
+    line = " ".join(str(text).split())
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", line)
+
+
+def _lines(report: Report, folder: str) -> Iterable[str]:
+    yield from (f"<!-- {MARK} -->", "# Compatibility report", "")
+    for warning in report.warnings:
+        yield from (f"> **{escaped(warning)}**", "")
+    yield from _table(
+        ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s"),
+        [
+            (
+                f"**{escaped(b.label)}**",
+                f"{VERDICT_GLYPHS[b.verdict]} {b.title}" + ("" if b.complete else " (incomplete)"),
+                held_of(b.must),
+                held_of(b.should),
+                f"{b.cases:,}",
+                f"{b.failing:,}",
+                f"{b.cases_per_second:,.0f}" if b.cases_per_second else "–",
+            )
+            for b in report.backends
+        ],
+    )
+    for b in report.backends:
+        yield f"- **{escaped(b.label)}**: {escaped(' '.join(b.why))}"
+    yield from ("", "## Operations", "")
+    yield from _matrix(report)
+    yield from ("", "## Failures", "")
+    if not report.buckets:
+        yield "None."
+    for bucket in report.buckets:
+        yield from _bucket(bucket, folder)
+    if report.never_exercised:
+        yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
+    if report.mutants:
+        killed = sum(mutant.killed for mutant in report.mutants)
+        survivors = ", ".join(escaped(mutant.name) for mutant in report.mutants if not mutant.killed)
+        yield from ("", "## The suite itself", "", f"{killed} of {len(report.mutants)} broken backends were caught.")
+        yield from (("", f"**Survived: {survivors}.**") if survivors else ())
+    yield from ("", "## Environment", "")
+    for run in report.runs:
+        yield (
+            f"- Run {escaped(run.name)}: {escaped(run.started)}, profile {escaped(run.profile)}, seed {run.seed}, "
+            f"specification `{escaped(run.spec_digest[:12])}`"
+        )
+        yield from (f"  - {escaped(name)}: {escaped(value)}" for name, value in run.environment.items())
+    for b in report.backends:
+        yield f"- {escaped(b.label)}: " + "; ".join(f"{escaped(k)} {escaped(v)}" for k, v in b.description.items())
+
+
+def _matrix(report: Report) -> Iterable[str]:
+    whole = {(cell.op, cell.backend): cell for cell in report.cells if cell.clause is None}
+    ops = dict.fromkeys(op for op, _ in whole)
+    body = []
+    for op in ops:
+        cells = [whole[op, b.label] for b in report.backends]
+        body.append((escaped(op), *(f"{GLYPHS[c.state]} {WORDS[c.state]} {figure(c)}".strip() for c in cells)))
+    yield from _table(("Operation", *(escaped(b.label) for b in report.backends)), body)
+
+
+def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
+    many = f"{bucket.cases:,} case{'' if bucket.cases == 1 else 's'}"
+    clause = escaped(bucket.clause or "no clause to blame")
+    where = f"**{escaped(bucket.backend)}**, {escaped(bucket.op)}"
+    yield f"- {where}: {clause} ({bucket.requirement}) {escaped(bucket.outcome)}, {many}"
+    link = f" [More](<{bucket.link}>)" if bucket.link and not re.search(r"[<>\s]", bucket.link) else ""
+    yield f"  - {escaped(bucket.explanation)}{link}" if bucket.explanation else "  - Not yet explained."
+    if bucket.detail:
+        yield f"  - Seen: {escaped(bucket.detail)}"
+    if bucket.file:
+        yield f"  - `{replay(bucket, folder)}`"
+
+
+def replay(bucket: Bucket, folder: str) -> str:
+    """Return the command that runs the bucket's case again; empty when its case file is not at hand."""
+    if bucket.file is None:
+        return ""
+    return f"conformance replay {quoted(folder + bucket.file)} -b {quoted(bucket.name)}"
+
+
+def quoted(word: str) -> str:
+    """Return ``word`` for a shell, on one line."""
+    line = " ".join(word.split())
+    return line if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII) else "'" + line.replace("'", "'\"'\"'") + "'"
+
+
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> Iterable[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{' --- |' * len(head)}"
+    for row in body:
+        yield f"| {' | '.join(row)} |"
+    yield ""

@@ -1,0 +1,77 @@
+"""Reading a run directory: its log, whole or cut short."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.report.error import ReportError
+from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, Record, read
+
+LOG: Final = "run.jsonl"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its log tells it; ``why_incomplete`` is ``None`` only when nothing is missing."""
+
+    directory: Path
+    header: Header
+    records: tuple[CaseRecord, ...]
+    failures: tuple[Failure, ...]
+    footer: Footer | None
+    why_incomplete: str | None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the directory: a published report never names the folders above it."""
+        return self.directory.resolve().name
+
+
+def read_run(directory: Path) -> Run:
+    """Return the run in ``directory`` (or the log file itself).
+
+    A last line without its end is what a killed run leaves: it is dropped and the run is incomplete. Raise
+    ``ReportError`` naming the line for anything else that is no record.
+    """
+    path = directory if directory.is_file() else directory / LOG
+    try:
+        records = read(path)
+        whole = path.read_bytes().endswith(b"\n")
+    except FileNotFoundError:
+        raise ReportError(f"{directory} holds no {LOG}; `conformance run -o {directory}` writes one") from None
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read: {error.strerror}") from None
+    except LogError as error:
+        raise ReportError(str(error)) from None
+    header = _header(path, records)
+    footer = records[-1] if isinstance(records[-1], Footer) else None
+    cases = tuple(record for record in records if isinstance(record, CaseRecord))
+    failures = tuple(record for record in records if isinstance(record, Failure))
+    return Run(path.parent, header, cases, failures, footer, _why_incomplete(cases, footer, whole=whole))
+
+
+def _header(path: Path, records: Sequence[Record]) -> Header:
+    headers = [record for record in records if isinstance(record, Header)]
+    if headers[0].format != 1:
+        raise ReportError(f"{path}:1: the log has format {headers[0].format}; this version reads format 1")
+    if len(headers) > 1:
+        raise ReportError(f"{path}: holds {len(headers)} headers; a log is of one run, so keep each in its own folder")
+    return headers[0]
+
+
+def _why_incomplete(records: Sequence[CaseRecord], footer: Footer | None, *, whole: bool) -> str | None:
+    if footer is None:
+        return f"the log has no footer{'' if whole else ' and breaks off inside a line'}: the run never ended"
+    if not records:
+        return "the log has no case"
+    written = Counter((record.backend, record.outcome) for record in records)
+    for backend, counts in footer.counts.items():
+        for outcome, count in counts.items():
+            have = sum(n for key, n in written.items() if key == (backend, outcome))
+            if have < count:
+                return f"records are missing: the footer counts {count} {outcome} of {backend}, the log has {have}"
+    return None

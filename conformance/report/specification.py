@@ -1,0 +1,71 @@
+"""The specification as the report needs it: one plain value for each clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from conformance.judging.clause import Clause, Requirement
+
+
+class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
+    """A clause to read.
+
+    ``op`` is the operation that owns it. A ``shared`` clause is spoken by every operation, and its ``op`` is
+    the family (``collective``). ``summary`` and ``aliases`` (framework to names) are those of the operation.
+    """
+
+    op: str
+    id: str
+    requirement: Requirement
+    text: str
+    source: str = ""
+    suite: str = "collectives"
+    summary: str = ""
+    aliases: dict[str, tuple[str, ...]] = {}
+    shared: bool = False
+
+
+class Operation(Protocol):
+    """The part of an operation of the specification that a report shows."""
+
+    @property
+    def name(self) -> str:
+        """Return the neutral name."""
+
+    @property
+    def summary(self) -> str:
+        """Return one sentence on what it does."""
+
+    @property
+    def clauses(self) -> Iterable[Clause]:
+        """Return its own clauses, in order."""
+
+    @property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        """Return its names in each framework."""
+
+
+def clause_texts(ops: Iterable[Operation], common: Iterable[Clause] = ()) -> tuple[ClauseText, ...]:
+    """Return every clause of ``ops`` in order, then the ``common`` ones, marked as shared."""
+    own = [_text(op.name, clause, op.summary, dict(op.aliases)) for op in ops for clause in op.clauses]
+    shared = [_text(clause.id.partition(".")[0], clause, "", {}, shared=True) for clause in common]
+    return (*own, *shared)
+
+
+def _text(
+    op: str, clause: Clause, summary: str, aliases: dict[str, tuple[str, ...]], *, shared: bool = False
+) -> ClauseText:
+    return ClauseText(
+        op=op,
+        id=clause.id if "." in clause.id else f"{op}.{clause.id}",
+        requirement=clause.requirement,
+        text=clause.text,
+        source=clause.source,
+        suite=clause.suite,
+        summary=summary,
+        aliases=aliases,
+        shared=shared,
+    )

@@ -1,0 +1,100 @@
+"""From runs and the specification to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from conformance.report.buckets import buckets
+from conformance.report.columns import Column, columns
+from conformance.report.error import ReportError
+from conformance.report.explanations import Explanation
+from conformance.report.matrix import Counts, cells, count, rows
+from conformance.report.qualification import Mutant
+from conformance.report.run import Run
+from conformance.report.specification import ClauseText
+from conformance.report.summary import Report, RunSummary
+from conformance.report.tally import FAILING
+from conformance.report.verdict import backend_summary
+
+
+def summarise(
+    runs: Sequence[Run],
+    specification: Sequence[ClauseText],
+    *,
+    explanations: Sequence[Explanation] = (),
+    mutants: Sequence[Mutant] = (),
+) -> Report:
+    """Return the report on ``runs``, judged by ``specification``; raise ``ReportError`` when there is no run."""
+    if not runs:
+        raise ReportError("a report needs at least one run directory")
+    judged = columns(runs)
+    counts = count(judged)
+    exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
+    found = buckets(judged, explanations)
+    used = {(b.name, b.op, b.clause, b.outcome) for b in found}
+    killing = {mutant.clause for mutant in mutants if mutant.killed}
+    return Report(
+        runs=tuple(_run(run) for run in runs),
+        backends=tuple(backend_summary(column, counts[column.label], specification) for column in judged),
+        clauses=tuple(specification),
+        cells=tuple(cells(judged, counts, rows(specification, counts))),
+        buckets=found,
+        never_exercised=tuple(_never(runs, specification, exercised)),
+        mutants=tuple(mutants),
+        unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if mutants else (),
+        stale_explanations=tuple(e for e in explanations if (e.backend, e.op, e.clause, e.outcome) not in used),
+        warnings=tuple(_warnings(runs, judged, counts, specification)),
+    )
+
+
+def _run(run: Run) -> RunSummary:
+    header, footer = run.header, run.footer
+    return RunSummary(
+        name=run.name,
+        why_incomplete=run.why_incomplete,
+        suites=header.suites,
+        ops=header.ops,
+        profile=header.profile,
+        seed=header.seed,
+        examples=header.examples,
+        spec_digest=header.spec_digest,
+        reference_digest=header.reference_digest,
+        started=header.started,
+        finished=footer.finished if footer else None,
+        seconds=footer.seconds if footer else None,
+        records=len(run.records),
+        backends=tuple(entry.name for entry in header.backends),
+        environment=header.environment,
+    )
+
+
+def _never(runs: Iterable[Run], specification: Iterable[ClauseText], exercised: set[str]) -> Iterable[str]:
+    """Yield the clauses that no case of any run triggered, those of operations that were not asked for included."""
+    told = {clause for run in runs if run.footer for clause in run.footer.clauses_never_exercised}
+    known = [clause.id for clause in specification]
+    yield from (clause for clause in known if clause not in exercised)
+    yield from sorted(told - exercised - set(known))
+
+
+def _warnings(
+    runs: Sequence[Run], judged: Sequence[Column], counts: Counts, specification: Sequence[ClauseText]
+) -> Iterable[str]:
+    for run in runs:
+        if run.why_incomplete:
+            yield f"Run {run.name} is incomplete: {run.why_incomplete}."
+    if len({(run.header.spec_digest, run.header.reference_digest) for run in runs}) > 1:
+        yield "The runs were judged by different specifications or references; their columns do not compare."
+    known = {clause.id for clause in specification}
+    strange = {c for by_cell in counts.values() for _, c, _ in by_cell if c is not None and c not in known}
+    if strange:
+        yield f"Clauses that this version of the specification does not have: {', '.join(sorted(strange))}."
+    for column in judged:
+        if column.unstable:
+            yield f"{column.label}: {column.unstable} cases ended differently in different runs; the worst is shown."
+        loose = sum(r.outcome in FAILING and r.case not in _explained(column) for r in column.records)
+        if loose:
+            yield f"{column.label}: no minimal case explains {loose} failing cases; they are counted where they broke."
+
+
+def _explained(column: Column) -> set[str]:
+    return {case for _, failure in column.failures for case in (failure.case, *failure.explains)}

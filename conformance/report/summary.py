@@ -1,0 +1,134 @@
+"""The report as a value: everything the writers show, nothing they would have to work out."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+from conformance.judging.clause import Outcome, Requirement
+from conformance.report.example import Example
+from conformance.report.explanations import Explanation
+from conformance.report.qualification import Mutant
+from conformance.report.specification import ClauseText
+from conformance.report.tally import State, Tally
+
+MARK: Final = "mesh-conformance report"
+"""Stands near the beginning of every file a report writes, so that it overwrites only its own."""
+
+Verdict = Literal["conformant", "not_conformant", "incomplete", "inconclusive"]
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run: what was asked, where, and whether all of it is here. Times are ISO 8601 or seconds."""
+
+    name: str
+    why_incomplete: str | None
+    suites: tuple[str, ...]
+    ops: tuple[str, ...]
+    profile: str
+    seed: int
+    examples: int
+    spec_digest: str
+    reference_digest: str
+    started: str
+    finished: str | None
+    seconds: float | None
+    records: int
+    backends: tuple[str, ...]
+    environment: dict[str, str]
+
+
+class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers of clauses of one requirement, each counted once whatever operations it was exercised in."""
+
+    held: int = 0
+    broken: int = 0
+    shadowed: int = 0
+    unsupported: int = 0
+    not_run: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return all clauses in the scope of the run."""
+        return self.held + self.broken + self.shadowed + self.unsupported + self.not_run
+
+
+class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One judged backend. ``label`` is unique in the report, ``name`` is what ``-b`` takes.
+
+    ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
+    counts cases that had different outcomes in different runs (the worst one is shown).
+    """
+
+    label: str
+    name: str
+    runs: tuple[str, ...]
+    verdict: Verdict
+    title: str
+    why: tuple[str, ...]
+    complete: bool
+    must: ClauseCounts
+    should: ClauseCounts
+    may: ClauseCounts
+    cases: int
+    failing: int
+    outcomes: dict[str, int]
+    seconds: float
+    cases_per_second: float | None
+    unstable: int
+    under_claimed: dict[str, int]
+    description: dict[str, str]
+    claims: dict[str, dict[str, list[str]]]
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """A backend (by label) against an operation, or against one clause of it."""
+
+    backend: str
+    op: str
+    clause: str | None
+    state: State
+    tally: Tally
+    by_dtype: dict[str, Tally]
+
+
+class Bucket(msgspec.Struct, frozen=True, kw_only=True):
+    """Failures with one operation, blamed clause and outcome, shown by their smallest case.
+
+    ``file`` is that case's file, relative to the report; ``minimal`` says that no listed reduction of it still fails.
+    """
+
+    backend: str
+    name: str
+    op: str
+    clause: str | None
+    outcome: Outcome
+    requirement: Requirement
+    cases: int
+    dtypes: tuple[str, ...]
+    worlds: tuple[int, ...]
+    case: str
+    minimal: bool
+    detail: str
+    file: str | None
+    example: Example
+    explanation: str | None = None
+    link: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything known about the judged backends."""
+
+    generator: str = MARK
+    format: int = 1
+    runs: tuple[RunSummary, ...]
+    backends: tuple[BackendSummary, ...]
+    clauses: tuple[ClauseText, ...]
+    cells: tuple[Cell, ...]
+    buckets: tuple[Bucket, ...]
+    never_exercised: tuple[str, ...]
+    mutants: tuple[Mutant, ...] = ()
+    unkilled_clauses: tuple[str, ...] = ()
+    stale_explanations: tuple[Explanation, ...] = ()
+    warnings: tuple[str, ...] = ()

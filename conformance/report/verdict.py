@@ -1,0 +1,159 @@
+"""Who conforms: the one word on a backend, and the sentences that say why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from conformance.judging.clause import Requirement
+from conformance.report.columns import Column
+from conformance.report.matrix import Key
+from conformance.report.specification import ClauseText
+from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
+from conformance.report.tally import FAILING, OUTCOMES, State, freeze, state
+
+TITLES: Final[dict[Verdict, str]] = {
+    "conformant": "Conformant",
+    "not_conformant": "Not conformant",
+    "incomplete": "Incomplete run",
+    "inconclusive": "Inconclusive",
+}
+
+_KEYS: Final[dict[State, str]] = {
+    "fail": "broken", "should_fail": "broken", "differs": "broken", "pass": "held",
+    "shadowed": "shadowed", "unsupported": "unsupported", "not_run": "not_run",
+}  # fmt: skip
+
+
+def backend_summary(
+    column: Column, counts: Mapping[Key, Counter[str]], specification: Sequence[ClauseText]
+) -> BackendSummary:
+    """Return what one backend's cases amount to.
+
+    It conforms when the run is whole, every operation of the specification was asked for, no *must* clause is to
+    blame for anything, and every *must* clause was shown to hold or lies outside its claims.
+    """
+    states = _clause_states(counts, specification)
+    scope = _scope(column, specification)
+    per = {level: _clause_counts(level, states, specification, scope) for level in ("must", "should", "may")}
+    outcomes: Counter[str] = Counter(record.outcome for record in column.records)
+    asked = sum(n for outcome, n in outcomes.items() if outcome not in ("unsupported", "not_run"))
+    complete = all(run.why_incomplete is None for run in column.runs) and not outcomes["not_run"]
+    unclaimed = _unclaimed(column, scope)
+    open_clauses = _open(column, states, specification, scope)
+    failing = any(failure.requirement == "must" for _, failure in column.failures)
+    failing |= any(words["must"] for words in counts.values())
+    verdict: Verdict
+    if failing:
+        verdict = "not_conformant"
+    elif not complete:
+        verdict = "incomplete"
+    elif open_clauses or not per["must"].held or _missing(specification, scope):
+        verdict = "inconclusive"
+    else:
+        verdict = "conformant"
+    within = verdict == "conformant" and (per["must"].unsupported or unclaimed or outcomes["unsupported"])
+    return BackendSummary(
+        label=column.label,
+        name=column.entry.name,
+        runs=tuple(run.name for run in column.runs),
+        verdict=verdict,
+        title=TITLES[verdict] + (" within its claims" if within else ""),
+        why=tuple(_why(column, per["must"], outcomes, scope, unclaimed, open_clauses, specification)),
+        complete=complete,
+        must=per["must"],
+        should=per["should"],
+        may=per["may"],
+        cases=len(column.records),
+        failing=sum(outcomes[outcome] for outcome in FAILING),
+        outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES if outcomes[outcome]},
+        seconds=round(column.seconds, 3),
+        cases_per_second=round(asked / column.seconds, 1) if asked and column.seconds else None,
+        unstable=column.unstable,
+        under_claimed=dict(Counter(record.op for record in column.records if record.under_claimed)),
+        description=column.entry.description,
+        claims=column.entry.claims,
+    )
+
+
+def _clause_states(counts: Mapping[Key, Counter[str]], specification: Iterable[ClauseText]) -> dict[str, State]:
+    """Return the state of each clause over all operations."""
+    words: dict[str, Counter[str]] = {}
+    for (_, clause, _), counted in counts.items():
+        if clause is not None:
+            words.setdefault(clause, Counter()).update(counted)
+    return {text.id: state(freeze(words.get(text.id, {}))) for text in specification}
+
+
+def _scope(column: Column, specification: Sequence[ClauseText]) -> frozenset[str]:
+    """Return the operations the runs were asked for; a header without any means all."""
+    every = frozenset(text.op for text in specification if not text.shared)
+    asked = [frozenset(run.header.ops) or every for run in column.runs]
+    return frozenset().union(*asked)
+
+
+def _missing(specification: Sequence[ClauseText], scope: frozenset[str]) -> list[str]:
+    return sorted({text.op for text in specification if not text.shared} - scope)
+
+
+def _unclaimed(column: Column, scope: frozenset[str]) -> list[str]:
+    return sorted(scope - set(column.entry.claims)) if column.entry.claims else []
+
+
+def _clause_counts(
+    level: Requirement, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
+) -> ClauseCounts:
+    listed = [text for text in specification if text.requirement == level and (text.shared or text.op in scope)]
+    return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed))
+
+
+def _open(
+    column: Column, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
+) -> list[str]:
+    """Return the *must* clauses that nothing was shown about, although the backend claims all they need.
+
+    Where it leaves cases out of its claims, a clause that never spoke may speak about those alone.
+    """
+    refusing = {record.op for record in column.records if record.outcome == "unsupported"}
+    refusing |= set(_unclaimed(column, scope))
+    return [
+        text.id
+        for text in specification
+        if text.requirement == "must"
+        and (text.shared or text.op in scope)
+        and (states[text.id] == "shadowed" or states[text.id] == "not_run")
+        and not (states[text.id] == "not_run" and (refusing if text.shared else text.op in refusing))
+    ]
+
+
+def _why(
+    column: Column,
+    must: ClauseCounts,
+    outcomes: Mapping[str, int],
+    scope: frozenset[str],
+    unclaimed: Sequence[str],
+    open_clauses: Sequence[str],
+    specification: Sequence[ClauseText],
+) -> Iterable[str]:
+    for run in column.runs:
+        if run.why_incomplete:
+            yield f"Incomplete: {run.why_incomplete}."
+    if outcomes.get("not_run"):
+        yield f"Incomplete: {outcomes['not_run']} cases were not run."
+    if not column.records:
+        yield "No case was run."
+    elif must.broken:
+        yield f"{must.broken} of {must.total} must clauses {'is' if must.broken == 1 else 'are'} broken."
+    elif any(record.outcome in FAILING and record.case not in column.blamed for record in column.records):
+        yield "There are failures that no clause explains; until one does they count like a broken must."
+    elif must.held:
+        yield f"No must clause is broken; {must.held} of {must.total} were shown to hold."
+    missing = _missing(specification, scope)
+    if missing:
+        yield f"Not asked for: {', '.join(missing)}."
+    if unclaimed:
+        yield f"Not claimed: {', '.join(unclaimed)}."
+    if open_clauses and column.records:
+        first = ", ".join(open_clauses[:4]) + (f" and {len(open_clauses) - 4} more" if len(open_clauses) > 4 else "")
+        yield f"Nothing shown about {first}."

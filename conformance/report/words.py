@@ -1,0 +1,59 @@
+"""The words and signs a state is shown with, in every form of the report: never by colour alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.report.summary import Cell, ClauseCounts
+from conformance.report.tally import State
+
+WORDS: Final[dict[State, str]] = {
+    "fail": "fail",
+    "should_fail": "should fails",
+    "differs": "differs",
+    "pass": "pass",
+    "shadowed": "shadowed",
+    "unsupported": "unsupported",
+    "not_run": "not run",
+}
+
+GLYPHS: Final[dict[State, str]] = {
+    "fail": "✗",
+    "should_fail": "▲",
+    "differs": "≈",
+    "pass": "✓",
+    "shadowed": "◐",
+    "unsupported": "○",
+    "not_run": "–",
+}
+
+MEANINGS: Final[dict[State, str]] = {
+    "fail": "a must clause is to blame for at least one failing case",
+    "should_fail": "only should clauses are to blame",
+    "differs": "a may clause does not hold; reported, never counted against a backend",
+    "pass": "held in every case that another clause does not explain",
+    "shadowed": "broken only together with a clause that explains the failure; nothing shown by itself",
+    "unsupported": "outside what the backend claims",
+    "not_run": "no case spoke about it",
+}
+
+VERDICT_GLYPHS: Final = {"conformant": "✓", "not_conformant": "✗", "incomplete": "!", "inconclusive": "?"}
+
+
+def figure(cell: Cell) -> str:
+    """Return the numbers of a cell: ``3 of 40`` to blame, ``40`` held, ``30 of 40 run`` when some are unsupported."""
+    tally = cell.tally
+    broken = tally.must + tally.should + tally.may
+    if broken:
+        return f"{broken:,} of {tally.cases:,}"
+    ran = tally.cases - tally.outcomes.get("unsupported", 0) - tally.outcomes.get("not_run", 0)
+    if ran and ran < tally.cases:
+        return f"{ran:,} of {tally.cases:,} run"
+    if tally.held and tally.held < tally.cases:
+        return f"{tally.held:,} of {tally.cases:,}"
+    return f"{tally.cases:,}" if tally.cases else ""
+
+
+def held_of(counts: ClauseCounts) -> str:
+    """Return ``41 of 42`` clauses."""
+    return f"{counts.held} of {counts.total}"

@@ -1,0 +1,133 @@
+"""Writing every form of a report, and nothing over what is not the report's own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from conformance.cases.case import case_id
+from conformance.cases.codec import load
+from conformance.report.badge import badge, badge_names
+from conformance.report.error import ReportError
+from conformance.report.html import as_html
+from conformance.report.json_report import as_json, parse_json
+from conformance.report.junit import as_junit
+from conformance.report.markdown import as_markdown
+from conformance.report.summary import MARK, Report
+
+PAGE: Final = "index.html"
+JSON: Final = "report.json"
+MARKDOWN: Final = "report.md"
+JUNIT: Final = "junit.xml"
+
+_HEAD: Final = 1024
+"""Bytes at the beginning of a file among which a report's mark stands."""
+
+
+def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
+    """Write the page, JSON, Markdown, JUnit, badges and failing cases into ``out_dir``; return what was written.
+
+    Raise ``ReportError``, before anything is written, when a file of that name is not a report's own.
+    """
+    folder = shown_folder(out_dir)
+    files = {
+        out_dir / PAGE: as_html(report, folder),
+        out_dir / JSON: as_json(report),
+        out_dir / MARKDOWN: as_markdown(report, folder),
+        out_dir / JUNIT: as_junit(report),
+    }
+    for name, backend in zip(badge_names(report.backends), report.backends, strict=True):
+        files[out_dir / name] = badge(backend)
+    cases = {
+        out_dir / bucket.file: bucket.example.source
+        for bucket in report.buckets
+        if bucket.file and bucket.example.source is not None and not _holds(out_dir / bucket.file, bucket.case)
+    }
+    earlier = _earlier_cases(out_dir)
+    for path, text in {**files, **cases}.items():
+        if path not in earlier:
+            _check_own(path, text)
+    for path, text in {**files, **cases}.items():
+        _put(path, text)
+    return (*files, *cases)
+
+
+def write_html(report: Report, path: Path) -> None:
+    """Write the page alone."""
+    _put_own(path, as_html(report, shown_folder(path.parent)))
+
+
+def write_json(report: Report, path: Path) -> None:
+    """Write the report as JSON; ``conformance.report.json_report.parse_json`` reads it back."""
+    _put_own(path, as_json(report))
+
+
+def write_markdown(report: Report, path: Path) -> None:
+    """Write the report as Markdown."""
+    _put_own(path, as_markdown(report, shown_folder(path.parent)))
+
+
+def write_junit(report: Report, path: Path) -> None:
+    """Write the report as JUnit XML: a suite for each backend, a test case for each operation and clause."""
+    _put_own(path, as_junit(report))
+
+
+def shown_folder(out_dir: Path) -> str:
+    """Return ``out_dir`` for replay commands: from where the report is made, never naming folders outside it."""
+    relative = os.path.relpath(out_dir.resolve(), Path.cwd())
+    if relative == "." or relative.startswith(".."):
+        return ""
+    return Path(relative).as_posix() + "/"
+
+
+def _earlier_cases(out_dir: Path) -> frozenset[Path]:
+    """Return the case files that the report lying in ``out_dir`` wrote; they are its own."""
+    try:
+        earlier = parse_json((out_dir / JSON).read_bytes())
+    except (OSError, ReportError):
+        return frozenset()
+    return frozenset(out_dir / bucket.file for bucket in earlier.buckets if bucket.file)
+
+
+def _holds(path: Path, case: str) -> bool:
+    """Return whether the case lies there already, as it does when a report is made in the folder of its run."""
+    try:
+        return path.exists() and case_id(load(path)) == case
+    except (ValueError, OSError):
+        return False
+
+
+def _put_own(path: Path, text: str) -> None:
+    _check_own(path, text)
+    _put(path, text)
+
+
+def _check_own(path: Path, text: str) -> None:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ReportError(f"cannot write {path}: {error.strerror}") from None
+    if MARK.encode() not in content[:_HEAD] and content != text.encode():
+        raise ReportError(f"{path} was not written by a report; move it, or choose another folder with -o")
+
+
+def _put(path: Path, text: str) -> None:
+    """Write whole or not at all: a reader, or a second report, never sees half a file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".report-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+            # mkstemp makes files private; a report is published.
+            Path(name).chmod(0o644)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ReportError(f"cannot write {path}: {error.strerror}") from None

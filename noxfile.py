@@ -1,0 +1,68 @@
+"""The sessions of development; tox.ini has the same ones, and a test keeps the two equal."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2026.4"
+nox.options.sessions = ["lint", "typecheck", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+
+PINNED = ("-c", "constraints.txt")
+BACKENDS = ("opencl", "jax", "torch")
+
+
+def install(session: nox.Session, *extras: str) -> None:
+    """Install the suite with ``extras``, at the versions its own tests run with.
+
+    Torch goes first: what is installed after it finds it there and pulls no larger build.
+    """
+    if "torch" in extras:
+        session.install("-q", *PINNED, "torch")
+    session.install("-q", *PINNED, "-e", f".[{','.join(extras)}]" if extras else ".")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests of the suite itself."""
+    install(session, "opencl", "jax", "torch", "test")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("backend", BACKENDS, ids=BACKENDS)
+def conformance(session: nox.Session, backend: str) -> None:
+    """Judge one backend and leave its run in runs/."""
+    install(session, backend)
+    session.run("conformance", "run", "-b", backend, "-o", f"runs/{backend}", *session.posargs)
+
+
+@nox.session
+def report(session: nox.Session) -> None:
+    """Join the runs of the three backends in one report."""
+    install(session)
+    runs = [f"runs/{backend}" for backend in BACKENDS]
+    session.run("conformance", "report", *runs, "-o", "reports", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style."""
+    session.install("-q", *PINNED, *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def typecheck(session: nox.Session) -> None:
+    """Check types, of the package that vendors type against."""
+    install(session, "opencl", "jax", "torch", "test")
+    session.install("-q", *PINNED, *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "typecheck"))
+    session.run("mypy", "--strict", "conformance")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure how many cases a second each backend is judged on."""
+    install(session, "opencl", "jax", "torch")
+    session.run("conformance", "bench", "suite", "-b", ",".join(BACKENDS), *session.posargs)

@@ -1,0 +1,118 @@
+"""Writing: everything at once, over nothing that is not the report's own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conformance.cases.case import case_id
+from conformance.cases.codec import load
+from conformance.report import (
+    Report,
+    ReportError,
+    Run,
+    read_explanations,
+    read_qualification,
+    write_all,
+    write_html,
+    write_json,
+)
+
+
+def test_a_report_is_written_and_written_again(sample_report: Report, tmp_path: Path) -> None:
+    first = write_all(sample_report, tmp_path / "out")
+    assert write_all(sample_report, tmp_path / "out")[:4] == first[:4]
+    assert {path.name for path in first} >= {"index.html", "report.json", "report.md", "junit.xml", "badge-hasty.svg"}
+    assert not list((tmp_path / "out").glob(".report-*"))
+
+
+def test_the_cases_beside_the_report_are_the_failing_ones(sample_report: Report, tmp_path: Path) -> None:
+    write_all(sample_report, tmp_path)
+    assert sample_report.buckets
+    for bucket in sample_report.buckets:
+        assert case_id(load(tmp_path / bucket.file)) == bucket.case
+
+
+def test_a_report_can_lie_in_the_folder_of_its_run(sample_run: Run, sample_report: Report, tmp_path: Path) -> None:
+    folder = shutil.copytree(sample_run.directory, tmp_path / "run")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    write_all(sample_report, folder)
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+@pytest.mark.parametrize("name", ["index.html", "report.json", "report.md", "junit.xml", "badge-steady.svg"])
+def test_a_foreign_file_is_kept_and_nothing_is_written(sample_report: Report, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(ReportError, match=f"{name} was not written by a report; move it"):
+        write_all(sample_report, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_foreign_case_file_is_kept(sample_report: Report, tmp_path: Path) -> None:
+    target = tmp_path / sample_report.buckets[0].file
+    target.parent.mkdir()
+    target.write_text("mine")
+    with pytest.raises(ReportError, match="was not written by a report"):
+        write_all(sample_report, tmp_path)
+    assert target.read_text() == "mine"
+
+
+def test_an_unwritable_folder_is_one_line(sample_report: Report, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for write in (write_html, write_json):
+        with pytest.raises(ReportError, match=r"cannot write .*file/report: Not a directory"):
+            write(sample_report, tmp_path / "file" / "report")
+
+
+def test_replay_commands_work_from_where_the_report_was_made(
+    sample_report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_all(sample_report, Path("reports/today"))
+    assert "conformance replay reports/today/cases/" in Path("reports/today/report.md").read_text()
+    write_all(sample_report, tmp_path.parent / "elsewhere")
+    assert str(tmp_path.parent) not in (tmp_path.parent / "elsewhere" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [("{}", "no list of explanations"), ('[{"backend": "a"}]', "missing required field"), ("[", "no list of expl")],
+)
+def test_malformed_explanations_are_one_line(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "e.json").write_text(content)
+    with pytest.raises(ReportError, match=says):
+        read_explanations(tmp_path / "e.json")
+
+
+def test_an_explanation_links_only_to_the_web(tmp_path: Path) -> None:
+    entry = '[{"backend":"a","op":"b","outcome":"failed","sentence":"s","link":"javascript:alert(1)"}]'
+    (tmp_path / "e.json").write_text(entry)
+    with pytest.raises(ReportError, match="must begin with https://"):
+        read_explanations(tmp_path / "e.json")
+
+
+def test_qualification_is_read_or_told(tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text('{"mutants": [{"name": "m", "killed": true, "clause": "x.C1", "more": 1}]}')
+    assert read_qualification(tmp_path / "q.json")[0].clause == "x.C1"
+    with pytest.raises(ReportError, match="cannot be read"):
+        read_qualification(tmp_path / "absent.json")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the chromium browser")
+def test_a_permalink_opens_its_panel_in_a_browser(sample_report: Report, tmp_path: Path) -> None:
+    write_all(sample_report, tmp_path)
+    bucket = sample_report.buckets[0]
+    address = f"{(tmp_path / 'index.html').as_uri()}#/cell/{bucket.backend}/{bucket.op}/{bucket.clause}?q=is%3Afailing"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    command = ["chromium", *options, f"--user-data-dir={tmp_path / 'p'}", "--virtual-time-budget=3000", "--dump-dom"]
+    done = subprocess.run([*command, address], capture_output=True, text=True, timeout=60, check=True)
+    panel = done.stdout[done.stdout.index('id="panel"') :]
+    assert f"{bucket.backend}: {bucket.clause}" in panel
+    assert f"conformance replay {bucket.file}" in panel
+    assert "of failures" not in panel
+    assert 'value="failing"' in done.stdout or "failures." in done.stdout

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from conformance.runner.log import CaseRecord, Failure, Header, read
+
+pytest_plugins = ["pytester"]
+
+WRONG = """
+from conformance.backends.reference import Reference
+
+class Wrong(Reference):
+    name = "wrong"
+
+    def broadcast(self, blocks, *, root, groups):
+        return list(blocks)
+
+class Mute(Reference):
+    name = "mute"
+
+    @property
+    def claims(self):
+        return {"broadcast": {"dtype": ["int32"]}}
+"""
+
+SMALL = ("--conformance-examples", "100", "--conformance-run-dir", "out", "-p", "no:cacheprovider")
+
+
+@pytest.fixture
+def vendor(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Return a project with a wrong backend and a test of its own."""
+    pytester.makepyfile(wrong_vendor=WRONG, test_own="def test_own():\n    pass\n")
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    return pytester
+
+
+def test_an_item_for_each_backend_operation_and_clause(vendor: pytest.Pytester) -> None:
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", "--collect-only", "-q")
+    result.stdout.fnmatch_lines(["conformance::reference::all_gather::all_gather.C2"])
+    result.stdout.fnmatch_lines(["conformance::reference::all_gather::collective.C4"])
+    result.stdout.no_fnmatch_line("*test_own*")
+
+
+def test_other_tests_run_too_when_they_are_named(vendor: pytest.Pytester) -> None:
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", "test_own.py", "-k", "test_own", *SMALL)
+    result.assert_outcomes(passed=1)
+    assert not (vendor.path / "out").exists()
+
+
+def test_without_the_option_nothing_is_added_and_nothing_heavy_imported(vendor: pytest.Pytester) -> None:
+    vendor.runpytest_subprocess().assert_outcomes(passed=1)
+    code = "import sys, conformance.pytest_plugin; print(sorted(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "hypothesis", "msgspec", "conformance.specs"} & set(out.split("'"))
+
+
+def test_the_clause_to_blame_fails_and_the_log_is_that_of_a_run(vendor: pytest.Pytester) -> None:
+    arguments = ("--conformance-backend", "wrong_vendor:Wrong", "-k", "broadcast", *SMALL)
+    result = vendor.runpytest_subprocess(*arguments)
+    result.stdout.fnmatch_lines(
+        [
+            "*broadcast.C1 (must): Every member of a group receives the block of its root.",
+            "*conformance replay out/cases/*",
+            "*FAILED conformance::wrong_vendor:Wrong::broadcast::broadcast.C1*",
+        ]
+    )
+    assert result.ret == 1
+    records = read(vendor.path / "out" / "run.jsonl")
+    assert isinstance(records[0], Header)
+    assert records[0].ops == ("broadcast",)
+    assert "broadcast.C1" in {record.clause for record in records if isinstance(record, Failure)}
+
+
+def test_the_same_seed_gives_both_front_doors_the_same_cases(vendor: pytest.Pytester) -> None:
+    vendor.runpytest_subprocess(
+        "--conformance-backend", "reference", "-k", "broadcast", "--conformance-seed", "7", *SMALL
+    )
+    words = ["run", "-b", "reference", "--op", "broadcast", "--seed", "7", "--examples", "100", "-o", "cli"]
+    subprocess.run([sys.executable, "-m", "conformance", *words], cwd=vendor.path, check=True, capture_output=True)
+    first, second = (
+        [record.case for record in read(vendor.path / place / "run.jsonl") if isinstance(record, CaseRecord)]
+        for place in ("out", "cli")
+    )
+    assert first == second
+
+
+def test_what_is_unsupported_or_not_exercised_is_skipped_with_the_reason(vendor: pytest.Pytester) -> None:
+    arguments = ("--conformance-backend", "wrong_vendor:Mute", "-k", "all_gather.C2 or broadcast.C1", "-rs", *SMALL)
+    result = vendor.runpytest_subprocess(*arguments)
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*all_gather.C2 was not exercised; all_gather is not claimed*"])
+
+
+def test_a_run_that_is_not_whole_is_never_green(vendor: pytest.Pytester) -> None:
+    result = vendor.runpytest_subprocess(
+        "--conformance-backend",
+        "reference",
+        "-k",
+        "permute",
+        "--conformance-examples",
+        "1",
+        "--conformance-run-dir",
+        "out",
+    )
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["incomplete: never exercised: permute.C*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("opencll", "ERROR: unknown backend 'opencll'; did you mean 'opencl'?*"),
+        ("no.such:Thing", "ERROR: backend 'no.such:Thing': no module 'no'*"),
+    ],
+)
+def test_an_unknown_backend_is_a_usage_error(vendor: pytest.Pytester, name: str, says: str) -> None:
+    result = vendor.runpytest_subprocess("--conformance-backend", name)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([says])
+
+
+def test_an_earlier_run_is_not_overwritten(vendor: pytest.Pytester) -> None:
+    (vendor.path / "out").mkdir()
+    (vendor.path / "out" / "run.jsonl").write_text(json.dumps("mine"))
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", "-k", "broadcast.C1", *SMALL)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*exists: choose another folder with -o*"])
+    assert (vendor.path / "out" / "run.jsonl").read_text() == '"mine"'
