@@ -96,7 +96,7 @@ class Draft:
 
         Mostly there is one operand; now and then there are two, the second of another dtype, or none.
         """
-        count = self.draw(st.sampled_from([*[1] * 7, 2, 0, 1]))
+        count = self.draw(st.sampled_from([*[1] * 9, 2, 2, 0, 1]))
         names = [("x", "y"), ("v", "w")][:count]
         inputs = {name: self.operand(shape, values, second=name == "v") for name, _ in names}
         return self.program(op, inputs, tuple(target for _, target in names), attrs)
@@ -115,7 +115,7 @@ class Draft:
             dtype = self.draw(st.sampled_from(DTYPES))
         layouts = self.draw(_layouts(self.world))
         arrays = tiled(self.draw(_pools(dtype, values)), shape, self.world)
-        odd = "none" if alike or self.world == 1 else self.draw(st.sampled_from([*["none"] * 12, "dtype", "shape", "none"]))
+        odd = "none" if alike or self.world == 1 else self.draw(st.sampled_from([*["none"] * 20, "dtype", "shape", "none"]))
         if odd == "dtype":
             arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])
         if odd == "shape":
@@ -138,7 +138,7 @@ def draft(draw: st.DrawFn, groups: Sequence[str]) -> Draft:
 def _axes(draw: st.DrawFn, mesh: tuple[Axis, ...]) -> tuple[str, ...]:
     names = tuple(axis.name for axis in mesh)
     order = draw(st.permutations(names)) if len(names) > 1 else names
-    kind = draw(st.sampled_from([*["all"] * 10, "some", "some", "none", "unknown", "twice", "all"]))
+    kind = draw(st.sampled_from([*["all"] * 12, "some", "some", "some", "none", "unknown", "twice", "all", "all"]))
     return {
         "all": tuple(order),
         "some": tuple(order[: max(1, len(order) - 1)]),
