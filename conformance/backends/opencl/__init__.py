@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, touched
+from conformance.backends.opencl.attributes import WANTED
 from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph import Movement
 from conformance.backends.opencl.lower import lower
-from conformance.backends.opencl.operations import OPERATIONS
 from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings, from_environment
-from conformance.backends.opencl.trace import trace
+from conformance.backends.opencl.trace import Traced, trace
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.dtypes import Array
 from conformance.cases.observation import Observation
-from conformance.cases.tensor import Tensor
+from conformance.cases.tensor import Tensor, to_array
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.session import Session
@@ -41,12 +42,9 @@ class OpenCL(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return the six operations, with every dtype of ``formats`` in worlds of 1 to 8."""
-        limits = {
-            "dtype": tuple(dtype for dtype in FORMATS if dtype in NUMPY),
-            "world": tuple(str(world) for world in range(1, LARGEST + 1)),
-        }
-        return dict.fromkeys(OPERATIONS, limits)
+        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 8."""
+        limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
+        return dict.fromkeys(WANTED, limits)
 
     @cached_property
     def session(self) -> Session:
@@ -79,24 +77,33 @@ class OpenCL(Backend):
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        results = trace(case.program, placed)
+        """Trace, lower, schedule and launch the program; the inputs come back as the devices left them."""
+
+        def read(blocks: tuple[Movement, ...]) -> list[Array]:
+            found = self._compute(Traced({"": blocks}, ()), placed)[""]
+            return [to_array(tensor) for tensor in found if tensor is not None]
+
+        traced = trace(case.program, placed, read)
         if case.program.world > LARGEST:
             raise Unsupported(f"a world of {case.program.world} is outside the claims: 1 to {LARGEST} ranks")
-        lowered = lower(results, self.settings)
-        plan = schedule(
-            tuple(block for blocks in lowered.values() for block in blocks), self.session.platform.alignment
-        )
+        return self._compute(traced, placed)
+
+    def _compute(self, traced: Traced, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
+        lowered = lower(traced.results, self.settings)
+        wanted = tuple(block for blocks in lowered.results.values() for block in blocks if block is not None)
+        plan = schedule(wanted, self.session.platform.alignment, lowered.stages, traced.barriers)
         inputs = {(name, r): pair[0].view(np.uint8) for name, ranks in placed.items() for r, pair in enumerate(ranks)}
         launch = self.session.launch(plan, inputs)
         try:
-            read = {name: [launch.read(block.node) for block in blocks] for name, blocks in lowered.items()}
+            read = {block: launch.read(block.node) for block in wanted}
             launch.read_inputs()
         finally:
             launch.close()
+
+        def tensor(block: Movement) -> Tensor:
+            return Tensor(dtype=block.node.dtype, shape=block.view.shape, bits=read[block].tobytes().hex())
+
         return {
-            name: tuple(
-                Tensor(dtype=block.node.dtype, shape=block.view.shape, bits=found.tobytes().hex())
-                for block, found in zip(lowered[name], read[name], strict=True)
-            )
-            for name in lowered
+            name: tuple(None if block is None else tensor(block) for block in blocks)
+            for name, blocks in lowered.results.items()
         }

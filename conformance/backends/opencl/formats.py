@@ -19,7 +19,9 @@ class Format:
     sums and products are computed in, with ``widen`` (storage to arithmetic) and ``round`` (back) as C expressions
     of ``{x}``; ``order`` is what is compared. ``multiply``, ``greater`` and ``less`` combine ``{a}`` and ``{b}``, and
     ``unordered`` says whether ``{a}`` is NaN, which then wins max and min (empty: never). Where neither operand wins
-    the later one stays.
+    the later one stays. ``scalar`` is the storage form of a number whose bits are the ``long`` ``{x}``, and ``divide``
+    the quotient, rounded once to arithmetic ``{real}``: in double, for a quotient of floats is then correctly rounded
+    on every device, however it divides floats.
     """
 
     storage: str
@@ -32,6 +34,8 @@ class Format:
     greater: str = "{a} > {b}"
     less: str = "{a} < {b}"
     unordered: str = ""
+    scalar: str = "{x}"
+    divide: str = "(({real})((double){a} / (double){b}))"
 
 
 def _integer(bits: int, *, signed: bool) -> Format:
@@ -51,14 +55,16 @@ def _nibble(*, signed: bool) -> Format:
 
 
 def _float(storage: str, itemsize: int) -> Format:
-    return Format(storage, itemsize, storage, unordered="{a} != {a}")
+    scalar = "as_double({x})" if storage == "double" else "as_float((uint){x})"
+    return Format(storage, itemsize, storage, unordered="{a} != {a}", scalar=scalar)
 
 
 def _narrow_float(storage: str, itemsize: int, kind: str, arguments: str = "") -> Format:
     """A float that is computed as float32 and rounded by a function of the prelude."""
     widen = f"widen_{kind}({{x}}{arguments})"
     round_ = f"(({storage})round_{kind}({{x}}{arguments}))"
-    return Format(storage, itemsize, "float", widen, round_, widen, unordered="{a} != {a}")
+    scalar = f"(({storage}){{x}})"
+    return Format(storage, itemsize, "float", widen, round_, widen, unordered="{a} != {a}", scalar=scalar)
 
 
 def _complex(real: str, itemsize: int) -> Format:
@@ -71,6 +77,8 @@ def _complex(real: str, itemsize: int) -> Format:
         greater=f"after_{kind}({{a}}, {{b}})",
         less=f"after_{kind}({{b}}, {{a}})",
         unordered=f"unordered_{kind}({{a}})",
+        scalar=f"(({kind})({_float(real, itemsize // 2).scalar}, 0))",
+        divide=f"quotient_{kind}({{a}}, {{b}})",
     )
 
 

@@ -42,20 +42,33 @@ class Copy(Node, frozen=True, eq=False):
 
 
 class Elementwise(Node, frozen=True, eq=False):
-    """``operand`` in C order, converted to ``dtype``."""
+    """``operand`` in C order, every bit as it is."""
 
     operand: Movement
+
+
+class Fill(Node, frozen=True, eq=False):
+    """One int32 ``value`` in every element."""
+
+    value: int
 
 
 class Reduce(Node, frozen=True, eq=False):
     """The operands, views of one shape, combined by ``op`` from the left, rounded after every operation.
 
-    The result is the ``size`` elements of the C-order result that begin at ``first``.
+    The last ``local`` axes of every operand are folded away, slice by slice in C order. The rest is the shape of the
+    result, of which the node holds the ``size`` elements that begin at ``first``. ``accumulator`` is the dtype
+    that is computed in. ``scale`` multiplies every element before it is combined, ``divisor`` divides the end result;
+    both are bits, as ``Format.scalar`` takes them. ``arg_max`` and ``arg_min`` give the number of an operand.
     """
 
     op: str
     operands: tuple[Movement, ...]
+    accumulator: str
     first: int = 0
+    local: int = 0
+    scale: int | None = None
+    divisor: int | None = None
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -72,14 +85,25 @@ class Join(Node, frozen=True, eq=False):
 
 
 class Collective(msgspec.Struct, frozen=True, eq=False):
-    """An operation between ranks on one block of each; legal, for it was checked when it was built."""
+    """An operation between ranks on one block of each; legal, for it was checked when it was built.
+
+    ``shapes`` has what every rank receives, ``None`` where that is nothing. ``stage`` counts the barriers before it.
+    ``under`` are the blocks of a ragged exchange that are written over.
+    """
 
     operation: str
     attrs: dict[str, Any]
     groups: Groups
     blocks: tuple[Movement, ...]
     dtype: str
-    shape: tuple[int, ...]
+    shapes: tuple[tuple[int, ...] | None, ...]
+    stage: int = 0
+    under: tuple[Movement, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return what the first rank that receives something receives."""
+        return next((shape for shape in self.shapes if shape is not None), ())
 
 
 class Output(Node, frozen=True, eq=False):

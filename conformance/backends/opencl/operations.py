@@ -1,4 +1,4 @@
-"""The operations: what each asks of its arguments, and the dtype and shape of what every rank receives.
+"""The operations on one block a rank: what each asks of its arguments, and what every rank receives.
 
 Everything is checked here, before a graph node exists, so before any data moves.
 """
@@ -9,142 +9,182 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.backends.opencl import rejections as no
+from conformance.backends.opencl.attributes import (
+    Attrs,
+    Shape,
+    attributes,
+    axis_of,
+    equal_size,
+    joined_shape,
+    pairs_in,
+    partitioned,
+    piece_shape,
+    root_in,
+)
 from conformance.backends.opencl.graph import Collective, Movement
+from conformance.backends.opencl.reductions import accumulator, result_dtype
 from conformance.cases.program import Groups
 
-Shape = tuple[int, ...]
-Attrs = dict[str, Any]
+Blocks = tuple[Movement, ...]
+Found = tuple[str, Shape | list[Shape | None], Attrs]
+"""The dtype of the result, its shape (one for all ranks or one a rank) and the attributes as lowering takes them."""
 
-REDUCTIONS: Final = ("sum", "product", "max", "min")
 
-
-def collective(operation: str, blocks: tuple[Movement, ...], attrs: Mapping[str, Any], groups: Groups) -> Collective:
+def collective(operation: str, blocks: Blocks, given: Mapping[str, Any], groups: Groups, stage: int = 0) -> Collective:
     """Return the checked collective, its axes counted from the front; raise a ``RejectionError`` for an illegal one."""
-    if operation not in OPERATIONS:
-        raise no.UnknownOperationError(f"unknown operation {operation!r}; known are {', '.join(OPERATIONS)}")
-    check, wanted = OPERATIONS[operation]
-    if set(attrs) != set(wanted):
-        raise no.WrongAttributesError(f"{operation} takes the attributes {sorted(wanted)}, got {sorted(attrs)}")
-    for name, kind in wanted.items():
-        if type(attrs[name]) is not kind:
-            raise no.WrongAttributesError(f"{operation}: {name} must be {kind.__name__}, got {attrs[name]!r}")
-    named = sorted(rank for group in groups for rank in group)
-    if named != list(range(len(blocks))) or not all(groups):
-        raise no.GroupsNotPartitionError(
-            f"groups {list(groups)} must name each of the {len(blocks)} ranks exactly once, none of them empty"
-        )
-    _alike(blocks)
-    dtype, shape = blocks[0].node.dtype, blocks[0].view.shape
-    dtype, shape, checked = check(dtype, shape, groups, dict(attrs))
-    return Collective(operation, checked, groups, blocks, dtype, shape)
+    attrs = attributes(operation, given)
+    if operation != "all_to_all_uneven":
+        alike(blocks)
+    partitioned(groups, len(blocks))
+    dtype, found, attrs = CHECKS[operation](blocks, groups, attrs)
+    shapes = tuple(found) if isinstance(found, list) else (found,) * len(blocks)
+    return Collective(operation, attrs, groups, blocks, dtype, shapes, stage)
 
 
-def _alike(blocks: tuple[Movement, ...]) -> None:
+def alike(blocks: Blocks, *, extents: bool = True) -> None:
+    """Demand one dtype of all ranks and, unless only the rows behind the first axis count, one shape."""
+    start = 0 if extents else 1
     for rank, block in enumerate(blocks):
         for what, mine, first in (
             ("dtype", block.node.dtype, blocks[0].node.dtype),
-            ("shape", block.view.shape, blocks[0].view.shape),
+            ("shape", block.view.shape[start:], blocks[0].view.shape[start:]),
         ):
             if mine != first:
                 raise no.BlocksDifferError(f"all ranks need one {what}: rank 0 has {first}, rank {rank} has {mine}")
 
 
-def _reduced(dtype: str, op: str) -> str:
-    if op not in REDUCTIONS:
-        raise no.UnknownReductionError(f"reduction {op!r} is unknown; known are {', '.join(REDUCTIONS)}")
-    return "int32" if dtype == "bool" and op in ("sum", "product") else dtype
+def _all_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    accumulator(dtype, attrs["op"])
+    axes = [axis_of(axis, len(shape), "local axis") for axis in attrs["local_axes"]]
+    if len(set(axes)) != len(axes):
+        raise no.AxisRepeatedError(f"local axes {list(attrs['local_axes'])} name one axis twice; each may appear once")
+    empty = [axis for axis in axes if shape[axis] == 0]
+    if empty:
+        raise no.NothingToReduceError(f"local axis {empty[0]} has no elements; a reduction needs at least one")
+    kept = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+    return result_dtype(dtype, attrs["op"]), kept, {**attrs, "local_axes": tuple(axes)}
 
 
-def _size(groups: Groups) -> int:
-    sizes = sorted({len(group) for group in groups})
-    if len(sizes) != 1:
-        raise no.UnequalGroupsError(f"groups must have one size, for all ranks share one shape; got sizes {sizes}")
-    return sizes[0]
+def _arg_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    if attrs["op"] not in ("max", "min"):
+        raise no.UnknownReductionError(f"arg_reduce of {attrs['op']!r}: only max and min have a position")
+    accumulator(dtype, attrs["op"])
+    return "int32", shape, attrs
 
 
-def _axis(axis: int, rank: int, what: str) -> int:
-    if not -rank <= axis < rank:
-        raise no.AxisOutOfRangeError(f"{what} {axis} is outside [{-rank}, {rank - 1}]")
-    return axis % rank
+def _reduce(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    accumulator(dtype, attrs["op"])
+    root_in(groups, attrs["root"])
+    return result_dtype(dtype, attrs["op"]), _only_roots(shape, groups, attrs["root"]), attrs
 
 
-def _piece(shape: Shape, axis: int, size: int, tiled: bool) -> Shape:
-    """Return the shape of one of ``size`` pieces along ``axis``; untiled pieces lose the axis."""
-    extent = shape[axis]
-    if tiled and extent % size:
-        raise no.ExtentIndivisibleError(f"extent {extent} of axis {axis} does not divide into {size} equal pieces")
-    if not tiled and extent != size:
-        raise no.ExtentUnequalError(
-            f"extent {extent} of axis {axis} must equal the group size {size}, one slice a member"
-        )
-    kept = (extent // size,) if tiled else ()
-    return shape[:axis] + kept + shape[axis + 1 :]
+def _reduce_scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    accumulator(dtype, attrs["op"])
+    size = equal_size(groups)
+    axis = axis_of(attrs["axis"], len(shape), "axis")
+    piece = piece_shape(shape, axis, size, tiled=attrs["tiled"])
+    return result_dtype(dtype, attrs["op"]), piece, {**attrs, "axis": axis}
 
 
-def _joined(shape: Shape, axis: int, size: int, tiled: bool) -> Shape:
-    """Return the shape of ``size`` pieces concatenated along ``axis`` (tiled) or stacked at it."""
-    if tiled:
-        return (*shape[:axis], shape[axis] * size, *shape[axis + 1 :])
-    return (*shape[:axis], size, *shape[axis:])
+def _all_gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    size, tiled = equal_size(groups), attrs["tiled"]
+    axis = axis_of(attrs["axis"], len(shape) + (not tiled), "axis")
+    return dtype, joined_shape(shape, axis, size, tiled=tiled), {**attrs, "axis": axis}
 
 
-def _all_reduce(dtype: str, shape: Shape, _groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
-    return _reduced(dtype, attrs["op"]), shape, attrs
+def _gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape, attrs = _all_gather(blocks, groups, attrs)
+    root_in(groups, attrs["root"])
+    assert isinstance(shape, tuple)  # all_gather gives one shape to all
+    return dtype, _only_roots(shape, groups, attrs["root"]), attrs
 
 
-def _all_gather(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
-    size, tiled = _size(groups), attrs["tiled"]
-    axis = _axis(attrs["axis"], len(shape) + (not tiled), "axis")
-    return dtype, _joined(shape, axis, size, tiled), {**attrs, "axis": axis}
+def _scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    size = equal_size(groups)
+    root_in(groups, attrs["root"])
+    axis = axis_of(attrs["axis"], len(shape), "axis")
+    return dtype, piece_shape(shape, axis, size, tiled=attrs["tiled"]), {**attrs, "axis": axis}
 
 
-def _reduce_scatter(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
-    size = _size(groups)
-    axis = _axis(attrs["axis"], len(shape), "axis")
-    return _reduced(dtype, attrs["op"]), _piece(shape, axis, size, attrs["tiled"]), {**attrs, "axis": axis}
+def _all_to_all(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    size, tiled = equal_size(groups), attrs["tiled"]
+    split = axis_of(attrs["split_axis"], len(shape), "split_axis")
+    concat = axis_of(attrs["concat_axis"], len(shape), "concat_axis")
+    piece = piece_shape(shape, split, size, tiled=tiled)
+    joined = joined_shape(piece, concat, size, tiled=tiled)
+    return dtype, joined, {**attrs, "split_axis": split, "concat_axis": concat}
 
 
-def _all_to_all(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
-    size, tiled = _size(groups), attrs["tiled"]
-    split = _axis(attrs["split_axis"], len(shape), "split_axis")
-    concat = _axis(attrs["concat_axis"], len(shape), "concat_axis")
-    piece = _piece(shape, split, size, tiled)
-    return dtype, _joined(piece, concat, size, tiled), {**attrs, "split_axis": split, "concat_axis": concat}
-
-
-def _permute(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
-    size, pairs = _size(groups), attrs["pairs"]
-    for pair in pairs:
-        if type(pair) is not tuple or len(pair) != 2 or any(type(end) is not int for end in pair):
-            raise no.WrongAttributesError(f"permute: a pair is (source, destination), got {pair!r}")
-        for end in pair:
-            if not 0 <= end < size:
-                raise no.PositionOutOfRangeError(
-                    f"pair {pair} leaves the group of {size}: positions are 0 to {size - 1}"
-                )
-    for side, what in ((0, "source"), (1, "destination")):
-        ends = [pair[side] for pair in pairs]
-        if len(set(ends)) != len(ends):
-            raise no.PositionRepeatedError(f"pairs {list(pairs)} name a {what} twice; each may appear once")
-    return dtype, shape, attrs
-
-
-def _broadcast(dtype: str, shape: Shape, groups: Groups, attrs: Attrs) -> tuple[str, Shape, Attrs]:
+def _all_to_all_uneven(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    size, sends, receives = equal_size(groups), attrs["sends"], attrs["receives"]
+    for what, table in (("sends", sends), ("receives", receives)):
+        if [len(row) for row in table] != [size] * size or min((n for row in table for n in row), default=0) < 0:
+            raise no.SplitSizesError(f"{what} must be {size} rows of {size} counts, got {list(table)}")
+    if receives != tuple(zip(*sends, strict=True)):
+        raise no.SplitSizesError(f"receives must be {list(zip(*sends, strict=True))}, got {list(receives)}")
+    shapes: list[Shape | None] = [None] * len(blocks)
     for group in groups:
-        if not 0 <= attrs["root"] < len(group):
-            raise no.PositionOutOfRangeError(
-                f"root {attrs['root']} is no position in a group of {len(group)}: 0 to {len(group) - 1} are"
-            )
-    return dtype, shape, attrs
+        for p, rank in enumerate(group):
+            shape = blocks[rank].view.shape
+            if not shape or shape[0] != sum(sends[p]):
+                raise no.SplitSizesError(f"sends {list(sends[p])} must add up to the rows of a block of shape {shape}")
+            shapes[rank] = (sum(receives[p]), *shape[1:])
+    alike(blocks, extents=False)
+    return blocks[0].node.dtype, shapes, attrs
 
 
-Check = Callable[[str, Shape, Groups, Attrs], tuple[str, Shape, Attrs]]
+def _permute(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    pairs_in(attrs["pairs"], equal_size(groups))
+    return *_first(blocks), attrs
 
-OPERATIONS: Final[dict[str, tuple[Check, dict[str, type]]]] = {
-    "all_gather": (_all_gather, {"axis": int, "tiled": bool}),
-    "all_reduce": (_all_reduce, {"op": str}),
-    "all_to_all": (_all_to_all, {"split_axis": int, "concat_axis": int, "tiled": bool}),
-    "broadcast": (_broadcast, {"root": int}),
-    "permute": (_permute, {"pairs": tuple}),
-    "reduce_scatter": (_reduce_scatter, {"op": str, "axis": int, "tiled": bool}),
+
+def _send(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape, attrs = _permute(blocks, groups, attrs)
+    assert isinstance(shape, tuple)  # permute gives one shape to all
+    arriving = {group[destination] for group in groups for _, destination in attrs["pairs"]}
+    return dtype, [shape if rank in arriving else None for rank in range(len(blocks))], attrs
+
+
+def _shuffle(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    size, sources = equal_size(groups), attrs["sources"]
+    if sorted(sources) != list(range(size)):
+        raise no.NotPermutationError(f"sources {list(sources)} must list each of the {size} positions once")
+    return *_first(blocks), {"pairs": tuple((source, p) for p, source in enumerate(sources))}
+
+
+def _broadcast(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
+    root_in(groups, attrs["root"])
+    return *_first(blocks), attrs
+
+
+def _first(blocks: Blocks) -> tuple[str, Shape]:
+    return blocks[0].node.dtype, blocks[0].view.shape
+
+
+def _only_roots(shape: Shape, groups: Groups, root: int) -> list[Shape | None]:
+    roots = {group[root] for group in groups}
+    return [shape if rank in roots else None for rank in range(sum(len(group) for group in groups))]
+
+
+CHECKS: Final[dict[str, Callable[[Blocks, Groups, Attrs], Found]]] = {
+    "all_gather": _all_gather,
+    "all_reduce": _all_reduce,
+    "all_to_all": _all_to_all,
+    "all_to_all_uneven": _all_to_all_uneven,
+    "arg_reduce": _arg_reduce,
+    "broadcast": _broadcast,
+    "gather": _gather,
+    "permute": _permute,
+    "reduce": _reduce,
+    "reduce_scatter": _reduce_scatter,
+    "scatter": _scatter,
+    "send": _send,
+    "shuffle": _shuffle,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from conformance.backends.opencl.graph import Copy, Elementwise, Join, Movement, Node, Reduce
 
@@ -19,6 +19,15 @@ def reachable(results: tuple[Movement, ...]) -> list[Node]:
             stack.append((node, True))
             stack.extend((each, False) for each in reversed(tuple(needs(node))) if each not in depth)
     return sorted(depth, key=depth.__getitem__)
+
+
+def staged(order: list[Node], stages: Mapping[Node, int]) -> list[tuple[Node, int]]:
+    """Return the nodes of ``order``, each after what it needs, by stage: no earlier than it says or its needs are."""
+    found: dict[Node, int] = {}
+    for node in order:
+        found[node] = max((found[each] for each in needs(node)), default=0)
+        found[node] = max(found[node], stages.get(node, 0))
+    return sorted(found.items(), key=lambda pair: pair[1])
 
 
 def needs(node: Node) -> Iterator[Node]:

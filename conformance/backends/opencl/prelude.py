@@ -37,15 +37,18 @@ static uint round_small(float x, int exponent, int mantissa, int infinite) {
 #define COMPLEX(real) \\
   static real##2 times_##real##2(real##2 a, real##2 b) { \\
     return (real##2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); } \\
+  static real##2 quotient_##real##2(real##2 a, real##2 b) { \\
+    real one = (real)(1.0 / (double)b.x); \\
+    return (real##2)((a.x + a.y * b.y) * one, (a.y - a.x * b.y) * one); } \\
   static int unordered_##real##2(real##2 a) { return a.x != a.x || a.y != a.y; } \\
   static int after_##real##2(real##2 a, real##2 b) { \\
     return (a.x > b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y >= b.y); }
 COMPLEX(float)
 COMPLEX(double)
-static long place(ulong i, long axes, __global const long* extents, __global const long* access) {
-  long at = access[1];
-  for (long d = axes - 1; d > 0; --d) { at += (long)(i % (ulong)extents[d]) * access[d + 2]; i /= (ulong)extents[d]; }
-  return axes > 0 ? at + (long)i * access[2] : at;
+static long place(ulong i, long axes, __global const long* extents, __global const long* strides) {
+  long at = 0;
+  for (long d = axes - 1; d > 0; --d) { at += (long)(i % (ulong)extents[d]) * strides[d]; i /= (ulong)extents[d]; }
+  return axes > 0 ? at + (long)i * strides[0] : at;
 }
 """
 """Contraction would fuse a product and a sum into one rounding. The small formats (an exponent and a mantissa of so

@@ -19,6 +19,22 @@ class UnknownReductionError(RejectionError):
     """No such reduction."""
 
 
+class ReductionUndefinedError(RejectionError):
+    """A reduction that has no meaning for the dtype."""
+
+
+class NothingToReduceError(RejectionError):
+    """A local axis without elements: a reduction of nothing has no value."""
+
+
+class MeshAxisUnknownError(RejectionError):
+    """An axis name the mesh does not have."""
+
+
+class MeshAxisRepeatedError(RejectionError):
+    """A mesh axis named twice."""
+
+
 class GroupsNotPartitionError(RejectionError):
     """The groups do not name every rank exactly once."""
 
@@ -29,6 +45,10 @@ class UnequalGroupsError(RejectionError):
 
 class AxisOutOfRangeError(RejectionError):
     """An axis the block does not have."""
+
+
+class AxisRepeatedError(RejectionError):
+    """An axis of the block named twice."""
 
 
 class ExtentIndivisibleError(RejectionError):
@@ -45,6 +65,34 @@ class PositionOutOfRangeError(RejectionError):
 
 class PositionRepeatedError(RejectionError):
     """Two pairs with one source or one destination."""
+
+
+class NotPermutationError(RejectionError):
+    """Sources that do not list every position once."""
+
+
+class SplitSizesError(RejectionError):
+    """Split sizes that are not a count for each member, do not mirror each other, or miss the rows of a block."""
+
+
+class SliceTablesError(RejectionError):
+    """Offsets and sizes that are no integers, not of one axis, not of one length, or not the sizes of the peers."""
+
+
+class SliceOutOfRangeError(RejectionError):
+    """A slice beyond the rows of the operand or of the output."""
+
+
+class TransferMismatchError(RejectionError):
+    """A recv that expects other pairs, another shape or another dtype than was sent."""
+
+
+class WrongValueError(RejectionError):
+    """A token where blocks are needed, blocks where a token is needed, or a rank that holds nothing."""
+
+
+class ConstantTooLargeError(RejectionError):
+    """A reduced number that int32 cannot hold."""
 
 
 class BlocksDifferError(RejectionError):

@@ -3,8 +3,9 @@
 Every kernel takes the storages it writes, the storages it reads and one table of 64-bit integers. Work-item
 ``(i, p)`` handles element ``first + i`` of part ``p``; the table begins with where each part's record starts:
 
-    count, first, axes, loads, stores, operation, extents...,
-    for each load and store: slot, offset, strides...
+    count, first, axes, inner axes, loads, stores, operation, mode, scalar, extents..., inner extents...,
+    for each load: slot, offset, strides..., inner strides...,
+    for each store: slot, offset, strides...
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ from typing import Final, NamedTuple
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.prelude import PRELUDE
+from conformance.cases.dtypes import kind
 
 SLOTS: Final = 8
-"""Storages a kernel reads, and writes when it fans out. Longer folds and joins take several launches."""
+"""Storages a kernel reads, and writes when it folds. Longer folds and joins take several launches."""
 
-OPERATIONS: Final = ("sum", "product", "max", "min")
+OPERATIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor", "arg_max", "arg_min", "scaled_sum")
 """What two elements are combined by; a launch names one by its number here."""
+
+MODES: Final = ("plain", "scale", "divide", "position")
+"""What a fold does besides combining: multiply every element by the scalar first, divide the end result by it, or
+store which load the result is. The last two may store another type: a quotient of integers is a double, a position an
+int."""
 
 MOVES: Final = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "ulong2"}
 """Element width in bytes to the unsigned type that moves it, so that every bit survives."""
@@ -27,81 +34,168 @@ MOVES: Final = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "ulong2"}
 class Body(NamedTuple):
     """What a kernel computes.
 
-    ``operation`` is ``move``, ``cast`` or one of ``OPERATIONS``. ``source`` and ``target`` are dtypes, or for
-    ``move`` both the element width in bytes. ``fan`` is how many storages the kernel writes.
+    ``operation`` is ``move`` or one of ``OPERATIONS``. ``source`` is the dtype of the loads and ``accumulator`` the
+    dtype that is computed in, or for ``move`` both the element width in bytes.
     """
 
     operation: str
     source: str
-    target: str
-    fan: int
+    accumulator: str
 
     @property
     def kernel(self) -> str:
-        """Return the name of the kernel, one for all operations of a pair of dtypes.
+        """Return the name of the kernel, one for all operations and modes of a pair of dtypes.
 
-        The operation is an argument: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
+        Both are arguments: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
         predictable branch an element is far below that.
         """
         if self.operation == "move":
             return f"move_{self.source}"
-        return f"fold_{self.source}_{self.target}_{self.fan}"
+        return f"fold_{self.source}_{self.accumulator}"
 
     @property
     def program(self) -> tuple[str, str]:
         """Return the key of the program that holds it: all moves share one, other kernels one a pair of dtypes."""
-        return ("move", "move") if self.operation == "move" else (self.source, self.target)
+        return ("move", "move") if self.operation == "move" else (self.source, self.accumulator)
 
     @property
     def code(self) -> int:
         """Return the number of the operation; any will do where nothing is combined."""
         return OPERATIONS.index(self.operation) if self.operation in OPERATIONS else 0
 
+    @property
+    def targets(self) -> int:
+        """Return how many storages the kernel takes to write."""
+        return 1 if self.operation == "move" else SLOTS
+
 
 def render(program: tuple[str, str]) -> str:
     """Return the OpenCL C of a whole program."""
     if program == ("move", "move"):
-        kernels = [_kernel(f"move_{width}", kind, kind, 1, "x", "") for width, kind in MOVES.items()]
-        return PRELUDE + "\n".join(kernels)
-    source, target = program
-    storages = FORMATS[source].storage, FORMATS[target].storage
-    cases = "".join(f"case {code}: acc = {_combine(op, target)}; break; " for code, op in enumerate(OPERATIONS))
-    combine = f"else {{ {storages[1]} a = acc; switch (part[5]) {{ {cases}}} }}"
-    kernels = [
-        _kernel(f"fold_{source}_{target}_{fan}", *storages, fan, _convert(source, target), combine)
-        for fan in (1, SLOTS)
-    ]
-    return PRELUDE + "\n".join(kernels)
+        return PRELUDE + "\n".join(_move(f"move_{width}", kind) for width, kind in MOVES.items())
+    return PRELUDE + _fold(*program)
 
 
-def _kernel(name: str, source: str, target: str, fan: int, load: str, combine: str) -> str:
-    writes = "".join(f"__global {target}* w{slot}, " for slot in range(fan))
-    reads = "".join(f"__global const {source}* r{slot}, " for slot in range(SLOTS))
-    pick_read = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
-    pick_write = "".join(f"case {slot}: to = w{slot}; break; " for slot in range(1, fan))
-    return f"""\
-__kernel void {name}({writes}{reads}__global const long* table) {{
+_READS: Final = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
+_WRITES: Final = "".join(f"case {slot}: to = w{slot}; break; " for slot in range(1, SLOTS))
+_HEAD: Final = """\
   __global const long* part = table + table[get_global_id(1)];
   if ((long)get_global_id(0) >= part[0]) return;
   ulong i = part[1] + get_global_id(0);
-  long axes = part[2], loads = part[3], stores = part[4];
-  __global const long* extents = part + 6;
-  __global const long* access = extents + axes;
-  {target} acc = 0;
-  for (long k = 0; k < loads; ++k, access += axes + 2) {{
-    __global const {source}* from = r0;
-    switch (access[0]) {{ {pick_read}default: break; }}
-    {source} x = from[place(i, axes, extents, access)];
-    {target} v = {load};
-    if (k == 0) acc = v; {combine}
+  long axes = part[2], inner = part[3], loads = part[4], stores = part[5];
+  __global const long* extents = part + 9;
+  __global const long* within = extents + axes;
+  __global const long* access = within + inner;
+"""
+
+
+def _arguments(source: str, target: str, targets: int) -> str:
+    writes = "".join(f"__global {target}* w{slot}, " for slot in range(targets))
+    reads = "".join(f"__global const {source}* r{slot}, " for slot in range(SLOTS))
+    return f"{writes}{reads}__global const long* table"
+
+
+def _move(name: str, element: str) -> str:
+    return f"""\
+__kernel void {name}({_arguments(element, element, 1)}) {{
+{_HEAD}  {element} x = 0;
+  if (loads > 0) {{
+    __global const {element}* from = r0;
+    switch (access[0]) {{ {_READS}default: break; }}
+    x = from[access[1] + place(i, axes, extents, access + 2)];
+    access += axes + 2;
   }}
+  w0[access[1] + place(i, axes, extents, access + 2)] = x;
+}}
+"""
+
+
+def _fold(source: str, dtype: str) -> str:
+    load, store = FORMATS[source].storage, FORMATS[dtype].storage
+    cases = "".join(f"case {OPERATIONS.index(op)}: {code} break; " for op, code in _combines(dtype).items())
+    unordered = FORMATS[dtype].unordered.format(a=_in("order", dtype, "a"))
+    nan = f"if ({unordered}) at = 0x7fffffff;" if unordered else ""
+    scale = f"if (mode == 1) a = {_scaled(dtype)}; " if kind(dtype) in ("float", "complex") else ""
+    divide = "" if dtype == "bool" else _quotient(dtype)
+    return f"""\
+__kernel void fold_{source}_{dtype}({_arguments(load, store, SLOTS)}) {{
+{_HEAD}  long operation = part[6], mode = part[7];
+  ulong repeats = 1;
+  for (long d = 0; d < inner; ++d) repeats *= (ulong)within[d];
+  {store} a = 0;
+  int at = 0;
+  for (long k = 0; k < loads; ++k, access += axes + inner + 2) {{
+    __global const {load}* from = r0;
+    switch (access[0]) {{ {_READS}default: break; }}
+    from += access[1] + place(i, axes, extents, access + 2);
+    for (ulong t = 0; t < repeats; ++t) {{
+      {load} x = from[place(t, inner, within, access + 2 + axes)];
+      {store} v = {_convert(source, dtype)};
+      if (k > 0 || t > 0) switch (operation) {{ {cases}default: break; }}
+      else {{ a = v; {scale}}}
+    }}
+  }}
+  {nan}
   for (long k = 0; k < stores; ++k, access += axes + 2) {{
-    __global {target}* to = w0;
-    switch (access[0]) {{ {pick_write}default: break; }}
-    to[place(i, axes, extents, access)] = acc;
+    __global {store}* to = w0;
+    switch (access[0]) {{ {_WRITES}default: break; }}
+    long here = access[1] + place(i, axes, extents, access + 2);
+    if (mode == 3) ((__global int*)to)[here] = at;
+    {divide}
+    else to[here] = a;
   }}
 }}
 """
+
+
+def _combines(dtype: str) -> dict[str, str]:
+    """Return the statements that combine ``a`` with ``v``, both in storage form, for every operation there is."""
+    family, form = kind(dtype), FORMATS[dtype]
+    found = {op: f"a = {_combine(op, dtype)};" for op in ("sum", "product", "max", "min")}
+    if family in ("bool", "integer"):
+        for op, sign in (("and", "&"), ("or", "|"), ("xor", "^")):
+            found[op] = f"a = ({form.storage})(a {sign} v);"
+    else:
+        found["scaled_sum"] = f"v = {_scaled(dtype)}; {found['sum']}"
+    if family != "complex":
+        a, v = _in("order", dtype, "a"), _in("order", dtype, "v")
+        # A NaN takes the place of any number and keeps it, for no comparison with it holds.
+        nan = f" || {form.unordered.format(a=v)}" if form.unordered else ""
+        for op, sign in (("arg_max", ">"), ("arg_min", "<")):
+            found[op] = f"if ({v} {sign} {a}{nan}) {{ a = v; at = (int)k; }}"
+    return found
+
+
+def _combine(operation: str, dtype: str) -> str:
+    """Return ``a`` and ``v`` combined and rounded; C operators on the widened values."""
+    form = FORMATS[dtype]
+    if operation in ("sum", "product"):
+        a, b = _in("widen", dtype, "a"), _in("widen", dtype, "v")
+        return _in("round", dtype, f"({a} + {b})" if operation == "sum" else form.multiply.format(a=a, b=b))
+    a, b = _in("order", dtype, "a"), _in("order", dtype, "v")
+    # fmax and fmin would drop NaN.
+    wins = (form.greater if operation == "max" else form.less).format(a=a, b=b)
+    if form.unordered:
+        wins = f"{wins} || {form.unordered.format(a=a)}"
+    return f"({wins}) ? a : v"
+
+
+def _scaled(dtype: str) -> str:
+    """Return ``v`` multiplied by the scalar of the launch and rounded; only for floats and complex numbers."""
+    form = FORMATS[dtype]
+    scalar = _in("widen", dtype, form.scalar.format(x="part[8]"))
+    return _in("round", dtype, form.multiply.format(a=_in("widen", dtype, "v"), b=scalar))
+
+
+def _quotient(dtype: str) -> str:
+    """Return the branch that stores ``a`` divided by the scalar of the launch."""
+    form = FORMATS[dtype]
+    if kind(dtype) == "integer":
+        quotient = f"(double)({_in('order', dtype, 'a')}) / as_double(part[8])"
+        return f"else if (mode == 2) ((__global double*)to)[here] = {quotient};"
+    scalar = _in("widen", dtype, form.scalar.format(x="part[8]"))
+    quotient = form.divide.format(real=form.arithmetic, a=_in("widen", dtype, "a"), b=scalar)
+    return f"else if (mode == 2) to[here] = {_in('round', dtype, quotient)};"
 
 
 def _convert(source: str, target: str) -> str:
@@ -109,20 +203,6 @@ def _convert(source: str, target: str) -> str:
     if source == target:
         return FORMATS["bool"].order.format(x="x") if source == "bool" else "x"
     return _in("round", target, f"(({FORMATS[target].arithmetic}){_in('widen', source, 'x')})")
-
-
-def _combine(operation: str, dtype: str) -> str:
-    """Return ``a`` and ``v``, both in storage form, combined and rounded; C operators on the widened values."""
-    kind = FORMATS[dtype]
-    if operation in ("sum", "product"):
-        a, b = _in("widen", dtype, "a"), _in("widen", dtype, "v")
-        return _in("round", dtype, f"({a} + {b})" if operation == "sum" else kind.multiply.format(a=a, b=b))
-    a, b = _in("order", dtype, "a"), _in("order", dtype, "v")
-    # fmax and fmin would drop NaN.
-    wins = (kind.greater if operation == "max" else kind.less).format(a=a, b=b)
-    if kind.unordered:
-        wins = f"{wins} || {kind.unordered.format(a=a)}"
-    return f"({wins}) ? a : v"
 
 
 def _in(form: str, dtype: str, value: str) -> str:

@@ -1,4 +1,4 @@
-"""Nodes become ordered items: uploads, copies and kernels, each with the byte ranges it reads and writes.
+"""Nodes become ordered items: uploads, copies, kernels and barriers, each with the byte ranges it reads and writes.
 
 Only nodes that a result needs are scheduled, and blocks without elements never are. Items are ordered by
 depth, so that devices work side by side; edges come from hazards over byte ranges, not from the graph.
@@ -6,29 +6,35 @@ depth, so that devices work side by side; edges come from hazards over byte rang
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.fuse import Filled, filled
-from conformance.backends.opencl.graph import Buffer, Copy, Elementwise, Join, Movement, Node, Part, Reduce
+from conformance.backends.opencl.graph import Buffer, Copy, Elementwise, Fill, Join, Movement, Node, Part, Reduce
 from conformance.backends.opencl.hazards import Access, Hazards
-from conformance.backends.opencl.order import reachable
+from conformance.backends.opencl.order import reachable, staged
 from conformance.backends.opencl.render import SLOTS, Body
 from conformance.backends.opencl.view import View, coalesced, contiguous
+from conformance.cases.program import Groups
 
 
 class Work(msgspec.Struct, frozen=True):
     """One part of a kernel: ``size`` elements from ``first`` of the loads' shape, folded and stored.
 
-    Loads and stores are ``(slot, view)``; all views have one shape.
+    Loads and stores are ``(slot, view)``; all views have one shape. ``within`` are, for each load, the axes that are
+    folded away at every one of its elements. ``mode`` is one of ``render.MODES`` and ``scalar`` its bits.
     """
 
     first: int
     size: int
     loads: tuple[tuple[int, View], ...]
     stores: tuple[tuple[int, View], ...]
+    within: tuple[View, ...] = ()
+    mode: str = "plain"
+    scalar: int = 0
 
 
 class Target(msgspec.Struct, frozen=True, eq=False):
@@ -62,6 +68,16 @@ class Transfer(Item, frozen=True, eq=False):
     size: int
 
 
+class Constant(Item, frozen=True, eq=False):
+    """The value of a ``Fill`` in every element of its storage."""
+
+    node: Fill
+
+
+class Barrier(Item, frozen=True, eq=False):
+    """Nothing later on the device begins before the items it waits for are done."""
+
+
 class Kernel(Item, frozen=True, eq=False):
     """One launch of ``body``."""
 
@@ -78,16 +94,37 @@ class Schedule(msgspec.Struct, frozen=True, eq=False):
     nodes: tuple[Node, ...]
 
 
-def schedule(results: tuple[Movement, ...], alignment: int) -> Schedule:
-    """Return the schedule of the results; sub-buffers begin at multiples of ``alignment`` bytes."""
-    order = reachable(results)
-    fill = filled(order, results, alignment)
+def schedule(
+    results: tuple[Movement, ...],
+    alignment: int,
+    stages: Mapping[Node, int] = MappingProxyType({}),
+    barriers: tuple[Groups, ...] = (),
+) -> Schedule:
+    """Return the schedule of the results; sub-buffers begin at multiples of ``alignment`` bytes.
+
+    ``stages`` says after how many of the ``barriers`` a node comes; none where it says nothing.
+    """
+    order = staged(reachable(results), stages)
+    fill = filled([node for node, _ in order], results, alignment)
     hazards = Hazards()
     items: list[Item] = []
-    for node in order:
+    passed = 0
+    for node, stage in order:
+        for groups in barriers[passed:stage]:
+            items.extend(_barriers(groups, items))
+        passed = stage
         for item in _items(node, fill):
             items.append(msgspec.structs.replace(item, after=hazards.record(len(items), item.accesses)))
-    return Schedule(tuple(items), tuple(node for node in order if node not in fill.within))
+    return Schedule(tuple(items), tuple(node for node, _ in order if node not in fill.within))
+
+
+def _barriers(groups: Groups, items: list[Item]) -> list[Item]:
+    """Return for each member the item that waits for all that the members of its group have been given so far."""
+    found: list[Item] = []
+    for group in groups:
+        before = tuple(number for number, item in enumerate(items) if item.device in group)
+        found.extend(Barrier(device, (), before) for device in group)
+    return found
 
 
 def _items(node: Node, fill: Filled) -> Iterator[Item]:
@@ -98,24 +135,53 @@ def _items(node: Node, fill: Filled) -> Iterator[Item]:
         start, size = node.start * width, node.size * width
         accesses = (Access(node.source, start, start + size, write=False), Access(node, 0, size, write=True))
         yield Transfer(node.device, accesses, (), node.source, node, start, size)
+    elif isinstance(node, Fill):
+        yield Constant(node.device, (Access(node, 0, _bytes(node), write=True),), (), node)
     elif isinstance(node, Elementwise):
-        yield _fold(node, "cast", (node.operand,), 0, fill)
+        yield _moved(node)
     elif isinstance(node, Reduce):
-        yield _fold(node, node.op, node.operands, node.first, fill)
+        yield _folded(node, fill)
     elif isinstance(node, Join) and node not in fill.joins:
         yield from _join(node)
 
 
-def _fold(node: Node, op: str, operands: tuple[Movement, ...], first: int, fill: Filled) -> Kernel:
+def _moved(node: Elementwise) -> Kernel:
+    view, stored = coalesced((node.operand.view, contiguous(node.operand.view.shape)))
+    target, sources = (Target(node, 0, node.size),), (node.operand.node,)
+    width = str(FORMATS[node.dtype].itemsize)
+    work = Work(0, node.size, ((0, view),), ((0, stored),))
+    return Kernel(node.device, _accesses(target, sources), (), Body("move", width, width), target, sources, (work,))
+
+
+def _folded(node: Reduce, fill: Filled) -> Kernel:
     targets = tuple(Target(*place) for place in fill.within.get(node, ((node, 0, node.size),)))
-    sources, slots = _slots([operand.node for operand in operands])
+    sources, slots = _slots([operand.node for operand in node.operands])
+    kept, within = zip(*(operand.view.split(node.local) for operand in node.operands), strict=True)
     # A kernel sees its targets from their own beginning, so element ``first`` is stored at 0.
-    stored = contiguous(operands[0].view.shape).shifted(-first)
-    views = coalesced((*(operand.view for operand in operands), stored))
+    stored = contiguous(kept[0].shape).shifted(-node.first)
+    views = coalesced((*kept, stored))
     loads = tuple(zip(slots, views[:-1], strict=True))
-    work = Work(first, node.size, loads, tuple((slot, views[-1]) for slot in range(len(targets))))
-    body = _body(op, operands[0].node.dtype, node.dtype, len(operands), len(targets))
+    stores = tuple((slot, views[-1]) for slot in range(len(targets)))
+    mode, scalar = _mode(node)
+    within = coalesced(within) if node.local else ()
+    work = Work(node.first, node.size, loads, stores, within, mode, scalar)
+    source = node.operands[0].node.dtype
+    body = Body(node.op, source, node.accumulator)
+    # One operand is never combined: its bits only move, unless something is done to it on the way.
+    if len(loads) == len(targets) == 1 and mode == "plain" and not within and source == node.accumulator:
+        width = str(FORMATS[source].itemsize)
+        body = Body("move", width, width)
     return Kernel(node.device, _accesses(targets, sources), (), body, targets, sources, (work,))
+
+
+def _mode(node: Reduce) -> tuple[str, int]:
+    if node.op.startswith("arg_"):
+        return "position", 0
+    if node.scale is not None:
+        return "scale", node.scale
+    if node.divisor is not None:
+        return "divide", node.divisor
+    return "plain", 0
 
 
 def _join(node: Join) -> Iterator[Kernel]:
@@ -129,7 +195,7 @@ def _join(node: Join) -> Iterator[Kernel]:
             views = coalesced((*read, part.at))
             loads = tuple((next(ahead), view) for view in views[:-1])
             works.append(Work(0, part.at.size, loads, ((0, views[-1]),)))
-        body = Body("move", width, width, 1)
+        body = Body("move", width, width)
         yield Kernel(node.device, _accesses((target,), sources), (), body, (target,), sources, tuple(works))
 
 
@@ -153,16 +219,6 @@ def _slots(nodes: list[Node]) -> tuple[tuple[Node, ...], list[int]]:
     places: dict[Node, int] = {}
     slots = [places.setdefault(node, len(places)) for node in nodes]
     return tuple(places), slots
-
-
-def _body(op: str, source: str, target: str, operands: int, targets: int) -> Body:
-    # One operand is never combined: its bits only move, unless the dtype changes on the way.
-    if operands == 1 and source == target and targets == 1:
-        width = str(FORMATS[source].itemsize)
-        return Body("move", width, width, 1)
-    if operands == 1 and source != target and targets == 1:
-        return Body("cast", source, target, 1)
-    return Body(op, source, target, 1 if targets == 1 else SLOTS)
 
 
 def _accesses(targets: tuple[Target, ...], sources: tuple[Node, ...]) -> tuple[Access, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-Algorithm = Literal["naive", "ring", "direct"]
+Algorithm = Literal["naive", "ring", "direct", "all_to_all", "tree", "one_shot"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = get_args(Algorithm)
 
 DeviceKind = Literal["basic", "pthread"]
@@ -22,15 +22,21 @@ DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
 class Settings:
     """How collectives are lowered and where they run.
 
-    ``force`` takes one algorithm wherever it applies. Otherwise a reduction of at least ``ring_from`` elements a
-    rank in a group of at least ``ring_members`` runs on the ring, and everything else sharded-direct.
+    ``force`` takes one algorithm wherever it applies. Otherwise a reduction in a group of at least ``ring_members``
+    runs one-shot below ``one_shot_below`` elements a rank, and from ``ring_from``, ``all_to_all_from`` or ``tree_from``
+    elements a rank, the first of them that is reached, on the ring, by all-to-all or on the tree. Everything else runs
+    sharded-direct.
 
-    ``ring_from`` is out of reach by default: sharded-direct was 3 to 9 times as fast (float32 sum over 4 ranks, 4 KiB
-    to 4 MiB, PoCL on two cores), and the ring associates differently, so taking it must be asked for.
+    All are out of reach by default. Sharded-direct was 3 to 9 times as fast as the ring (float32 sum over 4 ranks,
+    4 KiB to 4 MiB, PoCL on two cores), and below one shard it is a single kernel where one-shot has one a device. The
+    ring and the tree associate differently, so taking them must be asked for.
     """
 
     force: Algorithm | None = None
     ring_from: int = 2**62
+    all_to_all_from: int = 2**62
+    tree_from: int = 2**62
+    one_shot_below: int = 0
     ring_members: int = 3
     platform: str = "Portable Computing Language"
     devices: DeviceKind = "basic"
@@ -43,9 +49,11 @@ class Settings:
             raise ValueError(f"unknown algorithm {self.force!r}; known are {', '.join(ALGORITHMS)}")
         if self.devices not in DEVICE_KINDS:
             raise ValueError(f"unknown kind of device {self.devices!r}; known are {', '.join(DEVICE_KINDS)}")
-        for name in ("ring_from", "ring_members", "device_count", "programs"):
+        for name in ("ring_from", "all_to_all_from", "tree_from", "ring_members", "device_count", "programs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.one_shot_below < 0:
+            raise ValueError(f"one_shot_below must be at least 0, got {self.one_shot_below}")
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:

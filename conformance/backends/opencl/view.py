@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import msgspec
 
@@ -43,6 +44,16 @@ class View(msgspec.Struct, frozen=True):
         shape = self.shape[:axis] + self.shape[axis + 1 :]
         strides = self.strides[:axis] + self.strides[axis + 1 :]
         return View(shape, strides, self.offset + at * self.strides[axis])
+
+    def last(self, axes: Sequence[int]) -> View:
+        """Return the view with ``axes``, in that order, after all others."""
+        order = [*(axis for axis in range(len(self.shape)) if axis not in axes), *axes]
+        return View(tuple(self.shape[a] for a in order), tuple(self.strides[a] for a in order), self.offset)
+
+    def split(self, axes: int) -> tuple[View, View]:
+        """Return the view of all but the last ``axes`` axes, and that of those alone, from element 0 on."""
+        at = len(self.shape) - axes
+        return View(self.shape[:at], self.strides[:at], self.offset), View(self.shape[at:], self.strides[at:])
 
     def shifted(self, by: int) -> View:
         """Return the same view of a storage that begins ``by`` elements earlier."""

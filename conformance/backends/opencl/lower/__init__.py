@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 import msgspec
 
-from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, Movement, Output
+from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, Movement, Node, Output, whole
 from conformance.backends.opencl.lower.choose import choose
-from conformance.backends.opencl.lower.direct import direct
-from conformance.backends.opencl.lower.naive import naive
-from conformance.backends.opencl.lower.ring import ring
+from conformance.backends.opencl.lower.moving import moved
+from conformance.backends.opencl.lower.reducing import REDUCING, reduced
+from conformance.backends.opencl.order import reachable
 from conformance.backends.opencl.settings import Algorithm, Settings
 from conformance.backends.opencl.view import contiguous
 
-Lowering = Callable[[Collective, tuple[int, ...]], dict[int, Movement]]
-"""Take a collective and one of its groups; return what each member receives."""
-
-LOWERINGS: Final[dict[Algorithm, Lowering]] = {"naive": naive, "ring": ring, "direct": direct}
+Blocks = tuple[Movement | None, ...]
 
 
-def lower(results: dict[str, tuple[Movement, ...]], settings: Settings) -> dict[str, tuple[Movement, ...]]:
-    """Return the results with per-device nodes for every collective, each block in C order in its own storage."""
+class Lowered(msgspec.Struct, frozen=True, eq=False):
+    """The blocks of every result, each in C order in its own storage, and after how many barriers each node comes."""
+
+    results: dict[str, Blocks]
+    stages: dict[Node, int]
+
+
+def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
+    """Return what each member of ``group`` receives, by rank, made by one algorithm."""
+    return (reduced if made.operation in REDUCING else moved)(made, group, algorithm)
+
+
+def lower(results: dict[str, Blocks], settings: Settings) -> Lowered:
+    """Return the results with per-device nodes for every collective."""
     done: dict[Collective, dict[int, Movement]] = {}
+    stages: dict[Node, int] = {}
 
     def resolve(block: Movement) -> Movement:
         # Programs are short, so collectives nest a few deep at most; recursion is safe.
@@ -32,20 +39,28 @@ def lower(results: dict[str, tuple[Movement, ...]], settings: Settings) -> dict[
         made = block.node.collective
         if made not in done:
             inputs = tuple(resolve(each) for each in made.blocks)
-            ready = msgspec.structs.replace(made, blocks=inputs)
+            under = tuple(resolve(each) for each in made.under)
+            ready = msgspec.structs.replace(made, blocks=inputs, under=under)
             found: dict[int, Movement] = {}
             for group in made.groups:
-                algorithm = choose(made.operation, inputs[0].view.size, len(group), settings)
-                found.update(LOWERINGS[algorithm](ready, group))
+                algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
+                found.update(lowering(ready, group, algorithm))
             done[made] = found
+            if made.stage:
+                for node in reachable(tuple(found.values())):
+                    stages.setdefault(node, 0 if isinstance(node, Buffer) else made.stage)
         return done[made][block.node.device]
 
-    return {name: tuple(_stored(resolve(block)) for block in blocks) for name, blocks in results.items()}
+    lowered = {
+        name: tuple(None if block is None else _stored(resolve(block)) for block in blocks)
+        for name, blocks in results.items()
+    }
+    return Lowered(lowered, stages)
 
 
 def _stored(block: Movement) -> Movement:
     """Return the block in storage that no input shares: a result that is an input is still a fresh value."""
-    node, shape = block.node, block.view.shape
-    if not isinstance(node, Buffer):
+    node, view = block.node, block.view
+    if not isinstance(node, Buffer) and view == contiguous(view.shape) and view.size == node.size:
         return block
-    return Movement(Elementwise(node.device, node.dtype, block.view.size, block), contiguous(shape))
+    return whole(Elementwise(node.device, node.dtype, view.size, block), view.shape)

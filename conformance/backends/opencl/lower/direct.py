@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph import Collective, Join, Movement, Part, Reduce, whole
-from conformance.backends.opencl.lower.naive import joined
-from conformance.backends.opencl.lower.received import operands
+from conformance.backends.opencl.graph import Join, Movement, Part, whole
+from conformance.backends.opencl.lower.folding import Folding
 from conformance.backends.opencl.view import contiguous
 
 SHARD_BYTES: Final = 128
@@ -15,18 +14,18 @@ SHARD_BYTES: Final = 128
 every CPU device measured. Where a device asks for more, the scheduler writes shards to storage of their own."""
 
 
-def direct(made: Collective, group: tuple[int, ...]) -> dict[int, Movement]:
-    """Return each member's result: its own part of the work, and for ``all_reduce`` every member's shard."""
-    if made.operation == "all_reduce":
-        return _sharded(made, group)
-    if made.operation == "reduce_scatter":
-        found = {}
-        for position, rank in enumerate(group):
-            pieces = operands(made, group, position)
-            size = pieces[0].view.size
-            found[rank] = whole(Reduce(rank, made.dtype, size, made.attrs["op"], pieces), made.shape)
-        return found
-    return {rank: joined(made, group, position, near=False) for position, rank in enumerate(group)}
+def fold(folding: Folding, group: tuple[int, ...], wanted: tuple[int, ...]) -> dict[int, Movement]:
+    """Return the end result on every ``wanted`` position: each member folds its shard and writes it to all of them."""
+    parts = []
+    for rank, (first, size) in zip(
+        group, shards(folding.size, len(group), FORMATS[folding.dtype].itemsize), strict=False
+    ):
+        shard = folding.of_raw(rank, folding.raw, first, size)
+        parts.append(Part(contiguous((size,)).shifted(first), shard))
+    return {
+        position: whole(Join(group[position], folding.dtype, folding.size, tuple(parts)), (folding.size,))
+        for position in wanted
+    }
 
 
 def shards(elements: int, members: int, itemsize: int) -> tuple[tuple[int, int], ...]:
@@ -41,12 +40,3 @@ def shards(elements: int, members: int, itemsize: int) -> tuple[tuple[int, int],
             found.append((first, stop - first))
         first = stop
     return tuple(found)
-
-
-def _sharded(made: Collective, group: tuple[int, ...]) -> dict[int, Movement]:
-    blocks, op, elements = operands(made, group, 0), made.attrs["op"], contiguous(made.shape).size
-    parts = []
-    for rank, (first, size) in zip(group, shards(elements, len(group), FORMATS[made.dtype].itemsize), strict=False):
-        shard = Reduce(rank, made.dtype, size, op, blocks, first)
-        parts.append(Part(contiguous((size,)).shifted(first), whole(shard, (size,))))
-    return {rank: whole(Join(rank, made.dtype, elements, tuple(parts)), made.shape) for rank in group}

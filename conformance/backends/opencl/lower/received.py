@@ -10,28 +10,34 @@ import msgspec
 from conformance.backends.opencl.graph import Collective, Movement
 from conformance.backends.opencl.view import View, contiguous
 
-REDUCING: Final = frozenset({"all_reduce", "reduce_scatter"})
-
 
 class Arrival(msgspec.Struct, frozen=True):
-    """Member ``source``'s elements ``taken`` land at ``at`` of the result; ``source`` ``None`` is zero bits."""
+    """Member ``source``'s elements ``taken`` land at ``at`` of the result.
+
+    Without a source they are the receiver's own, of the block that is written over (``kept``), or zero bits.
+    """
 
     at: View
     source: int | None
     taken: View
+    kept: Movement | None = None
 
 
 def arrivals(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
-    """Yield what lands where on the member at ``position``; together the arrivals fill its result."""
-    return _MOVING[made.operation](made, group, position)
+    """Yield what lands where on the member at ``position``; together the arrivals fill its result, each place once."""
+    for arrival in _MOVING[made.operation](made, group, position):
+        if arrival.at.size:
+            yield arrival
 
 
 def operands(made: Collective, group: tuple[int, ...], position: int) -> tuple[Movement, ...]:
-    """Return, in member order, the views whose reduction the member at ``position`` receives."""
+    """Return, in member order, the views whose reduction the member at ``position`` receives, local axes last."""
     blocks = [made.blocks[rank] for rank in group]
-    if made.operation == "all_reduce":
-        return tuple(blocks)
-    return tuple(Movement(block.node, _piece(made, block.view, "axis", position, len(group))) for block in blocks)
+    if made.operation == "reduce_scatter":
+        return tuple(Movement(block.node, _piece(made, block.view, "axis", position, len(group))) for block in blocks)
+    # Slices are folded in order of the last local axis first, as NumPy takes them.
+    local = sorted(made.attrs.get("local_axes", ()), reverse=True)
+    return tuple(Movement(block.node, block.view.last(local)) for block in blocks)
 
 
 def _piece(made: Collective, view: View, axis_name: str, position: int, size: int) -> View:
@@ -58,6 +64,30 @@ def _all_to_all(made: Collective, group: tuple[int, ...], position: int) -> Iter
         yield Arrival(_slot(made, "concat_axis", q, size), q, taken)
 
 
+def _all_to_all_uneven(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+    at, sends = 0, made.attrs["sends"]
+    shape = made.shapes[group[position]]
+    assert shape is not None  # every rank receives something of an all_to_all
+    result = contiguous(shape)
+    for q, rank in enumerate(group):
+        count, start = sends[q][position], sum(sends[q][:position])
+        taken = made.blocks[rank].view.narrow(0, start, start + count)
+        yield Arrival(result.narrow(0, at, at + count), q, taken)
+        at += count
+
+
+def _ragged_all_to_all(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+    rank = group[position]
+    kept = made.under[rank]
+    result = contiguous(kept.view.shape)
+    for start, stop, source, first in made.attrs["runs"][rank]:
+        at, rows = result.narrow(0, start, stop), (first, first + stop - start)
+        if source is None:
+            yield Arrival(at, None, kept.view.narrow(0, *rows), kept)
+        else:
+            yield Arrival(at, source, made.blocks[group[source]].view.narrow(0, *rows))
+
+
 def _permute(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
     result = contiguous(made.shape)
     for source, destination in made.attrs["pairs"]:
@@ -72,9 +102,21 @@ def _broadcast(made: Collective, group: tuple[int, ...], _position: int) -> Iter
     yield Arrival(contiguous(made.shape), root, made.blocks[group[root]].view)
 
 
+def _scatter(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+    root = made.attrs["root"]
+    taken = _piece(made, made.blocks[group[root]].view, "axis", position, len(group))
+    yield Arrival(contiguous(made.shape), root, taken)
+
+
 _MOVING: Final[dict[str, Callable[[Collective, tuple[int, ...], int], Iterator[Arrival]]]] = {
     "all_gather": _all_gather,
     "all_to_all": _all_to_all,
-    "permute": _permute,
+    "all_to_all_uneven": _all_to_all_uneven,
     "broadcast": _broadcast,
+    "gather": _all_gather,
+    "permute": _permute,
+    "ragged_all_to_all": _ragged_all_to_all,
+    "scatter": _scatter,
+    "send": _permute,
+    "shuffle": _permute,
 }

@@ -16,7 +16,7 @@ from conformance.backends.opencl.runtime.memory import Memory
 from conformance.backends.opencl.runtime.platform import Platform
 from conformance.backends.opencl.runtime.programs import Programs
 from conformance.backends.opencl.runtime.table import table
-from conformance.backends.opencl.schedule import Item, Kernel, Schedule, Transfer, Upload
+from conformance.backends.opencl.schedule import Barrier, Constant, Item, Kernel, Schedule, Transfer, Upload
 
 Bytes = NDArray[np.uint8]
 
@@ -123,12 +123,17 @@ class Launch:
         if isinstance(item, Upload):
             content = self._inputs[item.node.name, item.node.device]
             return cl.enqueue_copy(queue, self._buffers[item.node], content, is_blocking=False, wait_for=waits)
+        if isinstance(item, Constant):
+            value, size = np.array(item.node.value, np.int32), 4 * item.node.size
+            return cl.enqueue_fill_buffer(queue, self._buffers[item.node], value, 0, size, wait_for=waits)
+        if isinstance(item, Barrier):
+            return cl.enqueue_barrier(queue, wait_for=waits)
         raise TypeError(f"no device can do a {type(item).__name__}")
 
     def _kernel(self, item: Kernel, queue: cl.CommandQueue, waits: list[cl.Event] | None) -> cl.Event:
         targets = [self._target(item, place) for place in range(len(item.targets))]
         sources = [self._buffers[node] for node in item.sources]
-        unused = [None] * (item.body.fan - len(targets)), [None] * (SLOTS - len(sources))
+        unused = [None] * (item.body.targets - len(targets)), [None] * (SLOTS - len(sources))
         kernel = self._programs.kernel(item.body)
         kernel.set_args(*targets, *unused[0], *sources, *unused[1], self._table)
         longest = max(work.size for work in item.works)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends.opencl.render import MODES
 from conformance.backends.opencl.schedule import Kernel, Work
+from conformance.backends.opencl.view import View
 
 
 def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, int]]:
@@ -21,9 +23,13 @@ def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, in
     records: list[int] = []
     for code, work in works:
         starts.append(len(works) + len(records))
-        accesses = (*work.loads, *work.stores)
-        shape = accesses[0][1].shape
-        records += (work.size, work.first, len(shape), len(work.loads), len(work.stores), code, *shape)
-        for slot, view in accesses:
+        shape = (*work.loads, *work.stores)[0][1].shape
+        within = work.within or (View((), ()),) * len(work.loads)
+        records += (work.size, work.first, len(shape), len(within[0].shape) if within else 0)
+        records += (len(work.loads), len(work.stores), code, MODES.index(work.mode), work.scalar)
+        records += (*shape, *(within[0].shape if within else ()))
+        for (slot, view), inner in zip(work.loads, within, strict=True):
+            records += (slot, view.offset, *view.strides, *inner.strides)
+        for slot, view in work.stores:
             records += (slot, view.offset, *view.strides)
     return np.array(starts + records, np.int64), begins

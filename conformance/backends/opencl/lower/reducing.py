@@ -1,0 +1,42 @@
+"""Operations that reduce: which members want which reduction, folded by an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.backends.opencl.graph import Collective, Movement, whole
+from conformance.backends.opencl.lower import all_to_all, direct, naive, one_shot, ring, tree
+from conformance.backends.opencl.lower.folding import Folding
+from conformance.backends.opencl.lower.received import operands
+from conformance.backends.opencl.settings import Algorithm
+
+REDUCING: Final = frozenset({"all_reduce", "arg_reduce", "reduce", "reduce_scatter"})
+
+Fold = Callable[[Folding, tuple[int, ...], tuple[int, ...]], dict[int, Movement]]
+"""Take a reduction, its group and the positions that want it; return at least their end results, flat, by position."""
+
+FOLDS: Final[dict[Algorithm, Fold]] = {
+    "naive": naive.fold,
+    "ring": ring.fold,
+    "direct": direct.fold,
+    "all_to_all": all_to_all.fold,
+    "tree": tree.fold,
+    "one_shot": one_shot.fold,
+}
+
+PIECEWISE: Final[dict[Algorithm, Algorithm]] = {"direct": "one_shot", "all_to_all": "naive"}
+"""Of a reduce_scatter every member wants a piece of its own, so these have no shards left to share out."""
+
+
+def reduced(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
+    """Return the result of each member that receives one."""
+    found: dict[int, Movement] = {}
+    if made.operation == "reduce_scatter":
+        for position in range(len(group)):
+            folding = Folding(made, operands(made, group, position))
+            found |= FOLDS[PIECEWISE.get(algorithm, algorithm)](folding, group, (position,))
+    else:
+        wanted = tuple(p for p, rank in enumerate(group) if made.shapes[rank] is not None)
+        found = FOLDS[algorithm](Folding(made, operands(made, group, 0)), group, wanted)
+    return {group[p]: whole(block.node, made.shape) for p, block in found.items()}

@@ -1,0 +1,35 @@
+"""Which reductions there are, for which dtypes, and what they compute in and return."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.backends.opencl import rejections as no
+from conformance.cases.dtypes import kind
+
+COMBINES: Final = {
+    "sum": "sum", "mean": "sum", "premul_sum": "sum", "product": "product",
+    "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor",
+}  # fmt: skip
+"""Each reduction and the operation that combines two elements of it."""
+
+
+def accumulator(dtype: str, op: str) -> str:
+    """Return the dtype that a reduction computes in; raise a ``RejectionError`` where it has no meaning."""
+    if op not in COMBINES:
+        raise no.UnknownReductionError(f"reduction {op!r} is unknown; known are {', '.join(COMBINES)}")
+    family = kind(dtype)
+    if op in ("and", "or", "xor") and family not in ("bool", "integer"):
+        raise no.ReductionUndefinedError(f"{op} of {dtype}: bitwise reductions are for bool and integers")
+    if op in ("max", "min") and family == "complex":
+        raise no.ReductionUndefinedError(f"{op} of {dtype}: complex numbers have no order")
+    if op == "premul_sum" and family not in ("float", "complex"):
+        raise no.ReductionUndefinedError(f"premul_sum of {dtype}: only floats and complex numbers are scaled")
+    return "int32" if family == "bool" and COMBINES[op] in ("sum", "product") else dtype
+
+
+def result_dtype(dtype: str, op: str) -> str:
+    """Return the dtype of a legal reduction's result: a mean of integers or bool is float64."""
+    if op == "mean" and kind(dtype) in ("bool", "integer"):
+        return "float64"
+    return accumulator(dtype, op)
