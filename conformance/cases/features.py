@@ -6,7 +6,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import kind
-from conformance.cases.program import Groups, Step, lines
+from conformance.cases.program import Groups, Step, lines, rank_groups
 from conformance.cases.tensor import Tensor, to_array
 
 Features = dict[str, frozenset[str]]
@@ -16,8 +16,11 @@ def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
     ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
-    ``ranks`` (alike, different), ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
-    ``groups`` (see ``group_words``), and one for each attribute: words and truth values as they are, numbers by sign.
+    ``ranks`` (alike; different: some that meet hold different dtypes or shapes; apart: only some that do not meet),
+    ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain), ``groups`` (see ``group_words``),
+    ``reduction`` (such as ``sum of integer``), and one for each attribute: words and truth values as they are, numbers
+    by sign, tuples by whether they are given, empty (or one in them is) and hold a negative number. A ``root`` that
+    some groups have and others have not is ``partial`` too.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     facts = {
@@ -38,6 +41,13 @@ def features(case: Case) -> Features:
                 facts[name] = facts.get(name, frozenset()) | {str(value).lower()}
             elif isinstance(value, int):
                 facts[name] = facts.get(name, frozenset()) | {"negative" if value < 0 else "nonnegative"}
+            elif isinstance(value, tuple):
+                facts[name] = facts.get(name, frozenset()) | _tuple_words(value)
+        root = step.attrs.get("root")
+        if isinstance(root, int) and len({0 <= root < len(group) for group in _meeting(case, step)}) > 1:
+            facts["root"] |= {"partial"}
+        if isinstance(op := step.attrs.get("op"), str):
+            facts["reduction"] = frozenset(f"{op} of {kind(dtype)}" for dtype in facts["dtype"])
     return facts
 
 
@@ -82,9 +92,28 @@ def _operand_word(step: Step) -> str:
 
 
 def _rank_words(case: Case) -> list[str]:
-    """Return whether all ranks hold one dtype and shape of every operand."""
-    kinds = [{(block.dtype, block.shape) for block in operand.blocks} for operand in case.inputs.values()]
-    return ["alike" if len(kind) == 1 else "different" for kind in kinds]
+    """Return for every operand whether all ranks, or at least all that meet over it, hold one dtype and shape."""
+    words = []
+    for name, operand in case.inputs.items():
+        kinds = [(block.dtype, block.shape) for block in operand.blocks]
+        groups = [group for step in case.program.steps if name in step.inputs for group in _meeting(case, step)]
+        apart = all(len({kinds[rank] for rank in group if rank < len(kinds)}) <= 1 for group in groups)
+        words.append("alike" if len(set(kinds)) == 1 else "apart" if apart else "different")
+    return words
+
+
+def _meeting(case: Case, step: Step) -> Groups:
+    """Return the ranks that meet in a step; all of them where its axes make no sense."""
+    try:
+        return rank_groups(case.program.mesh, step.axes, step.groups)
+    except ValueError:
+        return (tuple(range(case.program.world)),)
+
+
+def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
+    flat = [n for part in value for n in (part if isinstance(part, tuple) else (part,))]
+    words = {"given": bool(value), "empty": not value or () in value, "negative": min(flat, default=0) < 0}
+    return frozenset(word for word, speaks in words.items() if speaks)
 
 
 def _size_word(block: Tensor) -> str:

@@ -20,6 +20,9 @@ def all_reduce(
     at = [axis_in(axis, blocks[0].ndim, "all_reduce.C3") for axis in local_axes]
     if len(set(at)) != len(at):
         raise Rejected("all_reduce.C4", f"local axes {list(local_axes)} name one axis twice")
+    for axis in at:
+        if blocks[0].shape[axis] == 0:
+            raise Rejected("all_reduce.C5", f"local axis {axis} of shape {blocks[0].shape} has no elements to reduce")
     out = list(blocks)
     for group in partition(groups, len(blocks)):
         members = [piece for member in group for piece in _slices(blocks[member], at)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
-from conformance.reference.groups import equal_sizes, partition
+from conformance.reference.groups import equal_sizes, one_shape, partition
 from conformance.reference.rejected import Rejected
 
 
@@ -21,6 +21,7 @@ def all_to_all_uneven(blocks: list[Array], *, sends: Groups, receives: Groups, g
             raise Rejected("all_to_all_uneven.C4", f"split sizes are {size} rows of {size} counts, got {list(table)}")
     if receives != tuple(zip(*sends, strict=True)):
         raise Rejected("all_to_all_uneven.C5", f"sends {list(sends)} do not match receives {list(receives)}")
+    one_shape([block[:0] for block in blocks if block.ndim])
     out = list(blocks)
     for group in groups:
         parts = [_parts(blocks[member], sends[q]) for q, member in enumerate(group)]

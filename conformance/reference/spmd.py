@@ -15,7 +15,7 @@ import conformance.reference as package
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Attr, Groups, Program, Step, rank_groups
-from conformance.reference.groups import one_shape
+from conformance.reference.groups import one_shape, partition
 from conformance.reference.rejected import Rejected
 
 Operation = Callable[..., Any]
@@ -60,7 +60,7 @@ OPERANDS: Final = {
 
 
 UNLIKE: Final = ("all_to_all_uneven", "recv")
-"""Operations whose operand may differ from rank to rank."""
+"""Operations whose operand may differ from rank to rank: in its rows alone, and in being under way."""
 
 
 def check_step(step: Step) -> dict[str, Attr]:
@@ -105,13 +105,14 @@ def run(
     for step in program.steps:
         attrs, groups = check_step(step), _groups(program, step)
         operands = [values[name] for name in step.inputs]
+        for operand in operands if step.op not in UNLIKE else ():
+            one_shape(operand)
+        if not OPERANDS[step.op]:
+            partition(groups, program.world)  # which an operation without operands cannot know
         if OPERANDS[step.op] != 1:
             result = operations[step.op](*operands, **attrs, groups=groups)
             values.update(zip(step.outputs, [result], strict=False))
             continue
-        for operand in operands:
-            if step.op not in UNLIKE:
-                one_shape(operand)
         for operand, target in zip(operands, step.outputs, strict=True):
             alone = [copy(block) for block in operand]
             values[target] = operations[step.op](operand, **attrs, groups=groups) if step.axes else alone

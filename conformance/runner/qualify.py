@@ -87,12 +87,12 @@ def qualify(
     return Qualification(mutants=tuple(results), survivors=survivors, seed=seed, examples=examples)
 
 
-_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "name", "describe", "claims"})
+_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims"})
 """What a mutant may say of itself without doing anything differently."""
 
 
 def _changed(mutant: type[Backend]) -> tuple[str, ...]:
-    """Return the operations a mutant changes: those it has methods for, or all if it changes how any is run."""
+    """Return the operations a mutant changes: its ``ops``, else those it has methods for, else all."""
     bases = mutant.__mro__[: next(i for i, base in enumerate(mutant.__mro__) if base in (Reference, Backend))]
     own = {name for base in bases for name in vars(base) if name == "__getattr__" or not name.startswith("__")} - _ABOUT
     own.discard("_abc_impl")
@@ -101,7 +101,7 @@ def _changed(mutant: type[Backend]) -> tuple[str, ...]:
     breaks = getattr(mutant, "breaks", None)
     if breaks is not None and breaks not in every_clause():
         raise MutantError(f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
-    return tuple(sorted(own)) if own <= OPS.keys() else tuple(OPS)
+    return getattr(mutant, "ops", None) or (tuple(sorted(own)) if own <= OPS.keys() else tuple(OPS))
 
 
 def _drawn(op: str, examples: int, seed: int) -> list[Subject]:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import PARTITIONS, REDUCTION_OPS, SHAPES, Draft, draft
+from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
-from conformance.specs.reducing import reducing
+from conformance.specs.reducing import local_axes, reducing
 from conformance.specs.reduction import REDUCTION
 
 
@@ -17,11 +17,10 @@ def programs(draw: st.DrawFn) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     shape = draw(SHAPES)
-    attrs, values = reducing(drawn, draw(REDUCTION_OPS))
-    local = draw(st.sampled_from([(), (), (), (0,), (-1,), (0, 1), (1, 0), (0, 0), (len(shape),)]))
-    if local and max(shape, default=0) <= 5 and 0 not in shape:
+    attrs, values = reducing(drawn)
+    local, values = local_axes(drawn, shape, str(attrs["op"]), values)
+    if local:
         attrs["local_axes"] = local
-        values = "max" if attrs["op"] in ("max", "min") else "local"
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
@@ -35,6 +34,7 @@ OP = Op(
         value("all_reduce.C2", "Local axes are reduced with the named ones and are gone from the result.", "001", lambda s: bool(s.step.attrs.get("local_axes"))),
         rejection("all_reduce.C3", "A local axis the block does not have is rejected.", "001"),
         rejection("all_reduce.C4", "A local axis named twice is rejected.", "001"),
+        rejection("all_reduce.C5", "A local axis without elements, over which there is nothing to reduce, is rejected.", "001", "should"),
     ),
     aliases={
         "jax": ("lax.psum", "lax.pmean", "lax.pmax", "lax.pmin"),

@@ -33,7 +33,7 @@ def programs(draw: st.DrawFn) -> Case:
     sends = [draw(st.lists(count, min_size=size, max_size=size)) for _ in range(size)]
     receives = [[sends[q][p] for q in range(size)] for p in range(size)]
     rows = [sum(row) for row in sends]
-    misuse = draw(st.sampled_from([*["none"] * 5, "short", "receives", "rows"]))
+    misuse = draw(st.sampled_from([*["none"] * 11, "short", "receives", "rows", "none"]))
     if misuse == "short":
         sends[0].pop()
     if misuse == "receives":
@@ -47,7 +47,7 @@ def programs(draw: st.DrawFn) -> Case:
 
 def _operand(drawn: Draft, rows: list[int], rest: tuple[int, ...]) -> Operand:
     """Draw blocks of as many rows as the position of each rank sends."""
-    whole = drawn.operand((max(rows, default=0), *rest), alike=True)
+    whole = drawn.operand((max(rows, default=0), *rest))
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
     kept = {rank: rows[at[rank] % len(rows)] if rank in at else rows[0] for rank in range(drawn.world)}
     return drawn.with_rows(whole, [kept[rank] for rank in range(drawn.world)])

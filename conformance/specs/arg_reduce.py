@@ -23,7 +23,7 @@ def programs(draw: st.DrawFn) -> Case:
     """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     op = draw(st.sampled_from([*["max", "min"] * 4, "sum"]))
-    values = draw(st.sampled_from([op, op, "with_nan", "with_zeros"])) if op != "sum" else "max"
+    values = draw(st.sampled_from([op, op, "with_nan", "with_zeros", "with_nan"])) if op != "sum" else "max"
     return drawn.case("arg_reduce", shape=draw(SHAPES), attrs={"op": op}, values=values)
 
 

@@ -90,7 +90,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     value("collective.C28", "An axis of size one adds nothing to the axes beside it.", "001", size_one_axis),
 )  # fmt: skip
 
-ABOUT_OPERANDS = (2, 3, 4, 8, 11, 16, 17, 18, 19, 20, 21, 26, 27)
+ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27)
 """Numbers of the clauses that only speak where there are operands."""
 
 WITHOUT_OPERANDS = tuple(clause for number, clause in enumerate(COLLECTIVE, 1) if number not in ABOUT_OPERANDS)

@@ -49,12 +49,12 @@ def value(
 ) -> Clause:
     """Return a clause about results: where it speaks, they are the reference's.
 
-    It speaks of operations that have something to do: over no axis and on an empty tuple of operands,
-    ``collective.C21`` and ``C27`` say all there is to say.
+    It speaks of operations that have something to do: of those of one operand, which are mapped over as many as a
+    step names, ``collective.C21`` and ``C27`` say all there is to say over no axis and on an empty tuple.
     """
 
     def speaks(subject: Subject) -> bool:
-        idle = not subject.step.axes or (not subject.step.inputs and OPERANDS[subject.step.op] > 0)
+        idle = OPERANDS[subject.step.op] == 1 and not (subject.step.axes and subject.step.inputs)
         return subject.legal and not idle and when(subject)
 
     return Clause(id, requirement, text, speaks, same, source, general=when is legal)

@@ -30,9 +30,9 @@ def pairs_near(draw: st.DrawFn, size: int) -> Pairs:
     sources = draw(st.permutations(range(size)))
     destinations = draw(st.permutations(range(size)))
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
-    count = draw(st.sampled_from([size, size, size, size // 2, max(size - 1, 0), 0]))
+    count = draw(st.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
     pairs = list(zip(sources, draw(st.sampled_from([destinations, swapped])), strict=True))[:count]
-    misuse = draw(st.sampled_from([*["none"] * 4, "source", "destination", "beyond", "negative"]))
+    misuse = draw(st.sampled_from([*["none"] * 12, "source", "destination", "beyond", "negative", "none"]))
     if len(pairs) > 1:
         (source, destination), second = pairs[:2]
         pairs[1] = {

@@ -89,7 +89,7 @@ def counting(dtype: str, values: str) -> Array:
     numpy = NUMPY[dtype]
     if dtype == "bool":
         return np.array([True, False, False, True, True, True, False])
-    if values not in ("any", "max", "min", "with_nan", "with_zeros"):
+    if values not in ("any", "max", "min"):
         return np.resize(pool(dtype, values), 7)
     most = 7 if "int4" in dtype else 14 if "float8" in dtype else 113
     return np.arange(1, most + 1).astype(np.float64).astype(numpy)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import PARTITIONS, REDUCTION_OPS, SHAPES, Draft, draft, root_near
+from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
 from conformance.specs.op import Example, Op, rejection, value
 from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
@@ -17,7 +17,7 @@ from conformance.specs.reduction import REDUCTION
 def programs(draw: st.DrawFn) -> Case:
     """Draw a reduce to every root and to just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    attrs, values = reducing(drawn, draw(REDUCTION_OPS))
+    attrs, values = reducing(drawn)
     attrs["root"] = draw(root_near(drawn.group_size))
     return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, REDUCTION_OPS, Draft, axis_near, draft, splittable
+from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
@@ -19,7 +19,7 @@ def programs(draw: st.DrawFn) -> Case:
     tiled = draw(st.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     axis = draw(axis_near(len(shape), prefer=at))
-    attrs, values = reducing(drawn, draw(REDUCTION_OPS))
+    attrs, values = reducing(drawn)
     return drawn.case("reduce_scatter", shape=shape, attrs={**attrs, "axis": axis, "tiled": tiled}, values=values)
 
 

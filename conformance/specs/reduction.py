@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 from ml_dtypes import iinfo
@@ -40,10 +41,17 @@ def mean_of(*kinds: str, powers: bool | None = None) -> object:
     def speaks(subject: Subject) -> bool:
         if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
             return False
-        sizes = [len(group) for group in subject.groups]
+        sizes = [len(group) * local_terms(subject) for group in subject.groups]
         return powers is None or all(size & (size - 1) == 0 for size in sizes) == powers
 
     return speaks
+
+
+def local_terms(subject: Subject) -> int:
+    """Return how many elements of one block are reduced to one, along its local axes."""
+    axes = subject.step.attrs.get("local_axes", ())
+    shape = next(operand.blocks[0].shape for operand in subject.case.inputs.values())
+    return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index]
 
 
 def complex_product(subject: Subject) -> bool:
@@ -71,11 +79,11 @@ REDUCTION: tuple[Clause, ...] = (
     variant("reduction.C7", "xor keeps the bits that an odd number of members has set.", "002", attr("op", "xor")),
     variant("reduction.C8", "premul_sum multiplies every block by the factor, then adds.", "002", attr("op", "premul_sum")),
     value(
-        "reduction.C9", "mean divides the sum by the size of the member's own group; for a power of two that is exact.",
+        "reduction.C9", "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
         "001", mean_of("float", "complex", powers=True),
     ),
     value(
-        "reduction.C10", "For any other size, mean divides the sum once and rounds once.", "001",
+        "reduction.C10", "By any other number, mean divides the sum once and rounds once.", "001",
         mean_of("float", "complex", powers=False), "should",
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),

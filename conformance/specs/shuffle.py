@@ -16,7 +16,7 @@ def programs(draw: st.DrawFn) -> Case:
     drawn: Draft = draft(draw, groups=EQUAL)
     size = drawn.group_size
     sources = list(draw(st.permutations(range(size))))
-    misuse = draw(st.sampled_from([*["none"] * 6, "repeat", "beyond", "short"]))
+    misuse = draw(st.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
     if misuse == "repeat":
         sources[0] = sources[-1]
     if misuse == "beyond":

@@ -1,29 +1,66 @@
 """What JAX says it supports: its documentation as data, not what it was seen to do.
 
-Read from the docstrings of ``jax.lax`` (jax 0.10.2) and the source document 001. All dtypes of the specification are
-JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so no operation is limited by dtype. Two of
-these promises are known to be broken on CPU and stay claimed because nothing a user can read takes them back:
-``psum_scatter`` of bool and ``pbroadcast`` at all.
+Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where they are silent, from what the source
+document 001 itself refuses with a sentence. All dtypes of the specification are JAX dtypes once 64-bit types are
+enabled, and no docstring takes one out, so no operation is limited by dtype. Promises known to be broken on CPU, like
+``psum_scatter`` of bool, ``pbroadcast`` and ``ragged_all_to_all`` at all, stay claimed because nothing a user can
+read takes them back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
 
-CLAIMS: Final[Claims] = {
-    # psum, pmax and pmin exist; there is no product. Groups need only cover every index once: sizes may differ
-    # ("on TPUs all groups must be the same size").
-    "all_reduce": {"op": ["sum", "max", "min"]},
+# shard_map and vmap give every rank a block of one shape and dtype.
+ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
+
+# No parameter for groups.
+WHOLE_AXES: Final[dict[str, Sequence[str]]] = {**ALIKE, "groups": ["none"]}
+
+COLLECTIVES: Final[Claims] = {
+    # psum, pmean, pmax and pmin exist; there is no product. Groups need only cover every index once: sizes may differ
+    # ("on TPUs all groups must be the same size"). Positions may stand beside names: 001 calls names alone "sums over
+    # just named axes". It refuses the two together, which claims, taken one by one, cannot say.
+    "all_reduce": {**ALIKE, "op": ["sum", "mean", "max", "min"]},
+    # pargmax and pargmin are not exported by jax.lax and not documented (jax 0.10.2). They are claimed because 001,
+    # which is where the clauses come from, defines them under public names with what they accept: a single axis by
+    # name. It speaks neither of groups nor, as the docstrings of the others do, of pytrees.
+    "arg_reduce": {**WHOLE_AXES, "op": ["max", "min"], "axes": ["one", "invalid"], "operands": ["one"]},
     # Groups in any order: the example of the docstring is [[0, 2], [3, 1]]. Unequal sizes are documented as wrong,
     # so they can be written down and must be refused. The same holds for psum_scatter and all_to_all.
-    "all_gather": {},
+    "all_gather": ALIKE,
     # "Like psum, but each device retains only part of the result": sums only, and of whatever psum sums.
-    "reduce_scatter": {"op": ["sum"]},
-    "all_to_all": {},
-    # ppermute has no parameter for groups.
-    "permute": {"groups": ["none"]},
-    # pbroadcast has none either. Its docstring names no platform, where psend's, for one, does.
-    "broadcast": {"groups": ["none"]},
+    "reduce_scatter": {**ALIKE, "op": ["sum"]},
+    "all_to_all": ALIKE,
+    "ragged_all_to_all": ALIKE,
+    "permute": WHOLE_AXES,
+    "shuffle": WHOLE_AXES,
+    # Its docstring names no platform, where psend's, for one, does.
+    "broadcast": WHOLE_AXES,
+    "axis_index": WHOLE_AXES,
+    "axis_size": WHOLE_AXES,
+    # A psum like any other, groups included.
+    "reduce_constant": {},
 }
+
+# "The semantics here are platform-specific, and for GPU they correspond to NCCL send": other platforms are promised
+# nothing, and 001 says "psend is currently only implemented on GPU". precv takes one token.
+ON_GPU: Final[Claims] = {"send": WHOLE_AXES, "recv": {**WHOLE_AXES, "operands": ["one"]}}
+
+
+def claims(platform: str) -> Claims:
+    """Return what is documented for ``shard_map`` on a platform, ``cpu``, ``gpu`` or ``tpu``."""
+    return {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
+
+
+def vmap_claims() -> Claims:
+    """Return what is documented for ``vmap``: its axis name is there "so that parallel collectives can be applied".
+
+    001 refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and pbroadcast
+    over several axes. A psend there has no platform to be promised on.
+    """
+    found = {op: {**limits, "groups": ["none"]} for op, limits in COLLECTIVES.items() if op != "ragged_all_to_all"}
+    return {**found, "broadcast": {**found["broadcast"], "axes": ["none", "one", "invalid"]}}

@@ -1,8 +1,9 @@
 """The operations of the specification in JAX's words: one function each, mapping names and arguments only.
 
-A function takes one operand, or the tuple of several (JAX maps a collective over a pytree), the mesh axis or
-tuple of axes, ``groups`` of positions along them as the program has them, and the operation's attributes. Nothing
-is checked or put right here: what JAX makes of a strange argument is the observation.
+Every function takes the mesh axis or tuple of axes, ``groups`` of positions along them as the program has them, and
+the operation's attributes. Nothing is checked or put right here: what JAX makes of a strange argument is the
+observation. Functions of ``MAPPED`` take one operand, or the tuple of several or none (JAX maps a collective over
+a pytree), and give as many results; functions of ``WHOLE`` take all operands one by one and give one result.
 """
 
 # mypy: allow-untyped-calls
@@ -13,7 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import jax
+import numpy as np
 from jax import lax
+
+# ``jax.lax`` does not export pargmax and pargmin (jax 0.10.2); this is the module that source 001 is.
+from jax._src.lax import parallel
 
 from conformance.backends.base import Unsupported
 from conformance.cases.program import Groups
@@ -21,45 +27,137 @@ from conformance.cases.program import Groups
 AxisName = str | tuple[str, ...]
 Operation = Callable[..., Any]
 
-REDUCTIONS: Final[dict[str, Operation]] = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
+REDUCTIONS: Final[dict[str, Operation]] = {"sum": lax.psum, "mean": lax.pmean, "max": lax.pmax, "min": lax.pmin}
+POSITIONS: Final[dict[str, Operation]] = {"max": parallel.pargmax, "min": parallel.pargmin}
 
 
-def all_reduce(x: Any, axis_name: AxisName, groups: Groups | None, *, op: str) -> Any:
-    """Return ``psum``, ``pmax`` or ``pmin``; raise ``Unsupported`` for any other reduction."""
+def all_reduce(
+    x: Any,
+    *,
+    axis_name: AxisName,
+    groups: Groups | None,
+    op: str,
+    local_axes: tuple[int, ...] = (),
+    factor: float = 1.0,
+) -> Any:
+    """Return ``psum``, ``pmean``, ``pmax`` or ``pmin``; raise ``Unsupported`` for any other reduction.
+
+    ``local_axes`` stand behind the names, as JAX has positional axes. ``factor`` is for a reduction it does not have.
+    """
+    del factor
     if op not in REDUCTIONS:
         raise Unsupported(f"JAX has no all-reduce {op!r}; it has {', '.join(REDUCTIONS)}")
-    return REDUCTIONS[op](x, axis_name, axis_index_groups=groups)
+    names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
+    axes = (*names, *local_axes) if local_axes else axis_name
+    return REDUCTIONS[op](x, axes, axis_index_groups=groups)
 
 
-def all_gather(x: Any, axis_name: AxisName, groups: Groups | None, *, axis: int, tiled: bool) -> Any:
+def arg_reduce(x: Any, *, axis_name: AxisName, groups: Groups | None, op: str) -> Any:
+    """Return ``pargmax`` or ``pargmin``; raise ``Unsupported`` for any other reduction and for groups."""
+    if op not in POSITIONS:
+        raise Unsupported(f"JAX has no arg-reduce {op!r}; it has {', '.join(POSITIONS)}")
+    _no_groups(f"parg{op}", groups)
+    return POSITIONS[op](x, axis_name)
+
+
+def all_gather(x: Any, *, axis_name: AxisName, groups: Groups | None, axis: int, tiled: bool) -> Any:
     """Return ``all_gather``."""
     return lax.all_gather(x, axis_name, axis_index_groups=groups, axis=axis, tiled=tiled)
 
 
-def reduce_scatter(x: Any, axis_name: AxisName, groups: Groups | None, *, op: str, axis: int, tiled: bool) -> Any:
-    """Return ``psum_scatter``; raise ``Unsupported`` for any reduction but the sum."""
+def reduce_scatter(
+    x: Any, *, axis_name: AxisName, groups: Groups | None, op: str, axis: int, tiled: bool, factor: float = 1.0
+) -> Any:
+    """Return ``psum_scatter``; raise ``Unsupported`` for any reduction but the sum, which has no ``factor``."""
+    del factor
     if op != "sum":
         raise Unsupported(f"JAX has no reduce-scatter {op!r}; it has sum")
     return lax.psum_scatter(x, axis_name, scatter_dimension=axis, axis_index_groups=groups, tiled=tiled)
 
 
 def all_to_all(
-    x: Any, axis_name: AxisName, groups: Groups | None, *, split_axis: int, concat_axis: int, tiled: bool
+    x: Any, *, axis_name: AxisName, groups: Groups | None, split_axis: int, concat_axis: int, tiled: bool
 ) -> Any:
     """Return ``all_to_all``."""
     return lax.all_to_all(x, axis_name, split_axis, concat_axis, axis_index_groups=groups, tiled=tiled)
 
 
-def permute(x: Any, axis_name: AxisName, groups: Groups | None, *, pairs: Groups) -> Any:
+def permute(x: Any, *, axis_name: AxisName, groups: Groups | None, pairs: Groups) -> Any:
     """Return ``ppermute``; raise ``Unsupported`` for groups."""
     _no_groups("ppermute", groups)
     return lax.ppermute(x, axis_name, pairs)
 
 
-def broadcast(x: Any, axis_name: AxisName, groups: Groups | None, *, root: int) -> Any:
+def shuffle(x: Any, *, axis_name: AxisName, groups: Groups | None, sources: tuple[int, ...]) -> Any:
+    """Return ``pshuffle``; raise ``Unsupported`` for groups."""
+    _no_groups("pshuffle", groups)
+    return lax.pshuffle(x, axis_name, sources)
+
+
+def broadcast(x: Any, *, axis_name: AxisName, groups: Groups | None, root: int) -> Any:
     """Return ``pbroadcast``; raise ``Unsupported`` for groups."""
     _no_groups("pbroadcast", groups)
     return lax.pbroadcast(x, axis_name, root)
+
+
+def send(x: Any, *, axis_name: AxisName, groups: Groups | None, pairs: Groups) -> Any:
+    """Return the token of ``psend``; raise ``Unsupported`` for groups."""
+    _no_groups("psend", groups)
+    return lax.psend(x, axis_name, pairs)
+
+
+def recv(
+    token: Any, *, axis_name: AxisName, groups: Groups | None, pairs: Groups, shape: tuple[int, ...], dtype: str
+) -> Any:
+    """Return what ``precv`` takes off after ``token``; raise ``Unsupported`` for groups."""
+    _no_groups("precv", groups)
+    return lax.precv(token, jax.ShapeDtypeStruct(shape, np.dtype(dtype)), axis_name, pairs)
+
+
+def ragged_all_to_all(
+    operand: Any,
+    output: Any,
+    input_offsets: Any,
+    send_sizes: Any,
+    output_offsets: Any,
+    recv_sizes: Any,
+    *,
+    axis_name: AxisName,
+    groups: Groups | None,
+) -> Any:
+    """Return ``ragged_all_to_all``."""
+    return lax.ragged_all_to_all(
+        operand,
+        output,
+        input_offsets,
+        send_sizes,
+        output_offsets,
+        recv_sizes,
+        axis_name=axis_name,
+        axis_index_groups=groups,
+    )
+
+
+def axis_index(*, axis_name: AxisName, groups: Groups | None) -> Any:
+    """Return ``axis_index``; raise ``Unsupported`` for groups."""
+    _no_groups("axis_index", groups)
+    return lax.axis_index(axis_name)
+
+
+def axis_size(*, axis_name: AxisName, groups: Groups | None) -> Any:
+    """Return ``axis_size``; raise ``Unsupported`` for groups."""
+    _no_groups("axis_size", groups)
+    return _carried(lax.axis_size(axis_name))
+
+
+def reduce_constant(*, axis_name: AxisName, groups: Groups | None, value: int) -> Any:
+    """Return the ``psum`` of a Python int."""
+    return _carried(lax.psum(value, axis_name, axis_index_groups=groups))
+
+
+def _carried(number: Any) -> Any:
+    """Return a Python int, which has no dtype, in the one that the specification has for it; anything else as it is."""
+    return np.int32(number) if isinstance(number, int) else number
 
 
 def _no_groups(function: str, groups: Groups | None) -> None:
@@ -67,6 +165,11 @@ def _no_groups(function: str, groups: Groups | None) -> None:
         raise Unsupported(f"JAX's {function} takes no groups; it spans the whole axis")
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
-    function.__name__: function for function in (all_reduce, all_gather, reduce_scatter, all_to_all, permute, broadcast)
-}
+def _by_name(*functions: Operation) -> dict[str, Operation]:
+    return {function.__name__: function for function in functions}
+
+
+MAPPED: Final = _by_name(
+    all_reduce, arg_reduce, all_gather, reduce_scatter, all_to_all, permute, shuffle, broadcast, send, recv
+)
+WHOLE: Final = _by_name(ragged_all_to_all, axis_index, axis_size, reduce_constant)

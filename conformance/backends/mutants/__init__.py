@@ -1,8 +1,8 @@
 """Backends that are broken on purpose, so that the suite itself is judged.
 
 A mutant is a small subclass of a correct backend. ``breaks`` is the clause it was made for, ``corpus`` the public
-bug reports it stands for, and ``outcome`` what the suite should call it where that is not ``failed``. Its
-docstring says which real mistake it is.
+bug reports it stands for, ``outcome`` what the suite should call it where that is not ``failed``, and ``ops`` the
+operations that show it where those are not its methods. Its docstring says which real mistake it is.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.backends.mutants.storage import flat_storage
 from conformance.backends.reference import Reference
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
@@ -12,7 +11,7 @@ from conformance.reference.all_gather import all_gather
 from conformance.reference.groups import axis_in, partition
 
 
-class GatherStartsWithItself(Reference):
+class AllGatherStartsWithItself(Reference):
     """A ring appends blocks as they arrive, so every rank's own block comes first."""
 
     breaks = "all_gather.C1"
@@ -26,7 +25,7 @@ class GatherStartsWithItself(Reference):
         return out
 
 
-class GatherStacksInFront(Reference):
+class AllGatherStacksInFront(Reference):
     """The new axis is the first one whatever was asked, as in Torch's all_gather_into_tensor, which has no axis."""
 
     breaks = "all_gather.C2"
@@ -36,7 +35,7 @@ class GatherStacksInFront(Reference):
         return out if tiled else all_gather(blocks, axis=0, tiled=tiled, groups=groups)
 
 
-class GatherJoinsInFront(Reference):
+class AllGatherJoinsInFront(Reference):
     """Blocks arrive one after another in one buffer, which joins them along the first axis whatever was asked."""
 
     breaks = "all_gather.C3"
@@ -46,7 +45,7 @@ class GatherJoinsInFront(Reference):
         return all_gather(blocks, axis=0, tiled=tiled, groups=groups) if tiled else out
 
 
-class GatherCountsFromTheBlock(Reference):
+class AllGatherCountsFromTheBlock(Reference):
     """A negative axis is counted from the end of the block, which has one axis less than the result."""
 
     breaks = "all_gather.C4"
@@ -57,7 +56,7 @@ class GatherCountsFromTheBlock(Reference):
         return all_gather(blocks, axis=max(at, 0), tiled=tiled, groups=groups) if axis < 0 else right
 
 
-class GatherFoldsTheWrongAxes(Reference):
+class AllGatherFoldsTheWrongAxes(Reference):
     """jax#11194: two axes are folded into one by a slice assignment that is empty for axis -1."""
 
     breaks = "all_gather.C4"
@@ -74,7 +73,7 @@ class GatherFoldsTheWrongAxes(Reference):
         return [block.reshape(shape) for block in stacked]
 
 
-class GatherWrapsTheAxis(Reference):
+class AllGatherWrapsTheAxis(Reference):
     """The axis is taken modulo the number of axes before anybody checks it."""
 
     breaks = "all_gather.C5"
@@ -84,28 +83,7 @@ class GatherWrapsTheAxis(Reference):
         return all_gather(blocks, axis=axis % max(rank, 1), tiled=tiled, groups=groups)
 
 
-class GatherReadsFlatStorage(Reference):
-    """pytorch#159548: a strided column is sent as so many neighbouring elements of its storage."""
-
-    breaks = "collective.C4"
-    corpus = ("pytorch#159548",)
-
-    def all_gather(self, blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
-        return all_gather([flat_storage(block) for block in blocks], axis=axis, tiled=tiled, groups=groups)
-
-
-class GatherSendsFortranOrder(Reference):
-    """pytorch#74809: a transposed array is dense, hence sent as it lies, and arrives in the order of its transpose."""
-
-    breaks = "collective.C4"
-    corpus = ("pytorch#74809",)
-
-    def all_gather(self, blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
-        sent = [block.T.reshape(block.shape) if block.flags.f_contiguous else block for block in blocks]
-        return all_gather(sent, axis=axis, tiled=tiled, groups=groups)
-
-
-class GatherTakesUnequalGroups(Reference):
+class AllGatherTakesUnequalGroups(Reference):
     """Nobody checks that groups have one size, so results of different shapes leave one operation."""
 
     breaks = "collective.C6"
@@ -120,18 +98,7 @@ class GatherTakesUnequalGroups(Reference):
         return out
 
 
-class GatherOfOneIsTheBlock(Reference):
-    """jax#19720: with nobody to gather from, the block is handed back without the new axis of extent one."""
-
-    breaks = "collective.C10"
-    corpus = ("jax#19720",)
-
-    def all_gather(self, blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
-        right = all_gather(blocks, axis=axis, tiled=tiled, groups=groups)
-        return [block.copy() for block in blocks] if len(groups[0]) == 1 else right
-
-
-class GatherInAWorldOfOneIsTheBlock(Reference):
+class AllGatherInAWorldOfOneIsTheBlock(Reference):
     """A single process skips the library call, and with it the new axis."""
 
     breaks = "collective.C12"
@@ -141,7 +108,7 @@ class GatherInAWorldOfOneIsTheBlock(Reference):
         return [blocks[0].copy()] if len(blocks) == 1 else right
 
 
-class GatherPadsAndAdds(Reference):
+class AllGatherPadsAndAdds(Reference):
     """Every rank puts its block into zeros and the whole is summed: -0.0 + 0.0 is 0.0."""
 
     breaks = "collective.C18"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Final
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from conformance.backends.reference import Reference
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
-from conformance.reference.all_reduce import REDUCTIONS, all_reduce, fold
-from conformance.reference.groups import partition
+from conformance.reference.all_reduce import all_reduce
+from conformance.reference.groups import axis_in, partition
+from conformance.reference.reductions import fold
 
 
 class ReduceNeverNarrows(Reference):
@@ -20,37 +19,9 @@ class ReduceNeverNarrows(Reference):
 
     breaks = "all_reduce.C1"
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+    def all_reduce(self, blocks: list[Array], **attrs: Any) -> list[Array]:
         wide = [block.astype(np.float64) if block.dtype == np.float32 else block for block in blocks]
-        return all_reduce(wide, op=op, groups=groups)
-
-
-class ReduceForgetsTheLast(Reference):
-    """A loop over the peers ends one too early."""
-
-    breaks = "all_reduce.C2"
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
-        for group in groups:
-            for rank in group if op == "sum" else ():
-                out[rank] = fold([blocks[member] for member in group[:-1] or group], op, "all_reduce.C8")
-        return out
-
-
-class ReduceChunksTheFirstAxis(Reference):
-    """tinygrad#3000: the ring cuts the first axis of the block and not its elements; the rest stays as it was."""
-
-    breaks = "all_reduce.C2"
-    corpus = ("tinygrad#3000-thread",)
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
-        for group in groups:
-            for rank in group if blocks[0].ndim else ():
-                whole = len(blocks[0]) // len(group) * len(group)
-                out[rank][whole:] = blocks[rank][whole:]
-        return out
+        return all_reduce(wide, **attrs)
 
 
 class ReduceForgetsTheVectorTail(Reference):
@@ -58,134 +29,82 @@ class ReduceForgetsTheVectorTail(Reference):
 
     breaks = "all_reduce.C1"
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
+    def all_reduce(self, blocks: list[Array], **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, **attrs)
         for result, block in zip(out, blocks, strict=True):
-            if block.size > 32 and block.size % 4:
-                result.reshape(-1)[-(block.size % 4) :] = block.reshape(-1)[-(block.size % 4) :]
+            if result.size > 32 and result.size % 4 and result.shape == block.shape:
+                result.reshape(-1)[-(result.size % 4) :] = block.reshape(-1)[-(result.size % 4) :]
         return out
 
 
-class ReduceInBfloat16(Reference):
-    """jax#27496: the reduction is placed before the cast to the wider type, so it runs in the narrow one."""
+class ReduceChunksTheFirstAxis(Reference):
+    """tinygrad#3000: the ring cuts the first axis of the block and not its elements; the rest stays as it was."""
+
+    breaks = "all_reduce.C1"
+    corpus = ("tinygrad#3000-thread",)
+
+    def all_reduce(self, blocks: list[Array], *, groups: Groups, **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, groups=groups, **attrs)
+        for group in groups:
+            for rank in group if blocks[0].ndim and not attrs["local_axes"] else ():
+                whole = len(blocks[0]) // len(group) * len(group)
+                out[rank][whole:] = blocks[rank][whole:]
+        return out
+
+
+class ReduceKeepsLocalAxes(Reference):
+    """Local axes are reduced with NumPy's keepdims, which a broadcast later wanted."""
 
     breaks = "all_reduce.C2"
-    corpus = ("jax#27496",)
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        if blocks[0].dtype != np.float32 or op != "sum":
-            return all_reduce(blocks, op=op, groups=groups)
-        narrow = all_reduce([block.astype(ml_dtypes.bfloat16) for block in blocks], op=op, groups=groups)
-        return [block.astype(np.float32) for block in narrow]
+    def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, local_axes=local_axes, **attrs)
+        at = tuple(axis % blocks[0].ndim for axis in local_axes)
+        return [np.expand_dims(block, at) for block in out]
 
 
-class ReduceFloat64InFloat32(Reference):
-    """Double precision is switched off by default, and the result is widened to look as if it were not."""
-
-    breaks = "all_reduce.C2"
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        if blocks[0].dtype != np.float64 or op != "sum":
-            return all_reduce(blocks, op=op, groups=groups)
-        narrow = all_reduce([block.astype(np.float32) for block in blocks], op=op, groups=groups)
-        return [block.astype(np.float64) for block in narrow]
-
-
-THEIRS: Final = {"sum": "sum", "product": "max", "min": "min", "max": "sum"}
-"""The reduction that another library's enumeration has at the same place (its mean shown as the sum it starts with)."""
-
-
-class ReduceByAnotherEnumeration(Reference):
-    """MS-AMP#38: the number of a reduction is handed to a library that numbers them in another order."""
+class ReduceWrapsLocalAxes(Reference):
+    """Local axes are taken modulo the number of axes before anybody checks them."""
 
     breaks = "all_reduce.C3"
-    corpus = ("MS-AMP#38",)
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=THEIRS.get(op, op), groups=groups)
-        return [result.astype(blocks[0].dtype) for result in out] if op == "max" else out
+    def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
+        at = tuple(axis % blocks[0].ndim for axis in local_axes) if blocks[0].ndim else ()
+        return all_reduce(blocks, local_axes=at, **attrs)
 
 
-class ReduceMaxAdds(Reference):
-    """tinygrad#3175: the simple algorithm was written for sums and adds whatever was asked."""
+class ReduceCollectsLocalAxes(Reference):
+    """Local axes are collected in a set, so an axis named twice is reduced once."""
 
     breaks = "all_reduce.C4"
-    corpus = ("tinygrad#3175",)
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        return all_reduce(blocks, op="sum" if op == "max" else op, groups=groups)
+    def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
+        at = dict.fromkeys(axis_in(axis, blocks[0].ndim, "all_reduce.C3") for axis in local_axes)
+        return all_reduce(blocks, local_axes=tuple(at), **attrs)
 
 
-class ReduceMinStartsAtZero(Reference):
-    """ompi#259: the sentinel for an input in place is not recognised and a zeroed buffer takes part."""
+class ReduceOfNothingIsZero(Reference):
+    """The accumulator starts at zero, and stays there for any reduction when nothing comes."""
 
     breaks = "all_reduce.C5"
-    corpus = ("ompi#259",)
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
-        return [np.minimum(result, np.zeros_like(result)) for result in out] if op == "min" else out
-
-
-class ReduceCountsBoolsAsBool(Reference):
-    """A sum of bools is their disjunction, as most libraries have it."""
-
-    breaks = "all_reduce.C6"
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        stand_in = {"sum": "max", "product": "min"} if blocks[0].dtype == np.bool_ else {}
-        return all_reduce(blocks, op=stand_in.get(op, op), groups=groups)
-
-
-class ReduceSaturates(Reference):
-    """Integer sums stop at the extremes of their type, as packed instructions for pixels do."""
-
-    breaks = "all_reduce.C7"
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
-        dtype = blocks[0].dtype
-        if op == "sum" and dtype.kind in "iu":
-            wide = all_reduce([block.astype(np.int64) for block in blocks], op=op, groups=groups)
-            out = [np.clip(total, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype) for total in wide]
-        return out
-
-
-class ReduceDefaultsToSum(Reference):
-    """A chain of comparisons for the reduction ends in an else."""
-
-    breaks = "all_reduce.C8"
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        return all_reduce(blocks, op=op if op in REDUCTIONS else "sum", groups=groups)
-
-
-class ReduceAddsBoolBytes(Reference):
-    """pytorch#191978: bools travel as bytes and are added, so two of them that hold make the byte 2."""
-
-    breaks = "collective.C3"
-    corpus = ("pytorch#191978 / #41959",)
-
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
-        for group in groups if blocks[0].dtype == np.bool_ and op == "max" else ():
-            added = functools.reduce(np.add, [np.array(blocks[member]).view(np.uint8) for member in group])
-            for rank in group:
-                out[rank] = added.copy().view(np.bool_)
-        return out
+    def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
+        ndim = blocks[0].ndim
+        at = [axis for axis in local_axes if -ndim <= axis < ndim and blocks[0].shape[axis] == 0]
+        whole = [np.zeros([n if n or not at else 1 for n in block.shape], block.dtype) if at else block for block in blocks]
+        return all_reduce(whole, local_axes=local_axes, **attrs)
 
 
 class ReduceLeavesPartialsBehind(Reference):
-    """pytorch#21480: the running partial result is kept in the input of every rank but the first."""
+    """The running partial result is kept in the input of every rank but the first."""
 
     breaks = "collective.C2"
-    corpus = ("pytorch#21480",)
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
+    def all_reduce(self, blocks: list[Array], *, groups: Groups, **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, groups=groups, **attrs)
         for group in groups:
             for rank in group[1:]:
-                if blocks[rank].flags.writeable:
+                if blocks[rank].flags.writeable and out[rank].shape == blocks[rank].shape:
                     blocks[rank][...] = out[rank].astype(blocks[rank].dtype)
         return out
 
@@ -195,12 +114,12 @@ class ReduceOverAnyGroups(Reference):
 
     breaks = "collective.C5"
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = [fold([block], op, "all_reduce.C8") for block in blocks]
+    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups, **_: Any) -> list[Array]:
+        out = [fold([block], op) for block in blocks]
         for group in groups:
             members = [rank for rank in group if rank < len(blocks)]
             for rank in members:
-                out[rank] = fold([blocks[member] for member in members], op, "all_reduce.C8")
+                out[rank] = fold([blocks[member] for member in members], op)
         return out
 
 
@@ -209,8 +128,8 @@ class ReduceOfOneIsZero(Reference):
 
     breaks = "collective.C10"
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = all_reduce(blocks, op=op, groups=groups)
+    def all_reduce(self, blocks: list[Array], *, groups: Groups, **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, groups=groups, **attrs)
         for group in groups:
             for rank in group if len(group) == 1 else ():
                 out[rank] = np.zeros_like(out[rank])
@@ -222,9 +141,9 @@ class ReduceByTheFirstGroupsSize(Reference):
 
     breaks = "collective.C15"
 
-    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
-        out = list(blocks)
-        for group in partition(groups, len(blocks)):
+    def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups, **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, op=op, groups=groups, **attrs)
+        for group in partition(groups, len(blocks)) if not attrs["local_axes"] else ():
             for rank in group:
-                out[rank] = fold([blocks[member] for member in group[: len(groups[0])]], op, "all_reduce.C8")
+                out[rank] = fold([blocks[member] for member in group[: len(groups[0])]], op, attrs["factor"])
         return out

@@ -25,11 +25,21 @@ class BroadcastKnowsPowersOfTwo(Reference):
         return out
 
 
+class BroadcastViewsComplexAsReal(Reference):
+    """pytorch#55375: complex numbers travel as pairs of reals, and nobody makes them complex again."""
+
+    breaks = "broadcast.C1"
+    corpus = ("pytorch#55375",)
+
+    def broadcast(self, blocks: list[Array], *, root: int, groups: Groups) -> list[Array]:
+        out = broadcast(blocks, root=root, groups=groups)
+        return [block[..., None].view(block.real.dtype) for block in out] if blocks[0].dtype.kind == "c" else out
+
+
 class BroadcastTakesAWorldRank(Reference):
-    """pytorch#79264: the root's place in its group is handed to a call that wants its rank in the world."""
+    """The root's place in its group is handed to a call that wants its rank in the world."""
 
     breaks = "broadcast.C2"
-    corpus = ("pytorch#79264",)
 
     def broadcast(self, blocks: list[Array], *, root: int, groups: Groups) -> list[Array]:
         broadcast(blocks, root=root, groups=groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.mutants.every_operation import EveryOperation, Operation
+from conformance.backends.mutants.every_operation import Blocks, EveryOperation, Operation, over
 from conformance.backends.mutants.storage import flat_storage
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
@@ -30,7 +30,7 @@ class FailsNowAndThen(EveryOperation):
     breaks = "collective.C1"
     outcome = "errored"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         if len(blocks) > 5:
             raise RuntimeError("too many open communicators")
         return operation(blocks, groups=groups)
@@ -41,7 +41,7 @@ class ScribblesBesideTheView(EveryOperation):
 
     breaks = "collective.C2"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         out = operation(blocks, groups=groups)
         for block in blocks:
             if isinstance(block.base, np.ndarray) and block.base.nbytes > block.nbytes:
@@ -54,11 +54,11 @@ class EveryGroupIsTheFirst(EveryOperation):
 
     breaks = "collective.C7"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         out = operation(blocks, groups=groups)
         for group in groups[1:]:
             for first, rank in zip(groups[0], group, strict=False):
-                out[rank] = out[first].copy()
+                out[rank] = out[first]
         return out
 
 
@@ -67,7 +67,7 @@ class GroupsAreSorted(EveryOperation):
 
     breaks = "collective.C8"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         return operation(blocks, groups=tuple(tuple(sorted(group)) for group in groups))
 
 
@@ -77,7 +77,7 @@ class RefusesEmptyBlocks(EveryOperation):
     breaks = "collective.C11"
     outcome = "errored"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         out = operation(blocks, groups=groups)
         if blocks[0].size == 0:
             raise RuntimeError("invalid buffer size")
@@ -89,9 +89,8 @@ class EmptyResultsHaveNoShape(EveryOperation):
 
     breaks = "collective.C11"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
-        out = operation(blocks, groups=groups)
-        return [block if block.size else np.empty(0, block.dtype) for block in out]
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
+        return over(lambda block: block if block.size else block.reshape(-1), operation(blocks, groups=groups))
 
 
 class OnlyRankZeroChecks(Reference):
@@ -110,7 +109,7 @@ class AssertsInside(EveryOperation):
 
     breaks = "collective.C14"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         try:
             return operation(blocks, groups=groups)
         except ValueError as error:
@@ -122,8 +121,8 @@ class ScalarsGrowAnAxis(EveryOperation):
 
     breaks = "collective.C16"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
-        return [np.atleast_1d(block) for block in operation(blocks, groups=groups)]
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
+        return over(np.atleast_1d, operation(blocks, groups=groups))
 
 
 class RankZeroDecidesTheLayout(EveryOperation):
@@ -131,6 +130,6 @@ class RankZeroDecidesTheLayout(EveryOperation):
 
     breaks = "collective.C17"
 
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         plain = blocks[0].flags.c_contiguous
         return operation([flat_storage(block) if plain else block for block in blocks], groups=groups)

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from conformance.backends.reference import Reference
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
+from conformance.reference.spmd import OPERANDS
 
-Operation = Callable[..., list[Array]]
+Blocks = Sequence[Array | None]
+Operation = Callable[..., Any]
 """An operation with its attributes bound; it still takes ``blocks`` and, by keyword, ``groups``."""
+
+BLOCKS_TO_BLOCKS: Final = frozenset(OPERANDS) - {name for name, count in OPERANDS.items() if count != 1} - {"send", "recv"}
+"""The operations that make of one block a rank, and no token, one block or none a rank."""
 
 
 class EveryOperation(Reference, ABC):
-    """A reference whose operations all pass through ``around``."""
+    """A reference whose operations on blocks all pass through ``around``."""
 
     @abstractmethod
-    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> list[Array]:
+    def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         """Return what ``operation`` would, or something else."""
 
     def __getattr__(self, name: str) -> Any:
         """Return the operation called ``name``, wrapped."""
         operation = super().__getattr__(name)
+        if name not in BLOCKS_TO_BLOCKS:
+            return operation
 
-        def wrapped(blocks: list[Array], *, groups: Groups, **attrs: Any) -> list[Array]:
+        def wrapped(blocks: list[Array], *, groups: Groups, **attrs: Any) -> Blocks:
             return self.around(partial(operation, **attrs), blocks, groups)
 
         return wrapped
+
+
+def over(change: Callable[[Array], Array], blocks: Blocks) -> Blocks:
+    """Return ``change`` of every block that is there."""
+    return [None if block is None else change(block) for block in blocks]

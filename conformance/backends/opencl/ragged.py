@@ -11,7 +11,6 @@ import numpy as np
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import equal_size, partitioned
 from conformance.backends.opencl.graph import Collective, Movement
-from conformance.backends.opencl.operations import alike
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
 
@@ -29,8 +28,8 @@ def exchange(
 ) -> Collective:
     """Return the checked collective that writes slices of ``operand`` over ``output``; raise a ``RejectionError``.
 
-    ``operand`` is (N, ...) and ``output`` (M, ...) on every rank; tables are (K,) of integers, K a multiple of the
-    group size: slice i goes to member i // (K / size), which writes it at the sender's output offset.
+    Every rank holds one dtype and shape of each: ``operand`` (N, ...), ``output`` (M, ...), tables (K,) of integers,
+    K a multiple of the group size. Slice i goes to member i // (K / size), which writes it at the sender's output offset.
     """
     partitioned(groups, len(operand))
     size = equal_size(groups)
@@ -43,7 +42,6 @@ def exchange(
                 f"rows of operand {sent.node.dtype} {sent.view.shape} and output {written.node.dtype} "
                 f"{written.view.shape} must agree"
             )
-    alike(operand, extents=False)
     runs: dict[int, list[Run]] = {}
     for group in groups:
         _check_slices(group, operand, output, tables)

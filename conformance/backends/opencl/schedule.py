@@ -166,7 +166,7 @@ def _folded(node: Reduce, fill: Filled) -> Kernel:
     within = coalesced(within) if node.local else ()
     work = Work(node.first, node.size, loads, stores, within, mode, scalar)
     source = node.operands[0].node.dtype
-    body = Body(node.op, source, node.accumulator)
+    body = Body(node.op, source, node.accumulator, bool(within))
     # One operand is never combined: its bits only move, unless something is done to it on the way.
     if len(loads) == len(targets) == 1 and mode == "plain" and not within and source == node.accumulator:
         width = str(FORMATS[source].itemsize)

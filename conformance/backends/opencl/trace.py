@@ -57,6 +57,8 @@ def trace(program: Program, placed: dict[str, list[tuple[Array, Array]]], read: 
         elif step.op == "ragged_all_to_all":
             attributes(step.op, step.attrs)
             ready = [_blocks(step, operand) for operand in operands]
+            for blocks in ready:
+                alike(blocks)
             tables = [read(table) for table in ready[2:]]
             values[step.outputs[0]] = _outputs(exchange(ready[0], ready[1], tables, groups, stage))
         elif step.op in _CONSTANTS:

@@ -12,18 +12,34 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 
-from conformance.backends.torch.operation import Operation
+from conformance.backends.base import Unsupported
+from conformance.backends.torch.operation import Operation, mapped
+from conformance.backends.torch.point_to_point import permute, recv, send, shuffle
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
-Pairs = tuple[tuple[int, int], ...]
+Table = tuple[tuple[int, ...], ...]
+
+NAMES: Final = {"mean": "AVG", "and": "BAND", "or": "BOR", "xor": "BXOR"}
+"""The members of ``ReduceOp`` that are not the operation's name in capitals."""
 
 
-def all_reduce(block: Tensor, group: Group, *, op: str) -> Tensor:
+def all_reduce(
+    block: Tensor, group: Group, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
+) -> Tensor:
     """Reduce a clone: ``all_reduce`` operates in place, the program does not."""
+    if local_axes:
+        raise Unsupported("all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes")
     out = block.clone(memory_format=torch.preserve_format)
-    dist.all_reduce(out, op=reduction(op), group=group)
+    dist.all_reduce(out, op=reduction(op, factor), group=group)
     return out
+
+
+def reduce(block: Tensor, group: Group, *, op: str, root: int, factor: float = 1.0) -> Tensor | None:
+    """Reduce a clone; only the process at position ``root`` is going to receive the final result."""
+    out = block.clone(memory_format=torch.preserve_format)
+    dist.reduce(out, op=reduction(op, factor), group=group, group_dst=root)
+    return out if group.rank() == root else None
 
 
 def all_gather(block: Tensor, group: Group, *, axis: int, tiled: bool) -> Tensor:
@@ -39,16 +55,34 @@ def all_gather(block: Tensor, group: Group, *, axis: int, tiled: bool) -> Tensor
     return joined(blocks, axis, tiled)
 
 
-def reduce_scatter(block: Tensor, group: Group, *, op: str, axis: int, tiled: bool) -> Tensor:
+def gather(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) -> Tensor | None:
+    """Gather a list on the member at position ``root`` and concatenate it there."""
+    slot = block if tiled else block.unsqueeze(axis)
+    # Every rank looks at the axis, though only the root joins, so that what is wrong with it is wrong for all.
+    slot.size(axis)
+    slots = [slot.new_empty(slot.shape) for _ in range(group.size())] if group.rank() == root else None
+    dist.gather(slot, slots, group=group, group_dst=root)
+    return None if slots is None else torch.cat(slots, axis)
+
+
+def scatter(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) -> Tensor:
+    """Scatter the pieces of the block of the member at position ``root``."""
+    pieces = split(block, group.size(), axis, tiled)
+    out = block.new_empty(pieces[0].shape if tiled else without(block.shape, axis))
+    dist.scatter(out, pieces if group.rank() == root else None, group=group, group_src=root)
+    return out
+
+
+def reduce_scatter(block: Tensor, group: Group, *, op: str, axis: int, tiled: bool, factor: float = 1.0) -> Tensor:
     """Scatter dimension 0 of one input, whose shape says stack or concatenate; else a list of pieces at ``axis``."""
     size = group.size()
     if axis == 0:
         out = block.new_empty((block.size(0) // size, *block.shape[1:]) if tiled else block.shape[1:])
-        dist.reduce_scatter_single(out, block, op=reduction(op), group=group)
+        dist.reduce_scatter_single(out, block, op=reduction(op, factor), group=group)
         return out
     pieces = split(block, size, axis, tiled)
     out = block.new_empty(pieces[0].shape if tiled else without(block.shape, axis))
-    dist.reduce_scatter(out, pieces, op=reduction(op), group=group)
+    dist.reduce_scatter(out, pieces, op=reduction(op, factor), group=group)
     return out
 
 
@@ -64,18 +98,11 @@ def all_to_all(block: Tensor, group: Group, *, split_axis: int, concat_axis: int
     return joined(received, concat_axis, tiled)
 
 
-def permute(block: Tensor, group: Group, *, pairs: Pairs) -> Tensor:
-    """Post the sends and receives of this rank as one batch; zeros stay where nothing arrives."""
-    rank = group.rank()
-    out = block.new_zeros(block.shape)
-    posted = []
-    for source, destination in pairs:
-        if source == rank:
-            posted.append(dist.P2POp(dist.isend, block, group=group, group_peer=destination))
-        if destination == rank:
-            posted.append(dist.P2POp(dist.irecv, out, group=group, group_peer=source))
-    for work in dist.batch_isend_irecv(posted) if posted else ():
-        work.wait()
+def all_to_all_uneven(block: Tensor, group: Group, *, sends: Table, receives: Table) -> Tensor:
+    """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
+    sizes = list(receives[group.rank()])
+    out = block.new_empty((sum(sizes), *block.shape[1:]))
+    dist.all_to_all_single(out, block, sizes, list(sends[group.rank()]), group=group)
     return out
 
 
@@ -86,9 +113,28 @@ def broadcast(block: Tensor, group: Group, *, root: int) -> Tensor:
     return out
 
 
-def reduction(op: str) -> Any:
+def barrier(blocks: list[Tensor], group: Group) -> list[Tensor]:
+    """Enter the barrier; there are no blocks, and no results."""
+    dist.barrier(group=group)
+    return blocks
+
+
+def axis_index(_: list[Tensor], group: Group) -> list[Tensor]:
+    """Return the number that ``get_rank`` gives, as a tensor."""
+    return [torch.tensor(dist.get_rank(group), dtype=torch.int32)]
+
+
+def axis_size(_: list[Tensor], group: Group) -> list[Tensor]:
+    """Return the number that ``get_world_size`` gives, as a tensor."""
+    return [torch.tensor(dist.get_world_size(group), dtype=torch.int32)]
+
+
+def reduction(op: str, factor: float) -> Any:
     """Return ``ReduceOp.SUM`` for ``sum``, and so on; Torch raises ``AttributeError`` for a name it lacks."""
-    return getattr(dist.ReduceOp, op.upper())
+    if op == "premul_sum":
+        premultiplied: Any = dist.ReduceOp.PREMUL_SUM
+        return premultiplied(factor)
+    return getattr(dist.ReduceOp, NAMES.get(op, op.upper()))
 
 
 def split(block: Tensor, size: int, axis: int, tiled: bool) -> list[Tensor]:
@@ -107,10 +153,20 @@ def joined(blocks: list[Tensor], axis: int, tiled: bool) -> Tensor:
 
 
 OPERATIONS: Final[dict[str, Operation]] = {
-    "all_reduce": all_reduce,
-    "all_gather": all_gather,
-    "reduce_scatter": reduce_scatter,
-    "all_to_all": all_to_all,
-    "permute": permute,
-    "broadcast": broadcast,
+    "all_reduce": mapped(all_reduce),
+    "reduce": mapped(reduce),
+    "all_gather": mapped(all_gather),
+    "gather": mapped(gather),
+    "scatter": mapped(scatter),
+    "reduce_scatter": mapped(reduce_scatter),
+    "all_to_all": mapped(all_to_all),
+    "all_to_all_uneven": mapped(all_to_all_uneven),
+    "permute": mapped(permute),
+    "shuffle": mapped(shuffle),
+    "send": mapped(send),
+    "recv": mapped(recv),
+    "broadcast": mapped(broadcast),
+    "barrier": barrier,
+    "axis_index": axis_index,
+    "axis_size": axis_size,
 }

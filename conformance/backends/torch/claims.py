@@ -1,8 +1,12 @@
 """What the documentation of PyTorch 2.13 supports, as data; what Torch then does is for the suite to find out.
 
-Each limit gives the documented reason. Where the documentation is silent (no page asks a CPU collective
-for contiguous operands, none lists dtypes for Gloo, none excludes bool or integers from a reduction)
-there is no limit.
+Each limit gives the documented reason. Where the documentation is silent (no page asks a CPU collective for
+contiguous operands, none lists dtypes for Gloo, none excludes bool or integers from a reduction) there is no limit.
+
+Everything is limited to what can be said in Torch at all. An illegal program that Torch has no words for (groups that
+are no partition, axes the mesh does not have) would never reach it, and one that is several legal programs of Torch,
+for each group is a communicator of its own, is no business of its collectives: groups of unequal size where the
+specification wants equal ones, a root that only some groups have, ranks that differ only across groups.
 """
 
 from __future__ import annotations
@@ -12,32 +16,100 @@ from typing import Final
 
 from conformance.backends.base import Claims
 
-COMMON: Final[dict[str, Sequence[str]]] = {
+Limits = dict[str, Sequence[str]]
+
+ELEMENTS: Final = (
+    "bool", "int8", "int16", "int32", "int64", "uint8",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+"""The dtypes that the page on torch.Tensor lists without reservation. It gives uint16, uint32 and uint64 "limited
+support in eager mode", naming the signed types to whoever needs more; there is no dtype of 4 bits."""
+
+SHELLS: Final = ("float8_e4m3fn", "float8_e5m2")
+""""Operations which do not peek inside the data elements" are supported for these, others case by case."""
+
+GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
+"""A process group is a list of distinct ranks of the world (new_group), and a rank that is in none takes no part.
+new_group(sort_ranks=False) documents that position in the list is the group rank."""
+
+COMMON: Final[Limits] = {
     # torch.from_numpy shares memory with the array; torch.Tensor documents that strides are never negative.
     "layout": ("contiguous", "strided", "transposed", "broadcast", "offset"),
-    # A process group is a list of distinct ranks of the world (new_group), and a rank that is in none takes
-    # no part, so groups that are no partition have no meaning. new_group(sort_ranks=False) documents that
-    # position in the list is the group rank: unsorted groups are supported.
-    "groups": ("none", "even", "uneven", "strided", "unsorted", "singletons"),
+    # Axes of a mesh are ranks of a process group by the time Torch sees them.
+    "axes": ("none", "one", "several"),
 }
 
+ANY_GROUPS: Final[Limits] = {**COMMON, "groups": (*GROUPS, "uneven")}
+EQUAL_GROUPS: Final[Limits] = {**COMMON, "groups": GROUPS}
+
+ALIKE: Final[Limits] = {
+    # "Must have the same number of elements in all processes", "the same size on each process", "shapes match across
+    # nodes": so the pages of the collectives. Differing is possible to write, and wrong.
+    "ranks": ("alike", "different"),
+}
+MOVING: Final[Limits] = {**ALIKE, "dtype": (*ELEMENTS, *SHELLS)}
+# No page says what a message must be like: ranks that differ are several legal programs.
+MESSAGES: Final[Limits] = {**EQUAL_GROUPS, "dtype": (*ELEMENTS, *SHELLS), "ranks": ("alike",)}
+
+REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
+"""ReduceOp: "AVG is only available with the NCCL backend", PREMUL_SUM with NCCL and XCCL."""
+
+UNKNOWN: Final = "median"
+"""No reduction, and easily asked for: by its name, which Torch has to refuse."""
+
+REDUCING: Final[Limits] = {
+    **ALIKE,
+    "dtype": ELEMENTS,
+    "op": (*REDUCTIONS, UNKNOWN),
+    # "MAX, MIN and PRODUCT are not supported for complex tensors": max and min are for nobody, and to be refused.
+    "reduction": tuple(
+        f"{op} of {kind}"
+        for op in (*REDUCTIONS, UNKNOWN)
+        for kind in ("bool", "integer", "float", "complex")
+        if (op, kind) != ("product", "complex")
+    ),
+}
+
+NOT_LOCAL: Final[Limits] = {"local_axes": ("empty",)}
+ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
+
+# "If specified None or empty, dim 0 must divide equally": no sizes at all say something else.
+SPLITS: Final[Limits] = {"sends": ("given",), "receives": ("given",), "dtype": (*ELEMENTS, *SHELLS)}
+
 C10D: Final[Claims] = {
-    "all_reduce": COMMON,
-    "all_gather": COMMON,
-    "reduce_scatter": COMMON,
-    "all_to_all": COMMON,
-    "permute": COMMON,
-    "broadcast": COMMON,
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},
+    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED},
+    "all_gather": {**EQUAL_GROUPS, **MOVING},
+    "gather": {**EQUAL_GROUPS, **MOVING},
+    "scatter": {**EQUAL_GROUPS, **MOVING},
+    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING},
+    "all_to_all": {**EQUAL_GROUPS, **MOVING},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS},
+    "permute": MESSAGES,
+    "shuffle": MESSAGES,
+    # Every member starts its own sends, and none is member -1: Torch never hears of that source.
+    "send": {**MESSAGES, "pairs": ("given", "empty")},
+    "recv": MESSAGES,
+    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED},
+    "barrier": ANY_GROUPS,
+    "axis_index": ANY_GROUPS,
+    "axis_size": ANY_GROUPS,
 }
 
 FUNCTIONAL: Final[Claims] = {
-    "all_reduce": COMMON,
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
-    "all_gather": {**COMMON, "tiled": ("true",)},
+    "all_gather": {**EQUAL_GROUPS, **MOVING, "tiled": ("true",)},
     # scatter_dim splits a dimension and keeps it: there is no stacked form.
-    "reduce_scatter": {**COMMON, "tiled": ("true",)},
-    "broadcast": COMMON,
-    # all_to_all_single has no dimension argument and permute_tensor takes one destination for every source,
-    # so neither can say split_axis and concat_axis, or partial pairs.
-}
+    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, "tiled": ("true",)},
+    # shard_dim_alltoall keeps both dimensions, and nothing says that they may be counted from the end.
+    "all_to_all": {
+        **EQUAL_GROUPS, **MOVING, "tiled": ("true",), "split_axis": ("nonnegative",), "concat_axis": ("nonnegative",),
+    },
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS},
+    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED},
+    # permute_tensor takes one destination for every source: a whole permutation, which shuffle lists by source.
+    "shuffle": MESSAGES,
+    # There is no gather, scatter, reduce or barrier among them, and no send that a receive takes up later.
+}  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.torch import wire
-from conformance.backends.torch.operation import POINT_TO_POINT, Operation, leaves_posted
+from conformance.backends.torch.operation import POINT_TO_POINT, Operation, idle, leaves_posted
 from conformance.backends.torch.pool import Pool, Rank
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
@@ -60,6 +60,7 @@ class Lane:
         self._sent: deque[Job] = deque()
         self._again: set[int] = set()
         self._failed_starts = 0
+        self._served = 0
         self._met = 0
         self._answers: list[deque[tuple[float, Observation]]] = []
         self._ended: dict[int, str] = {}
@@ -148,7 +149,7 @@ class Lane:
 
     def _fork(self) -> None:
         self._pool = Pool(self._world, GLOO_TIMEOUT, self._operations)
-        self._met = 0
+        self._met = self._served = 0
         self._answers = [deque() for _ in self._pool.ranks]
         self._ended, self._left = {}, set()
         self._deadline = time.monotonic() + START
@@ -218,8 +219,11 @@ class Lane:
         self._leave_at = math.inf
         self._deadline = time.monotonic() + DEADLINE
         observation = merged(case, answers)
-        if observation.raised and key not in self._again and (ahead or doubtful(arrivals, answers)):
-            # A rank that died in a later case took its connections along; a slow machine looks like a hang.
+        echo = self._served > 0 and any(error and error.kind == "Crash" for error in observation.errors)
+        self._served += 1
+        if observation.raised and key not in self._again and (ahead or echo or doubtful(arrivals, answers)):
+            # A rank that died in a later case took its connections along, an earlier case may have left it with broken
+            # memory, and a slow machine looks like a hang.
             self._sent.appendleft((key, case))
             self._again.add(key)
             self.stop()
@@ -239,7 +243,8 @@ def groups_of(case: Case) -> set[tuple[int, ...]]:
     """Return every group of ranks the case speaks of; none for a program whose axes make no sense."""
     program = case.program
     with contextlib.suppress(ValueError):
-        return {group for step in program.steps for group in rank_groups(program.mesh, step.axes, step.groups)}
+        steps = [step for step in program.steps if not idle(step)]
+        return {group for step in steps for group in rank_groups(program.mesh, step.axes, step.groups)}
     return set()
 
 
@@ -284,7 +289,9 @@ def aligned(case: Case, answers: Sequence[Observation]) -> bool:
         return False
     kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
     program = case.program
-    for step in program.steps:
+    for number, step in enumerate(program.steps):
+        if step.op == "send" and number and len(set(kinds)) > 1:
+            return False  # Not all ranks have counted it, and a send's number is its tag.
         for group in rank_groups(program.mesh, step.axes, step.groups):
             if step.op in POINT_TO_POINT:
                 if any(kinds[rank] and leaves_posted(step, position) for position, rank in enumerate(group)):

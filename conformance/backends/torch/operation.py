@@ -7,21 +7,37 @@ from typing import Any, Final
 
 from conformance.cases.program import Step
 
-Operation = Callable[..., Any]
-"""Called on every rank with its block (a ``torch.Tensor``), its process group and the step's attributes by keyword.
+Operation = Callable[..., list[Any]]
+"""Called on every rank with its blocks of all operands of a step (mostly ``torch.Tensor``), its process group and the
+step's attributes by keyword.
 
-Returns this rank's block of the result, fresh storage: a ``torch.Tensor`` again.
+Returns this rank's block of each result, fresh storage: a ``torch.Tensor``, a token, or ``None`` where it has none.
 """
 
-
-POINT_TO_POINT: Final = frozenset({"permute"})
+POINT_TO_POINT: Final = frozenset({"permute", "shuffle", "send", "recv"})
 """Operations of sends and receives, in which a rank that raises need not concern the others of its group."""
+
+
+def mapped(function: Callable[..., Any]) -> Operation:
+    """Return the operation that calls ``function`` with one block after the other."""
+
+    def operation(blocks: list[Any], group: Any, **attrs: Any) -> list[Any]:
+        return [function(block, group, **attrs) for block in blocks]
+
+    return operation
+
+
+def idle(step: Step) -> bool:
+    """Return whether a step maps an operation over no axis: nobody meets, so nothing is asked of Torch."""
+    return not step.axes and bool(step.inputs) and len(step.inputs) == len(step.outputs)
 
 
 def leaves_posted(step: Step, position: int) -> bool:
     """Return whether the member at ``position``, raising in a point-to-point step, may leave a receive posted.
 
-    That would take the message of a later case. One that only speaks to itself is connected to nobody.
+    That would take the message of a later case. One that only speaks to itself is connected to nobody, and
+    what ``send`` and ``recv`` post has a tag of its own.
     """
-    pairs: Any = step.attrs["pairs"]
-    return any(position in pair and pair[0] != pair[1] for pair in pairs)
+    sources: Any = step.attrs.get("sources")
+    pairs: Any = step.attrs.get("pairs", ()) if sources is None else [(q, p) for p, q in enumerate(sources)]
+    return step.op in ("permute", "shuffle") and any(position in pair and pair[0] != pair[1] for pair in pairs)

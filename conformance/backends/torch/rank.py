@@ -9,24 +9,30 @@ import time
 import warnings
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import torch
 import torch.distributed as dist
 
-from conformance.backends.base import Unsupported, place_inputs, rank_error, touched
+from conformance.backends.base import place_inputs, rank_error, touched
 from conformance.backends.torch import wire
-from conformance.backends.torch.operation import Operation
+from conformance.backends.torch.operation import Operation, idle
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, rank_groups
 from conformance.cases.tensor import Tensor, from_array
 
-# NumPy has no bfloat16 that Torch knows; integers of its width carry the bits.
-BFLOAT16 = NUMPY["bfloat16"]
+FOREIGN: Final = {
+    NUMPY["bfloat16"]: (np.int16, torch.int16, torch.bfloat16),
+    NUMPY["float8_e4m3fn"]: (np.uint8, torch.uint8, torch.float8_e4m3fn),
+    NUMPY["float8_e5m2"]: (np.uint8, torch.uint8, torch.float8_e5m2),
+}
+"""Dtypes of extensions of NumPy, which Torch does not know there; integers of their width carry the bits."""
+
+CARRIED: Final = {dtype: (carrier, array) for array, (_, carrier, dtype) in FOREIGN.items()}
 
 
 class Communicators:
@@ -81,7 +87,7 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
     placed = place_inputs(case)
     start = time.perf_counter()
     try:
-        values = {name: to_torch(blocks[0][1]) for name, blocks in placed.items()}
+        values: dict[str, Any] = {name: to_torch(blocks[0][1]) for name, blocks in placed.items()}
         run(case, values, operations, communicators)
         results: dict[str, tuple[Tensor | None, ...]] = {
             name: (to_tensor(values[name]),) for name in case.program.results
@@ -94,29 +100,31 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
     return msgspec.structs.replace(seen, touched=changed, seconds=time.perf_counter() - start)
 
 
-def run(
-    case: Case, values: dict[str, torch.Tensor], operations: Mapping[str, Operation], communicators: Communicators
-) -> None:
+def run(case: Case, values: dict[str, Any], operations: Mapping[str, Operation], communicators: Communicators) -> None:
     """Run the steps in order, adding the outputs to ``values``."""
     for step in case.program.steps:
-        if step.op not in operations:
-            raise Unsupported(f"Torch has no carrier for {step.op}; it has {', '.join(sorted(operations))}")
-        group = communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
-        for source, target in zip(step.inputs, step.outputs, strict=True):
-            values[target] = operations[step.op](values[source], group, **step.attrs)
+        blocks = [values[name] for name in step.inputs]
+        if not idle(step):
+            group = communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
+            blocks = operations[step.op](blocks, group, **step.attrs)
+        values.update(zip(step.outputs, blocks, strict=True))
 
 
 def to_torch(view: Array) -> torch.Tensor:
     """Return a tensor on the memory of ``view``, with its strides and offset."""
-    if view.dtype == BFLOAT16:
-        return torch.from_numpy(view.view(np.int16)).view(torch.bfloat16)
+    if view.dtype in FOREIGN:
+        carrier, _, dtype = FOREIGN[view.dtype]
+        return torch.from_numpy(view.view(carrier)).view(dtype)
     return torch.from_numpy(view)
 
 
-def to_tensor(value: torch.Tensor) -> Tensor:
-    """Return the bits of ``value``; raise ``ValueError`` for a dtype outside the specification."""
-    if value.dtype == torch.bfloat16:
-        return from_array(value.view(torch.int16).numpy().view(BFLOAT16))
+def to_tensor(value: torch.Tensor | None) -> Tensor | None:
+    """Return the bits of ``value``, if there is one; raise ``ValueError`` for a dtype outside the specification."""
+    if value is None:
+        return None
+    if value.dtype in CARRIED:
+        carrier, dtype = CARRIED[value.dtype]
+        return from_array(value.view(carrier).numpy().view(dtype))
     array = value.numpy()
     logical(array.dtype)
     return from_array(array)

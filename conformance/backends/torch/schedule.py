@@ -32,7 +32,7 @@ class Schedule:
         """Yield one observation a case, in the order of the cases."""
         found: dict[int, Observation] = {}
         for key, case in enumerate(cases):
-            reason = refusal(case)
+            reason = refusal(case, self._operations)
             if reason:
                 found[key] = Observation(errors=(rank_error(Unsupported(reason)),) * case.program.world)
             else:
@@ -74,12 +74,16 @@ class Schedule:
             lane.done.clear()
 
 
-def refusal(case: Case) -> str | None:
+def refusal(case: Case, operations: Mapping[str, Operation]) -> str | None:
     """Return why Torch cannot be asked to run ``case``, or ``None``."""
     if any("flipped" in operand.layouts for operand in case.inputs.values()):
         return "torch.from_numpy takes no negative strides"
+    if any(block.dtype in ("int4", "uint4") for operand in case.inputs.values() for block in operand.blocks):
+        return "Torch has no tensors of 4-bit integers"
     program = case.program
     for step in program.steps:
+        if step.op not in operations:
+            return f"Torch has no carrier for {step.op}; it has {', '.join(sorted(operations))}"
         try:
             groups = rank_groups(program.mesh, step.axes, step.groups)
         except ValueError as error:

@@ -71,7 +71,10 @@ def agree() -> Callable[[Case, Observation], None]:
     def check(case: Case, seen: Observation) -> None:
         assert not seen.raised, seen.errors[0]
         assert seen.touched == ()
-        wanted = {name: tuple(from_array(np.asarray(b)) for b in blocks) for name, blocks in evaluate(case).items()}
+        wanted = {
+            name: tuple(None if b is None else from_array(np.asarray(b)) for b in blocks)
+            for name, blocks in evaluate(case).items()
+        }
         assert seen.results == wanted
 
     return check

@@ -19,18 +19,33 @@ def test_the_ring_starts_at_its_thresholds(elements: int, members: int, chosen: 
     assert choose("all_to_all", elements, members, RING) == "direct"
 
 
+@pytest.mark.parametrize(
+    ("elements", "chosen"),
+    [(9, "one_shot"), (10, "direct"), (99, "direct"), (100, "tree"), (199, "tree"), (200, "all_to_all"), (300, "ring")],
+)
+def test_every_algorithm_has_a_threshold(elements: int, chosen: str) -> None:
+    settings = Settings(one_shot_below=10, tree_from=100, all_to_all_from=200, ring_from=300)
+    assert choose("reduce", elements, 3, settings) == chosen
+    assert choose("gather", elements, 3, settings) == "direct"
+
+
 def test_a_forced_algorithm_is_taken_wherever_it_applies() -> None:
     assert choose("all_gather", 1, 1, Settings(force="ring")) == "ring"
     assert choose("permute", 1, 1, Settings(force="ring")) == "naive"
-    assert choose("permute", 1, 8, Settings(force="direct")) == "direct"
+    assert choose("arg_reduce", 1, 8, Settings(force="tree")) == "naive"
+    assert choose("scatter", 1, 8, Settings(force="tree")) == "tree"
+    for algorithm in ("naive", "direct", "all_to_all", "one_shot"):
+        assert choose("ragged_all_to_all", 1, 8, Settings(force=algorithm)) == algorithm
 
 
 def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None:
     assert from_environment({"CONFORMANCE_OPENCL_ALGORITHM": "naive"}).force == "naive"
     assert from_environment({}) == Settings()
-    with pytest.raises(ValueError, match="'rign'; known are naive, ring, direct"):
+    with pytest.raises(ValueError, match="'rign'; known are naive, ring, direct, all_to_all, tree, one_shot"):
         from_environment({"CONFORMANCE_OPENCL_ALGORITHM": "rign"})
     with pytest.raises(ValueError, match="known are basic, pthread"):
         from_environment({"CONFORMANCE_OPENCL_DEVICES": "gpu"})
     with pytest.raises(ValueError, match="ring_from must be at least 1, got 0"):
         Settings(ring_from=0)
+    with pytest.raises(ValueError, match="one_shot_below must be at least 0, got -1"):
+        Settings(one_shot_below=-1)

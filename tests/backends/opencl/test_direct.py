@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.lower.direct import direct, shards
+from conformance.backends.opencl.lower import lowering
+from conformance.backends.opencl.lower.direct import shards
 from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.schedule import Kernel, Schedule, Upload, schedule
 
@@ -17,7 +18,7 @@ from conformance.backends.opencl.schedule import Kernel, Schedule, Upload, sched
 def plan_of(elements: int, alignment: int) -> Schedule:
     blocks = tuple(whole(Buffer(rank, "float32", elements, "x"), (elements,)) for rank in range(4))
     made = collective("all_reduce", blocks, {"op": "sum"}, ((0, 1, 2, 3),))
-    return schedule(tuple(direct(made, (0, 1, 2, 3)).values()), alignment)
+    return schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), alignment)
 
 
 @pytest.mark.parametrize("elements", [1, 31, 32, 33, 127, 128, 129, 1000])

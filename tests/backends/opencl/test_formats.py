@@ -1,71 +1,100 @@
-"""Every format against the NumPy type it stands for, on the bits, also those that cases do not speak of yet."""
+"""Every format against the NumPy type it stands for, on the bits, for every reduction it has."""
 
 from __future__ import annotations
 
 import warnings
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.lower.direct import direct
+from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.schedule import schedule
-from conformance.cases.dtypes import Array
+from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.reference.arg_reduce import arg_reduce
+from conformance.reference.reductions import REDUCTIONS, check, fold
 
-REDUCTIONS = {"sum": np.add, "product": np.multiply, "max": np.maximum, "min": np.minimum}
-
-
-def numpy_type(dtype: str) -> np.dtype:  # type: ignore[type-arg]
-    return np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
+ARITHMETIC = ("sum", "product", "mean", "premul_sum")
 
 
-def reduced(session: Session, dtype: str, op: str, one: Array, other: Array) -> Array:
-    """Return the reduction of two blocks as member 0 of a group of two receives it."""
-    blocks = tuple(whole(Buffer(rank, dtype, one.size, "x"), (one.size,)) for rank in range(2))
-    result = direct(collective("all_reduce", blocks, {"op": op}, ((0, 1),)), (0, 1))[0]
-    inputs = {("x", rank): block.view(np.uint8) for rank, block in enumerate((one, other))}
+def has(dtype: str, op: str) -> bool:
+    try:
+        check(dtype, op)
+    except ValueError:
+        return False
+    return True
+
+
+def reduced(session: Session, operation: str, blocks: list[Array], dtype: str, **attrs: object) -> Array:
+    """Return the reduction of blocks as member 0 of one group receives it."""
+    ranks = tuple(range(len(blocks)))
+    placed = tuple(whole(Buffer(rank, dtype, block.size, "x"), (block.size,)) for rank, block in enumerate(blocks))
+    result = lowering(collective(operation, placed, attrs, (ranks,)), ranks, "direct")[0]
+    inputs = {("x", rank): block.view(np.uint8) for rank, block in enumerate(blocks)}
     launch = session.launch(schedule((result,), session.platform.alignment), inputs)
     found = launch.read(result.node)
     launch.close()
-    return found.view(numpy_type(result.node.dtype))
+    return found.view(NUMPY[result.node.dtype])
 
 
 def pairs(dtype: str) -> tuple[Array, Array]:
     """Return every pair of bit patterns of an 8-bit type, or 4096 random ones of a wider type."""
-    kind = numpy_type(dtype)
-    if kind.itemsize == 1:
-        patterns = np.arange({"bool": 2, "int4": 16, "uint4": 16}.get(dtype, 256), dtype=np.uint8).view(kind)
+    numpy = NUMPY[dtype]
+    if numpy.itemsize == 1:
+        patterns = np.arange({"bool": 2, "int4": 16, "uint4": 16}.get(dtype, 256), dtype=np.uint8).view(numpy)
         return np.repeat(patterns, patterns.size), np.tile(patterns, patterns.size)
-    random = np.random.default_rng(0).bytes(2 * 4096 * kind.itemsize)
-    one, other = np.frombuffer(random, kind).reshape(2, 4096)
+    random = np.random.default_rng(0).bytes(2 * 4096 * numpy.itemsize)
+    one, other = np.frombuffer(random, numpy).reshape(2, 4096)
     return one, other
 
 
-@pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("op", REDUCTIONS)
+def differing(found: Array, wanted: Array, *, any_nan: bool) -> Array:
+    assert found.dtype == wanted.dtype
+    differ = (found.view(np.uint8) != wanted.view(np.uint8)).reshape(wanted.size, -1).any(axis=1)
+    if any_nan and np.dtype(wanted.dtype).kind in "fcV":
+        differ &= ~(np.isnan(found) & np.isnan(wanted))
+    return differ
+
+
+CASES = [(dtype, op) for dtype in FORMATS for op in REDUCTIONS if has(dtype, op)]
+
+
+@pytest.mark.parametrize(("dtype", "op"), CASES)
 def test_a_format_computes_the_bits_of_its_numpy_type(dtype: str, op: str, session: Session) -> None:
     one, other = pairs(dtype)
-    if "complex" in dtype and op == "product":
+    if "complex" in dtype and op in ARITHMETIC:
         # NumPy's own product is fused on some processors, so only exact products have one answer.
         one, other = (np.resize(np.array([1 + 2j, -3 + 1j, 0.5j, 4]), 16).astype(dtype) for _ in range(2))
         other = other[::-1].copy()
+    factor = {"factor": 0.75} if op == "premul_sum" else {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        left, right = (
-            (one.astype(np.int32), other.astype(np.int32))
-            if dtype == "bool" and op in ("sum", "product")
-            else (one, other)
-        )
-        # ml_dtypes widens max and min of its 4-bit integers.
-        wanted = REDUCTIONS[op](left, right).astype(left.dtype)
-    found = reduced(session, dtype, op, one, other)
-    assert found.dtype == wanted.dtype
-    differ = (found.view(np.uint8) != wanted.view(np.uint8)).reshape(wanted.size, -1).any(axis=1)
-    # Which NaN a sum or product gives is not part of its meaning; which one max and min choose is.
-    if op in ("sum", "product") and np.dtype(wanted.dtype).kind in "fcV":
-        differ &= ~(np.isnan(found) & np.isnan(wanted))
+        wanted = fold([one, other], op, factor.get("factor", 1.0))
+    found = reduced(session, "all_reduce", [one, other], dtype, op=op, **factor)
+    # Which NaN arithmetic gives is not part of its meaning; which one max and min choose is.
+    differ = differing(found, wanted, any_nan=op in ARITHMETIC)
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in FORMATS if kind(dtype) != "complex"])
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_positions_are_found_among_all_bit_patterns(dtype: str, op: str, session: Session) -> None:
+    one, other = pairs(dtype)
+    wanted = arg_reduce([one, other], op=op, groups=((0, 1),))[0]
+    found = reduced(session, "arg_reduce", [one, other], dtype, op=op)
+    differ = differing(found, wanted, any_nan=False)
+    assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("members", [3, 5, 7])
+def test_a_mean_by_an_odd_number_rounds_as_numpy_does(dtype: str, members: int, session: Session) -> None:
+    random = np.random.default_rng(members)
+    values = random.integers(0, 8 if "int4" in dtype else 100, (members, 300)).astype(np.float64)
+    blocks = [row.astype(NUMPY[dtype]) for row in values]
+    with np.errstate(all="ignore"):
+        wanted = fold(blocks, "mean")
+    assert not differing(reduced(session, "all_reduce", blocks, dtype, op="mean"), wanted, any_nan=True).any()

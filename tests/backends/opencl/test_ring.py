@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.graph import Buffer, Copy, Join, Movement, whole
-from conformance.backends.opencl.lower.ring import chunks, ring
+from conformance.backends.opencl.lower import lowering
+from conformance.backends.opencl.lower.chunks import chunks
 from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.order import needs, reachable
 
@@ -47,7 +48,7 @@ def test_each_chunk_is_summed_in_the_order_it_travels(opencl: Any, make_case: An
 def test_devices_copy_from_their_neighbour_only() -> None:
     blocks = tuple(whole(Buffer(rank, "int32", 64, "x"), (64,)) for rank in range(4))
     made = collective("all_reduce", blocks, {"op": "sum"}, ((0, 1, 2, 3),))
-    results = tuple(ring(made, (0, 1, 2, 3)).values())
+    results = tuple(lowering(made, (0, 1, 2, 3), "ring").values())
     copies = [node for node in reachable(results) if isinstance(node, Copy)]
     assert copies
     assert all(node.device == (node.source.device + 1) % 4 for node in copies)
@@ -58,5 +59,5 @@ def test_devices_copy_from_their_neighbour_only() -> None:
 def test_a_lone_member_keeps_its_block() -> None:
     block: Movement = whole(Buffer(0, "bool", 4, "x"), (4,))
     made = collective("all_reduce", (block,), {"op": "sum"}, ((0,),))
-    (result,) = ring(made, (0,)).values()
+    (result,) = lowering(made, (0,), "ring").values()
     assert (result.node.dtype, result.node.size) == ("int32", 4)

@@ -45,9 +45,9 @@ def test_no_empty_buffer_is_asked_for(session: Session) -> None:
 def test_the_program_cache_drops_the_least_recently_used(session: Session) -> None:
     programs = Programs(session.platform.context, 2)
     for dtype in ("int32", "uint8", "int32", "float32"):
-        programs.kernel(Body("sum", dtype, dtype, 1))
+        programs.kernel(Body("sum", dtype, dtype))
     assert (len(programs), programs.built) == (2, 3)
-    programs.kernel(Body("max", "int32", "int32", 1))
+    programs.kernel(Body("max", "int32", "int32"))
     assert programs.built == 3
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from conformance.backends.opencl.graph import Buffer, Copy, Join, Movement, Node, Part, whole
 from conformance.backends.opencl.hazards import Access, Hazards
-from conformance.backends.opencl.lower import LOWERINGS
+from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.schedule import Kernel, Transfer, schedule
+from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 from conformance.backends.opencl.view import View
 
 RANKS = (0, 1, 2, 3)
@@ -32,11 +33,11 @@ def test_ranges_that_only_touch_and_other_storages_are_no_hazard() -> None:
     assert hazards.record(1, (Access(node, 16, 32, write=True), Access(other, 0, 64, write=True))) == ()
 
 
-@pytest.mark.parametrize("algorithm", LOWERINGS)
-def test_every_conflict_is_an_edge_to_an_earlier_item(algorithm: str) -> None:
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_conflict_is_an_edge_to_an_earlier_item(algorithm: Algorithm) -> None:
     blocks = tuple(whole(Buffer(rank, "int32", 96, "x"), (96,)) for rank in RANKS)
     made = collective("all_reduce", blocks, {"op": "sum"}, (RANKS,))
-    plan = schedule(tuple(LOWERINGS[algorithm](made, RANKS).values()), 128)
+    plan = schedule(tuple(lowering(made, RANKS, algorithm).values()), 128)
     for (early, one), (late, other) in itertools.combinations(enumerate(plan.items), 2):
         for a, b in itertools.product(one.accesses, other.accesses):
             if a.node is b.node and (a.write or b.write) and a.start < b.stop and b.start < a.stop:
@@ -47,8 +48,8 @@ def test_every_conflict_is_an_edge_to_an_earlier_item(algorithm: str) -> None:
 def test_a_copy_never_overlaps_its_source() -> None:
     blocks = tuple(whole(Buffer(rank, "int32", 96, "x"), (96,)) for rank in RANKS)
     made = collective("all_gather", blocks, {"axis": 0, "tiled": True}, (RANKS,))
-    for algorithm in LOWERINGS.values():
-        items = schedule(tuple(algorithm(made, RANKS).values()), 128).items
+    for algorithm in ALGORITHMS:
+        items = schedule(tuple(lowering(made, RANKS, algorithm).values()), 128).items
         assert all(item.source is not item.target for item in items if isinstance(item, Transfer))
 
 

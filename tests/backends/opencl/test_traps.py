@@ -25,6 +25,10 @@ def test_movement_keeps_nan_payloads_and_negative_zero(algorithm: str, opencl: A
         ("all_to_all", {"split_axis": 0, "concat_axis": 0, "tiled": True}),
         ("permute", {"pairs": ((0, 1), (1, 0))}),
         ("broadcast", {"root": 1}),
+        ("gather", {"root": 1, "axis": 0, "tiled": False}),
+        ("scatter", {"root": 0, "axis": 0, "tiled": True}),
+        ("shuffle", {"sources": (1, 0)}),
+        ("all_to_all_uneven", {"sends": ((1, 3), (2, 2)), "receives": ((1, 2), (3, 2))}),
     ):
         case = make_case(op, [NAN, NAN[::-1].copy()], layouts=("flipped", "offset"), **attrs)
         agree(case, opencl(force=algorithm).execute(case))

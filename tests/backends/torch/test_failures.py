@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from conformance.backends.torch import Torch, lane
-from conformance.backends.torch.operation import Operation
+from conformance.backends.torch.operation import Operation, mapped
 from conformance.cases.case import Case
 from conformance.cases.observation import RankError
 
@@ -57,7 +57,7 @@ def _gathered(block: Any, group: Any) -> Any:
 class Bad(Torch):
     def operations(self) -> dict[str, Operation]:
         bad = {"all_gather": die, "permute": sleep, "broadcast": scribble, "all_to_all": one_raises}
-        return {**super().operations(), **bad}
+        return {**super().operations(), **{name: mapped(function) for name, function in bad.items()}}
 
 
 @pytest.fixture(scope="module")

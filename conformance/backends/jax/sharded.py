@@ -1,4 +1,4 @@
-"""A program as one compiled JAX function, and the way of blocks into it and out of it."""
+"""A program under ``shard_map`` and ``jit``: one device a rank, and the way of blocks into its shard and out of it."""
 
 # mypy: allow-untyped-calls
 # JAX annotates only part of its own functions.
@@ -15,17 +15,13 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from conformance.backends.base import Unsupported
-from conformance.backends.jax.collectives import OPERATIONS
+from conformance.backends.jax.per_rank import Block, per_rank
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Program, Step
-
-Shape = tuple[int, ...]
-Block = tuple[Shape, np.dtype[Any]]
-"""Shape and dtype that the blocks of a value share on every rank."""
+from conformance.cases.program import Program
 
 
 @dataclass(frozen=True)
-class Executable:
+class Sharded:
     """A compiled program. Every value is a global array with one leading axis, split into one block a rank."""
 
     call: Any
@@ -38,7 +34,7 @@ class Executable:
         return {name: _blocks(array, devices) for name, array in self.call(arrays).items()}
 
 
-def compile_program(program: Program, inputs: Mapping[str, Block], devices: list[Any]) -> Executable:
+def compile_program(program: Program, inputs: Mapping[str, Block], devices: list[Any]) -> Sharded:
     """Trace, lower and compile all steps of ``program`` as one function; raise whatever JAX raises."""
     if program.world > len(devices):
         raise Unsupported(f"a world of {program.world} needs as many devices; JAX has {len(devices)}")
@@ -47,49 +43,32 @@ def compile_program(program: Program, inputs: Mapping[str, Block], devices: list
     # A leading axis over all mesh axes, so that rank-0 blocks have something to split; rank r is its r-th slice.
     spec = PartitionSpec(mesh.axis_names)
     sharding = NamedSharding(mesh, spec)
-    mapped = jax.shard_map(
-        _rank_function(program), mesh=mesh, in_specs=spec, out_specs=spec, check_vma=not _sums_over_groups(program)
-    )
+    run = per_rank(program)
+
+    def slice_of_one(arrays: Mapping[str, Any]) -> dict[str, Any]:
+        results = run({name: lax.squeeze(array, (0,)) for name, array in arrays.items()})
+        return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
+
+    mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=not _unchecked(program))
     arguments = {
         name: jax.ShapeDtypeStruct((program.world, *shape), dtype, sharding=sharding)
         for name, (shape, dtype) in inputs.items()
     }
-    return Executable(jax.jit(mapped).lower(arguments).compile(), sharding)
+    return Sharded(jax.jit(mapped).lower(arguments).compile(), sharding)
 
 
-def forget() -> None:
-    """Drop what JAX remembers of tracing and compiling: growth by 14 KB a fresh case becomes 5."""
-    jax.clear_caches()
-
-
-def _rank_function(program: Program) -> Any:
-    def rank(arguments: dict[str, Any]) -> dict[str, Any]:
-        values = {name: lax.squeeze(array, (0,)) for name, array in arguments.items()}
-        for step in program.steps:
-            values.update(_outputs(step, values))
-        return {name: lax.expand_dims(values[name], (0,)) for name in program.results}
-
-    return rank
-
-
-def _outputs(step: Step, values: Mapping[str, Any]) -> dict[str, Any]:
-    if step.op not in OPERATIONS:
-        raise Unsupported(f"the JAX backend has no {step.op}; it has {', '.join(OPERATIONS)}")
-    axis_name = step.axes[0] if len(step.axes) == 1 else step.axes
-    alone = len(step.inputs) == 1
-    operand = values[step.inputs[0]] if alone else tuple(values[name] for name in step.inputs)
-    result = OPERATIONS[step.op](operand, axis_name, step.groups, **step.attrs)
-    return dict(zip(step.outputs, (result,) if alone else result, strict=True))
-
-
-def _sums_over_groups(program: Program) -> bool:
+def _unchecked(program: Program) -> bool:
     """Return whether a user would have to turn shard_map's default type checks off.
 
-    ``psum`` with groups is documented, but under ``check_vma=True`` it raises a bare ``NotImplementedError``; the
-    checks say nothing about values. Every other program runs as most users run it, with the default.
+    ``psum`` and ``pmean`` with groups are documented, but under ``check_vma=True`` they raise a bare
+    ``NotImplementedError``, as any reduction over positional axes raises a bare ``AssertionError``; the checks say
+    nothing about values. Every other program runs as most users run it, with the default.
     """
-    grouped = [step for step in program.steps if step.groups is not None]
-    return any(step.op == "all_reduce" and step.attrs.get("op") == "sum" for step in grouped)
+    reductions = [step for step in program.steps if step.op == "all_reduce"]
+    return any(
+        step.attrs.get("local_axes") or (step.groups is not None and step.attrs.get("op") in ("sum", "mean"))
+        for step in reductions
+    )
 
 
 def _array(views: list[Array], sharding: NamedSharding) -> Any:

@@ -1,0 +1,88 @@
+"""Mistakes in arg_reduce."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.backends.reference import Reference
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+from conformance.reference.arg_reduce import NOWHERE, arg_reduce
+
+
+class ArgReduceCountsRanks(Reference):
+    """The winner is named by its rank in the world, which is its position only where there are no groups."""
+
+    breaks = "arg_reduce.C1"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        out = arg_reduce(blocks, op=op, groups=groups)
+        for group in groups:
+            for rank in group:
+                out[rank] = np.where(out[rank] == NOWHERE, NOWHERE, np.take(group, out[rank], mode="clip")).astype(np.int32)
+        return out
+
+
+class ArgReduceGivesInt64(Reference):
+    """Positions come in the integer type that NumPy's argmax has."""
+
+    breaks = "arg_reduce.C1"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        return [block.astype(np.int64) for block in arg_reduce(blocks, op=op, groups=groups)]
+
+
+class ArgMaxStartsAtZero(Reference):
+    """The running winner starts as a zero at position 0, which no negative element beats."""
+
+    breaks = "arg_reduce.C2"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        out = arg_reduce(blocks, op=op, groups=groups)
+        floor = [np.maximum(block, np.zeros_like(block)) for block in blocks] if op == "max" else blocks
+        return arg_reduce(floor, op=op, groups=groups) if out else out
+
+
+class ArgMinIsArgMax(Reference):
+    """One kernel serves both, and the flag that turns the comparison round is not handed on."""
+
+    breaks = "arg_reduce.C3"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        return arg_reduce(blocks, op="max" if op == "min" else op, groups=groups)
+
+
+class ArgReduceKeepsTheLast(Reference):
+    """The running winner is replaced by an equal newcomer."""
+
+    breaks = "arg_reduce.C4"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        out = arg_reduce(blocks, op=op, groups=tuple(group[::-1] for group in groups))
+        for group in groups:
+            for rank in group:
+                out[rank] = np.where(out[rank] == NOWHERE, NOWHERE, np.int32(len(group) - 1) - out[rank])
+        return out
+
+
+class ArgReduceFindsTheNaN(Reference):
+    """A NaN wins, as in NumPy's argmax, and its position is returned."""
+
+    breaks = "arg_reduce.C5"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        out = arg_reduce(blocks, op=op, groups=groups)
+        for group in groups:
+            first = np.argmax([blocks[member] != blocks[member] for member in group], axis=0).astype(np.int32)  # noqa: PLR0124
+            for rank in group:
+                out[rank] = np.where(out[rank] == NOWHERE, first, out[rank])
+        return out
+
+
+class ArgReduceOfAnything(Reference):
+    """What is not min is taken for max."""
+
+    breaks = "arg_reduce.C6"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        return arg_reduce(blocks, op=op if op == "min" else "max", groups=groups)

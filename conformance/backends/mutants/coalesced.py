@@ -1,0 +1,73 @@
+"""Mistakes about several operands at once, or none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.backends.base import Placed
+from conformance.backends.mutants.every_program import Results
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+from conformance.cases.tensor import from_array, to_array
+from conformance.reference.all_gather import all_gather
+from conformance.reference.spmd import OPERANDS
+
+
+class OnlyTheFirstOperand(Reference):
+    """xla#30664: a permute of several operands is cloned with the first alone, and it stands for all."""
+
+    breaks = "collective.C26"
+    corpus = ("xla#30664",)
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        results = super()._walk(case, placed)
+        return {name: results[case.program.results[0]] for name in results}
+
+
+class OneDtypeForAll(Reference):
+    """pytorch#35671: tensors are flattened into one buffer of the first one's dtype and cast back afterwards."""
+
+    breaks = "collective.C26"
+    corpus = ("pytorch#35671",)
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        results = super()._walk(case, placed)
+        dtypes = [to_array(blocks[0]).dtype for blocks in results.values() if blocks[0] is not None]
+        with np.errstate(all="ignore"):
+            return {
+                name: tuple(b and from_array(to_array(b).astype(dtypes[0]).astype(to_array(b).dtype)) for b in blocks)
+                if dtypes else blocks
+                for name, blocks in results.items()
+            }  # fmt: skip
+
+
+class TheFirstCallsOptions(Reference):
+    """pytorch#98793: a coalesced call takes the options of its first member, here an axis counted from its front."""
+
+    breaks = "collective.C26"
+    corpus = ("pytorch#98793-review",)
+    first: int | None = None
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        self.first = None
+        return super()._walk(case, placed)
+
+    def all_gather(self, blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
+        right = all_gather(blocks, axis=axis, tiled=tiled, groups=groups)
+        self.first = axis % right[0].ndim if self.first is None else self.first
+        return all_gather(blocks, axis=self.first, tiled=tiled, groups=groups)
+
+
+class NothingIsTooLittle(Reference):
+    """The first operand is looked at for its dtype before anybody asks whether there is one."""
+
+    breaks = "collective.C27"
+    outcome = "errored"
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        step = case.program.steps[-1]
+        if OPERANDS[step.op] == 1:
+            step.inputs[0]
+        return super()._walk(case, placed)

@@ -1,0 +1,52 @@
+"""Mistakes in operations that move no data: axis_index, axis_size, reduce_constant and barrier."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.backends.reference import Reference
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+from conformance.reference.axis_index import axis_index
+from conformance.reference.axis_size import axis_size
+from conformance.reference.barrier import barrier
+from conformance.reference.reduce_constant import reduce_constant
+
+
+class IndexIsTheRank(Reference):
+    """A process asks for its rank and forgets to say in which group."""
+
+    breaks = "axis_index.C1"
+
+    def axis_index(self, *, groups: Groups) -> list[Array]:
+        return [np.array(rank, np.int32) for rank in range(len(axis_index(groups=groups)))]
+
+
+class SizeIsTheWorld(Reference):
+    """A process asks for the size and forgets to say of which group."""
+
+    breaks = "axis_size.C1"
+
+    def axis_size(self, *, groups: Groups) -> list[Array]:
+        world = len(axis_size(groups=groups))
+        return [np.array(world, np.int32)] * world
+
+
+class ConstantTimesTheFirstGroup(Reference):
+    """The size that a constant is multiplied by is that of the first group, computed once while tracing."""
+
+    breaks = "reduce_constant.C1"
+
+    def reduce_constant(self, *, value: int, groups: Groups) -> list[Array]:
+        return [reduce_constant(value=value, groups=groups)[groups[0][0]]] * sum(map(len, groups))
+
+
+class BarrierWaitsForOneMore(Reference):
+    """The counter of a reusable barrier is off by one, and the watchdog ends what would not end."""
+
+    breaks = "barrier.C1"
+    outcome = "errored"
+
+    def barrier(self, *, groups: Groups) -> None:
+        barrier(groups=groups)
+        raise TimeoutError(f"1 of {len(groups[0]) + 1} participants missing")

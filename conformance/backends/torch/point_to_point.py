@@ -1,0 +1,66 @@
+"""Messages between two members: ``batch_isend_irecv`` where both ends are in one step, else isend, irecv and waits."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+
+Group = dist.ProcessGroup
+Tensor = torch.Tensor
+Pairs = tuple[tuple[int, int], ...]
+
+TAGS = itertools.count(1)
+"""A tag for every send step, the same on all ranks, for all run the same steps: a message that is never received
+must not meet the receive of a later step."""
+
+
+class Token(NamedTuple):
+    """The sends of this rank under way, and the tag by which receives find their messages."""
+
+    sends: list[Any]
+    tag: int
+
+
+def permute(block: Tensor, group: Group, *, pairs: Pairs) -> Tensor:
+    """Post the sends and receives of this rank as one batch; zeros stay where nothing arrives."""
+    rank = group.rank()
+    out = block.new_zeros(block.shape)
+    posted = []
+    for source, destination in pairs:
+        if source == rank:
+            posted.append(dist.P2POp(dist.isend, block, group=group, group_peer=destination))
+        if destination == rank:
+            posted.append(dist.P2POp(dist.irecv, out, group=group, group_peer=source))
+    for work in dist.batch_isend_irecv(posted) if posted else ():
+        work.wait()
+    return out
+
+
+def shuffle(block: Tensor, group: Group, *, sources: tuple[int, ...]) -> Tensor:
+    """Permute along the pairs that the list of sources spells."""
+    return permute(block, group, pairs=tuple((source, position) for position, source in enumerate(sources)))
+
+
+def send(block: Tensor, group: Group, *, pairs: Pairs) -> Token:
+    """Start this rank's sends; nobody waits for them unless the token is taken."""
+    token = Token([], next(TAGS))
+    for source, destination in pairs:
+        if source == group.rank():
+            token.sends.append(dist.isend(block, group=group, group_dst=destination, tag=token.tag))
+    return token
+
+
+def recv(token: Token, group: Group, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Tensor:
+    """Start this rank's receives and wait for them and for its sends; zeros stay where nothing arrives."""
+    out = torch.zeros(shape, dtype=getattr(torch, dtype))
+    receives = [
+        dist.irecv(out, group=group, group_src=source, tag=token.tag)
+        for source, destination in pairs
+        if destination == group.rank()
+    ]
+    for work in [*receives, *token.sends]:
+        work.wait()
+    return out
