@@ -23,8 +23,9 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cases`` counts distinct cases that the backend answered; ``unanswered`` those outside its claims, and those
     that a ``cached`` pass leaves out because they end the worker. They cost nothing and are in no rate.
-    ``seconds`` is wall time, the start of the worker included when ``fresh``. ``phases`` splits the runner's share of it: drawing cases, the reference, judging, and waiting
-    (with sending and reading); ``backend`` is time inside the backend, at the same moment in another process.
+    ``seconds`` is wall time, the start of the worker included when ``fresh``. ``phases`` splits the runner's share
+    of it: drawing cases, the reference, judging, and waiting (with sending and reading); ``backend_seconds`` is
+    time inside the backend, at the same moment in another process.
     """
 
     backend: str
