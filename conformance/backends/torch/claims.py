@@ -21,12 +21,22 @@ COMMON: Final[dict[str, Sequence[str]]] = {
     "groups": ("none", "even", "uneven", "strided", "unsorted", "singletons"),
 }
 
+EQUAL: Final[dict[str, Sequence[str]]] = {
+    **COMMON,
+    # Each group is a communicator of its own, so a partition into unequal sizes is several legal collectives
+    # and not one illegal program: the rejection that the specification asks for cannot be asked for here.
+    "groups": tuple(word for word in COMMON["groups"] if word != "uneven"),
+}
+
+# ReduceOp is an enumeration, so a reduction that it lacks cannot be written.
+REDUCE_OP: Final = ("sum", "product", "max", "min")
+
 C10D: Final[Claims] = {
-    "all_reduce": COMMON,
-    "all_gather": COMMON,
-    "reduce_scatter": COMMON,
-    "all_to_all": COMMON,
-    "permute": COMMON,
+    "all_reduce": {**COMMON, "op": REDUCE_OP},
+    "all_gather": EQUAL,
+    "reduce_scatter": {**EQUAL, "op": REDUCE_OP},
+    "all_to_all": EQUAL,
+    "permute": EQUAL,
     "broadcast": COMMON,
 }
 
@@ -34,9 +44,9 @@ FUNCTIONAL: Final[Claims] = {
     "all_reduce": COMMON,
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
-    "all_gather": {**COMMON, "tiled": ("true",)},
+    "all_gather": {**EQUAL, "tiled": ("true",)},
     # scatter_dim splits a dimension and keeps it: there is no stacked form.
-    "reduce_scatter": {**COMMON, "tiled": ("true",)},
+    "reduce_scatter": {**EQUAL, "tiled": ("true",)},
     "broadcast": COMMON,
     # all_to_all_single has no dimension argument and permute_tensor takes one destination for every source,
     # so neither can say split_axis and concat_axis, or partial pairs.
