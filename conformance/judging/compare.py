@@ -17,7 +17,7 @@ def same(subject: Subject, seen: Observation) -> str | None:
         return problem
     for name, blocks in subject.expected.items():
         for rank, (expected, tensor) in enumerate(zip(blocks, seen.results[name], strict=True)):
-            assert tensor is not None  # noqa: S101 - ``answered`` returned None
+            assert tensor is not None
             problem = _difference(expected, tensor)
             if problem:
                 return f"{name} on rank {rank}: {problem}"

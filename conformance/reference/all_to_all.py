@@ -10,9 +10,7 @@ from conformance.reference.groups import axis_in, equal_sizes, partition
 from conformance.reference.reduce_scatter import pieces_of
 
 
-def all_to_all(
-    blocks: list[Array], *, split_axis: int, concat_axis: int, tiled: bool, groups: Groups
-) -> list[Array]:
+def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return, at position p, the p-th pieces along ``split_axis`` of every member, joined at ``concat_axis``.
 
     Tiled pieces keep the split axis and are concatenated. Untiled pieces have extent 1, lose the split

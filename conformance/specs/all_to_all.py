@@ -52,7 +52,10 @@ OP = Op(
         rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
         variant("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
     ),
-    aliases={"jax": ("lax.all_to_all", "lax.pswapaxes"), "torch": ("distributed.all_to_all_single", "distributed.all_to_all")},
+    aliases={
+        "jax": ("lax.all_to_all", "lax.pswapaxes"),
+        "torch": ("distributed.all_to_all_single", "distributed.all_to_all"),
+    },
     examples=(
         Example(
             "001", "int32", {"split_axis": 0, "concat_axis": 0, "tiled": True},

@@ -48,18 +48,16 @@ COMMON: tuple[Clause, ...] = (
         "001",
         lambda s: s.has("groups", "unsorted"),
     ),
-    value(
-        "collective.C9", "Members of a group need not be consecutive.", "001", lambda s: s.has("groups", "strided")
-    ),
+    value("collective.C9", "Members of a group need not be consecutive.", "001", lambda s: s.has("groups", "strided")),
     value("collective.C10", "A group of one is a group.", "001", lambda s: s.has("groups", "singletons")),
     value(
-        "collective.C11", "A block with no elements has a result, of the right shape.", "002",
+        "collective.C11",
+        "A block with no elements has a result, of the right shape.",
+        "002",
         lambda s: s.has("size", "empty"),
-    ),  # fmt: skip
-    value("collective.C12", "A world of one rank is a world.", "001", lambda s: s.has("world", "1")),
-    Clause(
-        "collective.C13", "must", "What one rank refuses, every rank refuses.", illegal, refused_by_all, "001"
     ),
+    value("collective.C12", "A world of one rank is a world.", "001", lambda s: s.has("world", "1")),
+    Clause("collective.C13", "must", "What one rank refuses, every rank refuses.", illegal, refused_by_all, "001"),
     Clause(
         "collective.C14",
         "should",
@@ -69,9 +67,11 @@ COMMON: tuple[Clause, ...] = (
         "001",
     ),
     value(
-        "collective.C15", "Where groups may differ in size, each member uses its own.", "001",
+        "collective.C15",
+        "Where groups may differ in size, each member uses its own.",
+        "001",
         lambda s: s.has("groups", "uneven"),
-    ),  # fmt: skip
+    ),
     value("collective.C16", "A block of rank 0 is a block.", "001", lambda s: s.has("ndim", "0")),
     value("collective.C17", "Ranks may hold their blocks in different layouts.", "002", mixed_layouts),
     value(

@@ -22,10 +22,33 @@ from conformance.specs.pools import counting, pool
 
 Shape = tuple[int, ...]
 
-PARTITIONS: Final = ("none", "none", "even", "strided", "strided", "unsorted", "uneven", "invalid", "uneven", "singletons")
+PARTITIONS: Final = (
+    "none",
+    "none",
+    "even",
+    "strided",
+    "strided",
+    "unsorted",
+    "uneven",
+    "invalid",
+    "uneven",
+    "singletons",
+)
 """Kinds of groups for operations that allow groups of any sizes."""
 
-EQUAL: Final = ("none", "none", "even", "strided", "unsorted", "unsorted", "strided", "uneven", "invalid", "even", "singletons")
+EQUAL: Final = (
+    "none",
+    "none",
+    "even",
+    "strided",
+    "unsorted",
+    "unsorted",
+    "strided",
+    "uneven",
+    "invalid",
+    "even",
+    "singletons",
+)
 """Kinds of groups for operations that reject unequal sizes; ``uneven`` is then illegal, as ``invalid`` always is."""
 
 SMALL: Final = st.lists(st.sampled_from([1, 2, 3, 0, 4, 5]), max_size=3).map(tuple)
@@ -85,7 +108,9 @@ def grouped(draw: st.DrawFn, world: int, kind: str) -> Groups | None:
         return tuple(group for group in (positions[:cut], positions[cut:]))
     groups = tuple(positions[start : start + size] for start in range(0, world, size))
     if kind == "invalid":
-        wrong = draw(st.sampled_from([(*groups[-1], 0), (*groups[-1][:-1], world), groups[-1][:-1], (-1, *groups[-1][1:])]))
+        wrong = draw(
+            st.sampled_from([(*groups[-1], 0), (*groups[-1][:-1], world), groups[-1][:-1], (-1, *groups[-1][1:])])
+        )
         return (*groups[:-1], wrong)
     return groups
 
@@ -122,7 +147,8 @@ def _pools(dtype: str, values: str) -> st.SearchStrategy[Array]:
 def _layouts(world: int) -> st.SearchStrategy[tuple[Layout, ...]]:
     one: st.SearchStrategy[Layout] = st.sampled_from(LAYOUTS)
     each: st.SearchStrategy[tuple[Layout, ...]] = st.lists(one, min_size=world, max_size=world).map(tuple)
-    plain: tuple[Layout, ...] = ("contiguous",) * world
+    contiguous: Layout = "contiguous"
+    plain = (contiguous,) * world
     return st.one_of(st.just(plain), st.just(plain), one.map(lambda same: (same,) * world), each)
 
 

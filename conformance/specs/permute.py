@@ -13,7 +13,7 @@ from conformance.specs.op import Example, Op, rejection, value
 def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     """Return the (source, destination) pairs of the first step."""
     pairs = subject.step.attrs["pairs"]
-    assert isinstance(pairs, tuple | list)  # noqa: S101 - ``check_step`` has typed the attribute
+    assert isinstance(pairs, tuple | list)
     return [(pair[0], pair[1]) for pair in pairs]  # type: ignore[index]  # pairs of pairs, by ``check_step``
 
 
@@ -77,7 +77,10 @@ OP = Op(
         rejection("permute.C4", "A destination named twice is rejected.", "001"),
         rejection("permute.C5", "A position at or beyond the group size is rejected.", "001"),
         rejection("permute.C6", "A negative position is rejected.", "001", "should"),
-        value("permute.C7", "No pairs at all is legal, and every position receives zeros.", "001", lambda s: not pairs_of(s)),
+        value(
+            "permute.C7", "No pairs at all is legal, and every position receives zeros.", "001",
+            lambda s: not pairs_of(s),
+        ),
         value("permute.C8", "Disjoint cycles move together.", "001", several_cycles),
         value(
             "permute.C9", "A position sent to itself keeps its block.", "001",

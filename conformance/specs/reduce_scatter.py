@@ -26,8 +26,12 @@ OP = Op(
     domain=programs(),
     clauses=(
         value("reduce_scatter.C1", "The member at position p receives piece p of the group's reduction.", "001"),
-        variant("reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)),
-        variant("reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)),
+        variant(
+            "reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)
+        ),
+        variant(
+            "reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)
+        ),
         value(
             "reduce_scatter.C4", "A negative axis counts from the end.", "001", lambda s: s.has("axis", "negative")
         ),
@@ -41,7 +45,10 @@ OP = Op(
         value("reduce_scatter.C10", "sum and product of bool count in int32.", "001", counts_bools, "should"),
         value("reduce_scatter.C11", "Integer sums and products wrap around.", "001", wraps),
     ),
-    aliases={"jax": ("lax.psum_scatter",), "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter")},
+    aliases={
+        "jax": ("lax.psum_scatter",),
+        "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter"),
+    },
     examples=(
         Example(
             "001", "int32", {"op": "sum", "axis": 0, "tiled": False},
