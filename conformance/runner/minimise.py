@@ -97,7 +97,7 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
     left out does when what breaks is NaN; over the run, few cases of the one fail and most of the other.
     """
     clauses = clauses_of(op)
-    assert judged.blame is not None  # noqa: S101 - a failing case has one
+    assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     rivals = [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]
     run = [lane.verdicts[name].clauses for name, subject in lane.subjects.items() if subject.step.op == op]
