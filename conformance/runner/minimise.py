@@ -22,6 +22,9 @@ from conformance.specs import OPS, clauses_of
 WAYS: Final = 16
 """Ways to fail that are minimised for one operation and backend; more are counted but not shrunk."""
 
+REDUCTION_CALLS: Final = 200
+"""New cases that the listed reductions may ask for; from what Hypothesis leaves, about 30 were needed."""
+
 SLOW: Final = ("crashed", "timeout", "protocol_error")
 
 
@@ -57,7 +60,7 @@ def smallest(lane: Lane, op: str, start: str, examples: int, seed: int) -> tuple
     calls = SHRINK_CALLS_SLOW if first.outcome in SLOW else SHRINK_CALLS
     fails = _fails_like(lane, first)
     shrunk = shrink(OPS[op], examples, seed, start, fails, calls)
-    return _reduced(lane, shrunk or lane.subjects[start].case, fails, calls)
+    return _reduced(lane, shrunk or lane.subjects[start].case, fails, REDUCTION_CALLS)
 
 
 def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) -> tuple[Case, bool]:
