@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from conformance.judging.verdict import Verdict
+from conformance.cases.case import Case, case_id
 from conformance.runner.clock import Clock
 from conformance.runner.explore import Plan, pass_one
 from conformance.runner.lane import Judgeable, Lane
@@ -50,7 +50,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 def bench_suite(
     name: str, worker: Judgeable, plan: Plan, watch: Callable[[CaseRecord], None] = lambda record: None
 ) -> tuple[Measured, Measured]:
-    """Return a pass on a ``worker`` that has not started, and the same cases again now that it is warm.
+    """Return a pass on a ``worker`` that has not started, and the same cases again, not drawn, now that it is warm.
 
     A case that ends the worker also ends its warmth: where there are any, the second pass leaves them out, and
     an unmeasured one before it warms the worker again. Raise ``StartError`` when the worker does not start.
@@ -61,11 +61,14 @@ def bench_suite(
         records.append(record)
         watch(record)
 
-    fresh = _measure("fresh", name, worker, plan, keep)
-    ending = [record for record in records if record.outcome in ENDING]
+    cases: list[Case] = []
+    fresh = _measure("fresh", name, worker, plan, keep, drawn=cases.append)
+    ending = {record.case for record in records if record.outcome in ENDING}
+    warm = [case for case in cases if case_id(case) not in ending]
     if ending:
-        _measure("cached", name, worker, plan, watch, ending)
-    return fresh, _measure("cached", name, worker, plan, watch, ending)
+        _measure("cached", name, worker, plan, watch, cases=warm)
+    again = _measure("cached", name, worker, plan, watch, cases=warm)
+    return fresh, msgspec.structs.replace(again, unanswered=again.unanswered + len(ending))
 
 
 def _measure(
@@ -74,9 +77,11 @@ def _measure(
     worker: Judgeable,
     plan: Plan,
     watch: Callable[[CaseRecord], None],
-    without: Sequence[CaseRecord] = (),
+    *,
+    cases: Sequence[Case] | None = None,
+    drawn: Callable[[Case], None] = lambda case: None,
 ) -> Measured:
-    answered, unanswered = 0, len(without)
+    answered = unanswered = 0
 
     def count(record: CaseRecord) -> None:
         nonlocal answered, unanswered
@@ -89,15 +94,16 @@ def _measure(
     clock, began = Clock(), time.monotonic()
     with clock.phase("waiting"):
         lane = Lane(name, worker, count, clock)
-    for record in without:
-        lane.resume(record, Verdict(outcome=record.outcome, clauses=record.clauses))
-    pass_one(plan, [lane], began, clock)
+    pass_one(plan, [lane], began, clock, cases)
+    seconds = time.monotonic() - began
+    for subject in lane.subjects.values():
+        drawn(subject.case)
     return Measured(
         backend=name,
         kind=kind,
         cases=answered,
         unanswered=unanswered,
-        seconds=time.monotonic() - began,
+        seconds=seconds,
         backend_seconds=lane.seconds,
-        phases={str(phase): round(seconds, 3) for phase, seconds in clock.seconds.items()},
+        phases={str(phase): round(spent, 3) for phase, spent in clock.seconds.items()},
     )

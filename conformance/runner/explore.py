@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,8 +112,10 @@ def explore(
     return Result(run.counts, found, never, seconds)
 
 
-def pass_one(plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None) -> set[str]:
-    """Draw and judge the domain of every operation; return the clauses that spoke."""
+def pass_one(
+    plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None, cases: Iterable[Case] | None = None
+) -> set[str]:
+    """Judge the domain of every operation, or ``cases`` drawn before; return the clauses that spoke."""
     clock = clock or Clock()
     exercised: set[str] = set()
     seen: set[str] = set()
@@ -137,8 +139,10 @@ def pass_one(plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | Non
             _collect(lanes, 0.0)
 
     with clock.phase("drawing"):
-        for op in plan.ops:
+        for op in plan.ops if cases is None else ():
             draw_cases(OPS[op], plan.examples, plan.seed, sink)
+        for case in cases or ():
+            sink(case)
     with clock.phase("waiting"):
         while any(lane.worker.outstanding for lane in lanes):
             _collect(lanes, 1.0)
