@@ -13,6 +13,7 @@ from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
 from conformance.judging.verdict import Verdict, applicable
 from conformance.runner.clock import Clock
+from conformance.runner.coverage import Coverage
 from conformance.runner.draws import draw_cases
 from conformance.runner.environment import digests, environment
 from conformance.runner.lane import Judgeable, Lane
@@ -36,11 +37,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered."""
+    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
+
+    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
+    """
 
     counts: Mapping[str, Mapping[str, int]]
     failures: tuple[Failure, ...]
     never: tuple[str, ...]
+    pairwise: Mapping[str, tuple[int, int]]
     seconds: float
 
     @property
@@ -97,6 +102,7 @@ def explore(
         exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, directory, run))
         never = tuple(sorted(_expected_clauses(plan) - exercised))
+        pairwise = _pairwise(lanes)
         seconds = time.monotonic() - began
         run.write(
             Footer(
@@ -105,11 +111,12 @@ def explore(
                 counts={name: dict(counts) for name, counts in run.counts.items()},
                 seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
                 clauses_never_exercised=never,
+                pairwise=pairwise,
             )
         )
     finally:
         run.log.close()
-    return Result(run.counts, found, never, seconds)
+    return Result(run.counts, found, never, pairwise, seconds)
 
 
 def pass_one(
@@ -163,6 +170,14 @@ def _pass_two(plan: Plan, lanes: Sequence[Lane], directory: Path, run: _Run) -> 
             for failure in failures(lane, op, plan.examples, plan.seed, store):
                 run.write(failure)
                 yield failure
+
+
+def _pairwise(lanes: Sequence[Lane]) -> dict[str, tuple[int, int]]:
+    """Return the pairwise coverage of the cases, the same for every lane."""
+    coverage = Coverage()
+    for subject in lanes[0].subjects.values() if lanes else ():
+        coverage.add(subject.step.op, subject.features)
+    return coverage.pairs()
 
 
 def _collect(lanes: Sequence[Lane], timeout: float) -> None:
