@@ -88,6 +88,6 @@ def _coverage(pairwise: Mapping[str, tuple[int, int]]) -> str:
     met, all_pairs = (sum(column) for column in zip(*pairwise.values(), strict=True))
     least = min(pairwise, key=lambda name: pairwise[name][0] / max(pairwise[name][1], 1))
     return (
-        f"pairwise coverage: {met} of {all_pairs} pairs of values of two dimensions met ({met / max(all_pairs, 1):.0%}); "
+        f"pairwise coverage: {met} of {all_pairs} pairs of values met ({met / max(all_pairs, 1):.0%}); "
         f"least in {least}: {pairwise[least][0]} of {pairwise[least][1]}"
     )
