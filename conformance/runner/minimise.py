@@ -7,6 +7,7 @@ before the size does, and the most particular clause left is the one to blame.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -29,17 +30,28 @@ SLOW: Final = ("crashed", "timeout", "protocol_error")
 
 
 def failures(lane: Lane, op: str, examples: int, seed: int, save: Callable[[str, Case], str]) -> Iterator[Failure]:
-    """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case."""
+    """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
+
+    Two small cases show the same way when the same clause is to blame, with the same outcome and, where
+    the implementation raised, the same kind of error: the smaller stands for both.
+    """
+    found: dict[tuple[str, ...], tuple[Case, bool, list[str]]] = {}
     left = sorted(lane.failing(op), key=lambda name: _cost(lane.verdicts[name], lane.subjects[name].case))
     for _ in range(WAYS):
         if not left:
-            return
+            break
         start = left[0]
         case, minimal = smallest(lane, op, start, examples, seed)
-        name, judged = case_id(case), lane.ask(case)
-        clause = _to_blame(lane, op, judged)
+        judged = lane.ask(case)
         alike = [other for other in left if other == start or _explains(judged, lane.verdicts[other])]
         left = [other for other in left if other not in alike]
+        way = (_to_blame(lane, op, judged).id, judged.outcome, _kind_of_error(judged))
+        before = found.setdefault(way, (case, minimal, []))
+        least = min(before, (case, minimal, []), key=lambda one: _cost(lane.ask(one[0]), one[0]))
+        found[way] = (*least[:2], before[2] + alike)
+    for case, minimal, explains in found.values():
+        judged, name = lane.ask(case), case_id(case)
+        clause = _to_blame(lane, op, judged)
         yield Failure(
             backend=lane.name,
             op=op,
@@ -50,8 +62,13 @@ def failures(lane: Lane, op: str, examples: int, seed: int, save: Callable[[str,
             file=save(name, case),
             detail=judged.detail or "",
             minimal=minimal,
-            explains=tuple(alike),
+            explains=tuple(explains),
         )
+
+
+def _kind_of_error(judged: Verdict) -> str:
+    match = re.match(r"rank \d+ raised (\w+)", judged.detail or "")
+    return match.group(1) if match else ""
 
 
 def smallest(lane: Lane, op: str, start: str, examples: int, seed: int) -> tuple[Case, bool]:
