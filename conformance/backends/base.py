@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.features import Features
-from conformance.cases.layout import CANARY, place
+from conformance.cases.layout import place
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program import rank_groups
 from conformance.cases.tensor import Tensor, from_array, to_array
@@ -148,6 +148,3 @@ def category_of(error: BaseException) -> Category:
     if isinstance(error, ValueError | TypeError | LookupError | NameError):
         return "invalid_argument"
     return "internal"
-
-
-

@@ -75,11 +75,11 @@ def rank_groups(mesh: tuple[Axis, ...], axes: tuple[str, ...], groups: Groups | 
     A position beyond the line becomes a rank beyond the world, so whoever checks groups still sees it.
     """
     world = math.prod(axis.size for axis in mesh)
-    found = []
-    for line in lines(mesh, axes):
-        for group in (tuple(range(len(line))),) if groups is None else groups:
-            found.append(tuple(line[p] if 0 <= p < len(line) else world + abs(p) for p in group))
-    return tuple(found)
+    return tuple(
+        tuple(line[p] if 0 <= p < len(line) else world + abs(p) for p in group)
+        for line in lines(mesh, axes)
+        for group in ((tuple(range(len(line))),) if groups is None else groups)
+    )
 
 
 def _offsets(names: tuple[str, ...] | list[str], sizes: dict[str, int], strides: dict[str, int]) -> list[int]:

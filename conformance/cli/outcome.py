@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -55,6 +56,7 @@ def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, A
             for failure in result.failures
         ],
         "never_exercised": list(result.never),
+        "pairwise": dict(result.pairwise),
     }
 
 
@@ -74,7 +76,18 @@ def show(console: Console, result: Result, directory: Path) -> None:
         )
     if result.never:
         console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
+    if result.pairwise:
+        console.print(escape(_coverage(result.pairwise)))
     left = sum(counts.get("not_run", 0) for counts in result.counts.values())
     if left:
         console.print(f"{left} cases were not run; `conformance run --resume` does not repeat what was judged")
     console.print(STATUS[result.status])
+
+
+def _coverage(pairwise: Mapping[str, tuple[int, int]]) -> str:
+    met, all_pairs = (sum(column) for column in zip(*pairwise.values(), strict=True))
+    least = min(pairwise, key=lambda name: pairwise[name][0] / max(pairwise[name][1], 1))
+    return (
+        f"pairwise coverage: {met} of {all_pairs} pairs of values met ({met / max(all_pairs, 1):.0%}); "
+        f"least in {least}: {pairwise[least][0]} of {pairwise[least][1]}"
+    )

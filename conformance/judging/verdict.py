@@ -51,7 +51,9 @@ def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
     """
     speaking = [clause for clause in clauses if clause.when(subject)]
     if any(clause.check is same and clause.requirement != "must" for clause in speaking):
-        speaking = [clause for clause in speaking if clause.check not in (same, answered) or clause.requirement != "must"]
+        speaking = [
+            clause for clause in speaking if clause.check not in (same, answered) or clause.requirement != "must"
+        ]
     return speaking
 
 

@@ -12,7 +12,8 @@ def partition(groups: Groups, world: int) -> Groups:
     named = sorted(rank for group in groups for rank in group)
     if named != list(range(world)) or not all(groups):
         raise Rejected(
-            "collective.C5", f"groups {list(groups)} must name each of the {world} ranks exactly once, none of them empty"
+            "collective.C5",
+            f"groups {list(groups)} must name each of the {world} ranks exactly once, none of them empty",
         )
     return groups
 

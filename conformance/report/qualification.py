@@ -10,11 +10,17 @@ from conformance.report.error import ReportError
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
-    """A broken backend, and the clause that caught it (``None`` when it survived)."""
+    """A broken backend, and the clause that caught it (``None`` when it survived).
+
+    ``breaks`` is the clause it was made for and ``clauses`` all that broke; ``corpus`` are real defects like it.
+    """
 
     name: str
     killed: bool
     clause: str | None = None
+    breaks: str | None = None
+    clauses: tuple[str, ...] = ()
+    corpus: tuple[str, ...] = ()
     cases: int = 0
     seconds: float = 0.0
     doc: str = ""

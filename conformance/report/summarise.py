@@ -32,7 +32,7 @@ def summarise(
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
     found = buckets(judged, explanations)
     used = {(b.name, b.op, b.clause, b.outcome) for b in found}
-    killing = {mutant.clause for mutant in mutants if mutant.killed}
+    killing = {clause for mutant in mutants if mutant.killed for clause in (mutant.clause, *mutant.clauses)}
     return Report(
         runs=tuple(_run(run) for run in runs),
         backends=tuple(backend_summary(column, counts[column.label], specification) for column in judged),

@@ -26,7 +26,7 @@ class Limits:
     start: float = 90.0
     case: float = 20.0
     memory: int = 4 << 30
-    restarts: int = 100
+    restarts: int = 300
     window: int = 32
 
 

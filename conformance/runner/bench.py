@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 import msgspec
 
+from conformance.cases.case import Case, case_id
 from conformance.runner.clock import Clock
 from conformance.runner.explore import Plan, pass_one
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import CaseRecord
 
+ENDING: Final = frozenset({"crashed", "timeout", "protocol_error"})
+"""Outcomes after which a worker starts anew."""
+
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """One pass over the domain on one backend.
 
-    ``cases`` counts distinct cases that the backend answered; ``unanswered`` those outside its claims, which
-    cost it nothing and are in no rate. ``seconds`` is wall time, the start of the worker included when
-    ``fresh``. ``phases`` splits the runner's share of it: drawing cases, the reference, judging, and waiting
-    (with sending and reading); ``backend`` is time inside the backend, at the same moment in another process.
+    ``cases`` counts distinct cases that the backend answered; ``unanswered`` those outside its claims, and those
+    that a ``cached`` pass leaves out because they end the worker. They cost nothing and are in no rate.
+    ``seconds`` is wall time, the start of the worker included when ``fresh``. ``phases`` splits the runner's share
+    of it: drawing cases, the reference, judging, and waiting (with sending and reading); ``backend_seconds`` is
+    time inside the backend, at the same moment in another process.
     """
 
     backend: str
@@ -45,16 +50,36 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 def bench_suite(
     name: str, worker: Judgeable, plan: Plan, watch: Callable[[CaseRecord], None] = lambda record: None
 ) -> tuple[Measured, Measured]:
-    """Return a pass on a ``worker`` that has not started, and the same cases again now that it is warm.
+    """Return a pass on a ``worker`` that has not started, and the same cases again, not drawn, now that it is warm.
 
-    Raise ``StartError`` when it does not start.
+    A case that ends the worker also ends its warmth: where there are any, the second pass leaves them out, and
+    an unmeasured one before it warms the worker again. Raise ``StartError`` when the worker does not start.
     """
-    fresh = _measure("fresh", name, worker, plan, watch)
-    return fresh, _measure("cached", name, worker, plan, watch)
+    records: list[CaseRecord] = []
+
+    def keep(record: CaseRecord) -> None:
+        records.append(record)
+        watch(record)
+
+    cases: list[Case] = []
+    fresh = _measure("fresh", name, worker, plan, keep, drawn=cases.append)
+    ending = {record.case for record in records if record.outcome in ENDING}
+    warm = [case for case in cases if case_id(case) not in ending]
+    if ending:
+        _measure("cached", name, worker, plan, watch, cases=warm)
+    again = _measure("cached", name, worker, plan, watch, cases=warm)
+    return fresh, msgspec.structs.replace(again, unanswered=again.unanswered + len(ending))
 
 
 def _measure(
-    kind: Literal["fresh", "cached"], name: str, worker: Judgeable, plan: Plan, watch: Callable[[CaseRecord], None]
+    kind: Literal["fresh", "cached"],
+    name: str,
+    worker: Judgeable,
+    plan: Plan,
+    watch: Callable[[CaseRecord], None],
+    *,
+    cases: Sequence[Case] | None = None,
+    drawn: Callable[[Case], None] = lambda case: None,
 ) -> Measured:
     answered = unanswered = 0
 
@@ -69,13 +94,16 @@ def _measure(
     clock, began = Clock(), time.monotonic()
     with clock.phase("waiting"):
         lane = Lane(name, worker, count, clock)
-    pass_one(plan, [lane], began, clock)
+    pass_one(plan, [lane], began, clock, cases)
+    seconds = time.monotonic() - began
+    for subject in lane.subjects.values():
+        drawn(subject.case)
     return Measured(
         backend=name,
         kind=kind,
         cases=answered,
         unanswered=unanswered,
-        seconds=time.monotonic() - began,
+        seconds=seconds,
         backend_seconds=lane.seconds,
-        phases={str(phase): round(seconds, 3) for phase, seconds in clock.seconds.items()},
+        phases={str(phase): round(spent, 3) for phase, spent in clock.seconds.items()},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
 from conformance.judging.verdict import Verdict, applicable
 from conformance.runner.clock import Clock
+from conformance.runner.coverage import Coverage
 from conformance.runner.draws import draw_cases
 from conformance.runner.environment import digests, environment
 from conformance.runner.lane import Judgeable, Lane
@@ -36,11 +37,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered."""
+    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
+
+    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
+    """
 
     counts: Mapping[str, Mapping[str, int]]
     failures: tuple[Failure, ...]
     never: tuple[str, ...]
+    pairwise: Mapping[str, tuple[int, int]]
     seconds: float
 
     @property
@@ -97,6 +102,7 @@ def explore(
         exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, directory, run))
         never = tuple(sorted(_expected_clauses(plan) - exercised))
+        pairwise = _pairwise(lanes)
         seconds = time.monotonic() - began
         run.write(
             Footer(
@@ -105,15 +111,18 @@ def explore(
                 counts={name: dict(counts) for name, counts in run.counts.items()},
                 seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
                 clauses_never_exercised=never,
+                pairwise=pairwise,
             )
         )
     finally:
         run.log.close()
-    return Result(run.counts, found, never, seconds)
+    return Result(run.counts, found, never, pairwise, seconds)
 
 
-def pass_one(plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None) -> set[str]:
-    """Draw and judge the domain of every operation; return the clauses that spoke."""
+def pass_one(
+    plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None, cases: Iterable[Case] | None = None
+) -> set[str]:
+    """Judge the domain of every operation, or ``cases`` drawn before; return the clauses that spoke."""
     clock = clock or Clock()
     exercised: set[str] = set()
     seen: set[str] = set()
@@ -137,8 +146,10 @@ def pass_one(plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | Non
             _collect(lanes, 0.0)
 
     with clock.phase("drawing"):
-        for op in plan.ops:
+        for op in plan.ops if cases is None else ():
             draw_cases(OPS[op], plan.examples, plan.seed, sink)
+        for case in cases or ():
+            sink(case)
     with clock.phase("waiting"):
         while any(lane.worker.outstanding for lane in lanes):
             _collect(lanes, 1.0)
@@ -159,6 +170,14 @@ def _pass_two(plan: Plan, lanes: Sequence[Lane], directory: Path, run: _Run) -> 
             for failure in failures(lane, op, plan.examples, plan.seed, store):
                 run.write(failure)
                 yield failure
+
+
+def _pairwise(lanes: Sequence[Lane]) -> dict[str, tuple[int, int]]:
+    """Return the pairwise coverage of the cases, the same for every lane."""
+    coverage = Coverage()
+    for subject in lanes[0].subjects.values() if lanes else ():
+        coverage.add(subject.step.op, subject.features)
+    return coverage.pairs()
 
 
 def _collect(lanes: Sequence[Lane], timeout: float) -> None:

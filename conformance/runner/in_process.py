@@ -64,7 +64,7 @@ class InProcess:
         self._queue.append((self._tickets, case))
         return self._tickets
 
-    def poll(self, timeout: float) -> list[tuple[int, Answer]]:  # noqa: ARG002 - the interface of Worker
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
         """Execute one window of cases and return their answers; ``timeout`` bounds nothing here."""
         self.advance()
         answers, self._answers = self._answers, []

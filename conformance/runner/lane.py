@@ -26,13 +26,24 @@ class Judgeable(Waitable, Protocol):
     """A worker, in its own process or in this one."""
 
     @property
-    def ready(self) -> Ready: ...
+    def ready(self) -> Ready:
+        """Return how the backend introduced itself; raise ``StartError`` when it does not start."""
+
     @property
-    def outstanding(self) -> int: ...
-    def submit(self, case: Case) -> int: ...
-    def poll(self, timeout: float) -> list[tuple[int, Answer]]: ...
-    def ask(self, case: Case) -> Answer: ...
-    def close(self) -> None: ...
+    def outstanding(self) -> int:
+        """Return how many submitted cases ``poll`` has not returned yet."""
+
+    def submit(self, case: Case) -> int:
+        """Queue a case and return its ticket."""
+
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+        """Return the answers that arrived, by ticket, waiting up to ``timeout`` seconds for the first."""
+
+    def ask(self, case: Case) -> Answer:
+        """Return the answer to one case."""
+
+    def close(self) -> None:
+        """End the backend."""
 
 
 class Lane:

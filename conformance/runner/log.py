@@ -78,13 +78,18 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
 
 
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
-    """Counts of the run's cases by backend and outcome; a log without it is incomplete."""
+    """Counts of the run's cases by backend and outcome; a log without it is incomplete.
+
+    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met in some case and
+    the pairs there are of values that were drawn.
+    """
 
     finished: str
     seconds: float
     counts: dict[str, dict[str, int]]
     seconds_by_backend: dict[str, float] = {}
     clauses_never_exercised: tuple[str, ...] = ()
+    pairwise: dict[str, tuple[int, int]] = {}
 
 
 Record = Header | CaseRecord | Failure | Footer

@@ -67,9 +67,7 @@ def _renumbered(step: Step, gone: int) -> Step:
 
 def _drop(operand: Operand, rank: int) -> Operand:
     keep = [r for r in range(len(operand.blocks)) if r != rank]
-    return Operand(
-        blocks=tuple(operand.blocks[r] for r in keep), layouts=tuple(operand.layouts[r] for r in keep)
-    )
+    return Operand(blocks=tuple(operand.blocks[r] for r in keep), layouts=tuple(operand.layouts[r] for r in keep))
 
 
 def _cut(operand: Operand, size: int) -> Operand:
@@ -124,7 +122,9 @@ def _plain_layouts(case: Case) -> Iterator[Case]:
             yield _with_layouts(case, name, plain)
             for rank, layout in enumerate(operand.layouts):
                 if layout != "contiguous":
-                    yield _with_layouts(case, name, (*operand.layouts[:rank], "contiguous", *operand.layouts[rank + 1 :]))
+                    yield _with_layouts(
+                        case, name, (*operand.layouts[:rank], "contiguous", *operand.layouts[rank + 1 :])
+                    )
 
 
 def _fewer_pairs(case: Case) -> Iterator[Case]:

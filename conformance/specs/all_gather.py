@@ -28,7 +28,9 @@ OP = Op(
     shares=COLLECTIVE,
     clauses=(
         value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
-        variant("all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)),
+        variant(
+            "all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)
+        ),
         variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
         value("all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")),
         rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),

@@ -43,7 +43,10 @@ def test_the_reference_passes_and_the_verdict_names_every_clause_that_speaks() -
 @pytest.mark.parametrize(
     ("wrong", "detail"),
     [
-        (np.array([0, 2, 1, 9], np.int32), "1 of 4 elements differ; element [3] is 9 (0x00000009), expected 3 (0x00000003)"),
+        (
+            np.array([0, 2, 1, 9], np.int32),
+            "1 of 4 elements differ; element [3] is 9 (0x00000009), expected 3 (0x00000003)",
+        ),
         (np.array([0, 2, 1, 3], np.float32), "dtype is float32, expected int32"),
         (np.array([[0, 2, 1, 3]], np.int32), "shape is [1, 4], expected [4]"),
     ],
@@ -77,16 +80,19 @@ def test_an_illegal_case_wants_an_error_on_every_rank_about_the_argument() -> No
     accepted = judged(case, Reference().execute(gather()))
     assert (accepted.outcome, accepted.blame and accepted.blame.id) == ("failed", "all_gather.C5")
     lopsided = judged(case, Observation(errors=(error(), None)))
-    assert lopsided.blame and lopsided.blame.id == "collective.C13"
+    assert lopsided.blame
+    assert lopsided.blame.id == "collective.C13"
     internal = judged(case, Observation(errors=(error("internal"),) * 2))
-    assert internal.blame and (internal.blame.id, internal.blame.requirement) == ("collective.C14", "should")
+    assert internal.blame
+    assert (internal.blame.id, internal.blame.requirement) == ("collective.C14", "should")
 
 
 def test_a_touched_input_is_blamed_even_when_values_are_right() -> None:
     right = Reference().execute(gather())
     touch = Touched(input="x", rank=1, index=0, before="00000000", after="01000000")
     seen = judged(gather(), msgspec.structs.replace(right, touched=(touch,)))
-    assert seen.blame and seen.blame.id == "collective.C2"
+    assert seen.blame
+    assert seen.blame.id == "collective.C2"
 
 
 def test_the_most_particular_broken_clause_is_blamed() -> None:
@@ -112,5 +118,6 @@ def test_where_a_should_settles_the_value_no_must_demands_it() -> None:
         inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)},
     )
     seen = judged(case, Observation(results={"y": blocks}))
-    assert seen.blame and (seen.blame.id, seen.blame.requirement) == ("all_reduce.C6", "should")
+    assert seen.blame
+    assert (seen.blame.id, seen.blame.requirement) == ("all_reduce.C6", "should")
     assert "all_reduce.C2" not in seen.clauses

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,7 +47,9 @@ def tree(blocks: list[Array], op: str) -> list[Array]:
 @pytest.mark.parametrize("op", REDUCTIONS)
 @pytest.mark.parametrize("world", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("shape", [(), (7,), (4, 32), (33,), (0, 3)])
-def test_an_algorithm_gives_the_bits_of_the_fold(algorithm, op: str, world: int, shape: tuple[int, ...]) -> None:  # type: ignore[no-untyped-def]
+def test_an_algorithm_gives_the_bits_of_the_fold(
+    algorithm: Callable[..., Any], op: str, world: int, shape: tuple[int, ...]
+) -> None:
     for dtype in ("int32", "bfloat16", "float32"):
         blocks = tiled(pool(dtype, op), shape, world)
         expected = all_reduce(blocks, op=op, groups=(tuple(range(world)),))

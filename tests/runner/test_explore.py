@@ -78,7 +78,7 @@ def test_a_failure_is_stored_replays_and_is_minimal(tmp_path: Path) -> None:
     judged = lane.ask(case)
     assert case_id(case) == failure.case
     assert failure.minimal
-    assert (judged.outcome, judged.blame and judged.blame.id) == (failure.outcome, failure.clause)
+    assert (judged.outcome, judged.clauses[failure.clause]) == (failure.outcome, "broken")
     assert case.program.world <= 2
     assert len(case.inputs["x"].blocks[0].bits) <= 16
 
@@ -140,4 +140,4 @@ def _fails_like(lane: Lane, case: Any, failure: Failure) -> bool:
         judged = lane.ask(case)
     except (ValueError, IndexError, TypeError):
         return False
-    return judged.outcome == failure.outcome and judged.blame is not None and judged.blame.id == failure.clause
+    return judged.outcome == failure.outcome and judged.clauses.get(failure.clause) == "broken"

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from conformance.cases.case import Case, case_id
+from conformance.judging.clause import Clause
 from conformance.judging.verdict import applicable
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
@@ -24,7 +25,7 @@ def test_clause_ids_are_numbered_without_gaps_under_their_operation() -> None:
 
 
 @pytest.mark.parametrize("clause", every_clause().values(), ids=lambda clause: clause.id)
-def test_a_clause_is_one_sentence_with_a_known_source(clause) -> None:  # type: ignore[no-untyped-def]
+def test_a_clause_is_one_sentence_with_a_known_source(clause: Clause) -> None:
     assert re.fullmatch(r"[A-Z(a-z].*\.", clause.text)
     assert "should" not in clause.text, "the requirement says so"
     assert clause.source in ("000", "001", "002", "003", "004")

@@ -27,7 +27,7 @@ PHASES = ("drawing", "reference", "judging", "waiting")
 def command(names: tuple[str, ...], ops: tuple[str, ...], examples: int, seed: int, as_json: bool) -> None:
     """Time distinct cases through isolated workers, start-up and verdicts included, one backend after the other.
 
-    fresh: a new worker. cached: the same cases again in the same worker, with whatever it has compiled.
+    fresh: a new worker. cached: the same cases again in the same warm worker, but for those that end it.
     """
     plan = Plan(ops=chosen_ops(ops, ()), examples=examples, seed=seed)
     found: list[Measured] = []
@@ -38,13 +38,20 @@ def command(names: tuple[str, ...], ops: tuple[str, ...], examples: int, seed: i
     if as_json:
         print(msgspec.json.format(msgspec.json.encode({"measured": [as_data(one) for one in found]})).decode())
         return
-    table = Table("backend", "kind", "cases", "seconds", "cases/s", *PHASES, "in backend", "reference share")
+    columns = ("backend", "kind", "cases", "unanswered", "seconds", "cases/s", *PHASES, "in backend", "reference share")
+    table = Table(*columns)
     for one in found:
         table.add_row(
-            escape(one.backend), one.kind, str(one.cases), f"{one.seconds:.1f}", f"{one.cases_per_second:.1f}",
+            escape(one.backend),
+            one.kind,
+            str(one.cases),
+            str(one.unanswered),
+            f"{one.seconds:.1f}",
+            f"{one.cases_per_second:.1f}",
             *(f"{one.phases.get(phase, 0.0):.1f} s" for phase in PHASES),
-            f"{one.backend_seconds:.1f} s", f"{one.reference_share:.0%}",
-        )  # fmt: skip
+            f"{one.backend_seconds:.1f} s",
+            f"{one.reference_share:.0%}",
+        )
     printer().print(table)
 
 
