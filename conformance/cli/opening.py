@@ -15,7 +15,7 @@ from conformance.cli.names import checked, unknown
 from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Judgeable
 from conformance.runner.workers import Worker
-from conformance.specs import COMMON, OPS
+from conformance.specs import OPS, clauses_of
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
@@ -49,7 +49,7 @@ def opened(names: Sequence[str], *, in_process: bool = False) -> Iterator[dict[s
 
 def suites() -> tuple[str, ...]:
     """Return the suites that have clauses, and ``all``."""
-    own = {clause.suite for op in OPS.values() for clause in op.clauses} | {clause.suite for clause in COMMON}
+    own = {clause.suite for op in OPS for clause in clauses_of(op)}
     return (*sorted(own), "all")
 
 
@@ -59,7 +59,7 @@ def chosen_ops(ops: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
     picked = set(checked("suite", wanted, suites())) or {"all"}
     if "all" in picked:
         return names
-    return tuple(name for name in names if picked & {clause.suite for clause in (*COMMON, *OPS[name].clauses)})
+    return tuple(name for name in names if picked & {clause.suite for clause in clauses_of(name)})
 
 
 def new_directory() -> Path:

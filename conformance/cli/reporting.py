@@ -14,7 +14,7 @@ from conformance.report import (
     summarise,
     write_all,
 )
-from conformance.specs import COMMON, OPS
+from conformance.specs import OPS, SHARED
 
 
 def report_of(
@@ -23,7 +23,7 @@ def report_of(
     """Return the report on the runs in ``directories``; raise ``ReportError`` for one that cannot be read."""
     return summarise(
         [read_run(directory) for directory in directories],
-        clause_texts(OPS.values(), COMMON),
+        clause_texts(OPS.values(), SHARED),
         explanations=read_explanations(explanations) if explanations else (),
         mutants=read_qualification(qualification) if qualification else (),
     )

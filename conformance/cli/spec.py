@@ -13,7 +13,7 @@ from rich.table import Table
 from conformance.cli.names import unknown
 from conformance.cli.progress import printer
 from conformance.reference.spmd import ATTRIBUTES
-from conformance.specs import COMMON, OPS, Clause, Op, every_clause
+from conformance.specs import OPS, SHARED, Clause, Op, every_clause
 
 
 def aliases() -> dict[str, str]:
@@ -44,7 +44,7 @@ def op_data(op: Op) -> dict[str, Any]:
         "attributes": {name: _type_name(hint) for name, hint in ATTRIBUTES[op.name].items()},
         "aliases": {framework: list(names) for framework, names in op.aliases.items()},
         "clauses": [clause_data(clause) for clause in op.clauses],
-        "shared": [clause_data(clause) for clause in COMMON],
+        "shared": [clause_data(clause) for clause in op.shares],
         "examples": [msgspec.to_builtins(example) for example in op.examples],
     }
 
@@ -66,7 +66,7 @@ def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
     if name is None:
         data = {
             "operations": [op_data(op) for op in OPS.values()],
-            "shared": [clause_data(clause) for clause in COMMON],
+            "shared": [clause_data(clause) for clause in SHARED],
         }
         return data, _show_everything
     if name in OPS or name in known:
@@ -86,8 +86,8 @@ def _show_everything(console: Console) -> None:
     for op in OPS.values():
         table.add_row(op.name, str(len(op.clauses)), escape(op.summary))
     console.print(table)
-    console.print("Every operation also keeps:")
-    _show_clauses(console, COMMON)
+    console.print("Clauses that several operations share:")
+    _show_clauses(console, SHARED)
 
 
 def _show_op(console: Console, op: Op) -> None:
@@ -97,8 +97,8 @@ def _show_op(console: Console, op: Op) -> None:
     for framework, names in op.aliases.items():
         console.print(f"{framework}: {', '.join(names)}", markup=False)
     _show_clauses(console, op.clauses)
-    console.print("Shared by every operation:")
-    _show_clauses(console, COMMON)
+    console.print("Shared with other operations:")
+    _show_clauses(console, op.shares)
     for example in op.examples:
         groups = "" if example.groups is None else f", groups {[list(group) for group in example.groups]}"
         attrs = ", ".join(f"{name}={value}" for name, value in example.attrs.items())

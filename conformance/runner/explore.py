@@ -21,7 +21,7 @@ from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, He
 from conformance.runner.meaning import meaning
 from conformance.runner.minimise import failures
 from conformance.runner.waiting import wait
-from conformance.specs import COMMON, OPS, clauses_of, every_clause
+from conformance.specs import OPS, SHARED, clauses_of, every_clause
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
 def _expected_clauses(plan: Plan) -> set[str]:
     """Return the ids of the clauses that the plan's operations should trigger."""
     return {clause.id for op in plan.ops for clause in OPS[op].clauses} | {
-        clause.id for clause in COMMON if len(plan.ops) == len(OPS)
+        clause.id for clause in SHARED if len(plan.ops) == len(OPS)
     }
 
 

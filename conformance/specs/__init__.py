@@ -20,6 +20,10 @@ OPS: Final = _ops()
 """Every operation by name: a module of this package with an ``OP``."""
 
 
+SHARED: Final = tuple({clause.id: clause for op in OPS.values() for clause in op.shares}.values())
+"""The clauses that several operations have in common, in families."""
+
+
 def clauses_of(op: str) -> tuple[Clause, ...]:
     """Return the clauses that may speak about a case of ``op``: the shared ones, then its own."""
     return OPS[op].shares + OPS[op].clauses
@@ -30,4 +34,4 @@ def every_clause() -> dict[str, Clause]:
     return {clause.id: clause for op in OPS.values() for clause in clauses_of(op.name)}
 
 
-__all__ = ["OPS", "Clause", "Op", "clauses_of", "every_clause"]
+__all__ = ["OPS", "SHARED", "Clause", "Op", "clauses_of", "every_clause"]

@@ -51,8 +51,11 @@ MESHES: Final = (
     (2,), (1,), (3,), (4,), (5,), (6,), (7,), (8,), (4,), (6,), (8,), (2, 2), (2, 3), (3, 2), (2, 4), (1, 4), (3, 1), (2, 2, 2), (2, 1, 3),
 )  # fmt: skip
 
-DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")), "bool", "complex64", "bfloat16", "float64")
-"""Some twice: they are the only dtypes that some clauses or known mistakes of reductions are about."""
+DTYPES: Final = (
+    *("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32"))),
+    *("bool", "complex64", "bfloat16", "float64", "bool"),
+)
+"""Some twice or more: they are the only dtypes that some clauses or known mistakes of reductions are about."""
 
 
 @dataclass(frozen=True)

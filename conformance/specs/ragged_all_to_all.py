@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.layout import Layout
 from conformance.cases.tensor import from_array, to_array
 from conformance.judging.clause import Subject
 from conformance.specs.collective import COLLECTIVE
@@ -95,7 +96,8 @@ def _spread(drawn: Draft, rows: Sequence[Any]) -> Operand:
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
     arrays = [np.asarray(rows[at.get(rank, 0) % len(rows)]) for rank in range(drawn.world)]
     blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(np.int32)) for array in arrays)
-    return Operand(blocks=blocks, layouts=("contiguous",) * drawn.world)
+    plain: tuple[Layout, ...] = ("contiguous",) * drawn.world
+    return Operand(blocks=blocks, layouts=plain)
 
 
 OP = Op(

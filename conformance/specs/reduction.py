@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 import math
 
 import numpy as np
@@ -35,7 +36,7 @@ def counts_bools(subject: Subject) -> bool:
     return dtype_of(subject) == "bool" and subject.step.attrs["op"] in ("sum", "product")
 
 
-def mean_of(*kinds: str, powers: bool | None = None) -> object:
+def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool]:
     """Speak about means of dtypes of some kinds, over groups whose sizes all are, or are not all, powers of two."""
 
     def speaks(subject: Subject) -> bool:

@@ -21,7 +21,7 @@ from conformance.runner.answers import Answer, Broken
 from conformance.runner.draws import draw_cases
 from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record
 from conformance.runner.meaning import meaning, verdict
-from conformance.specs import COMMON, OPS
+from conformance.specs import OPS, SHARED
 
 Claims = dict[str, dict[str, list[str]]]
 
@@ -190,7 +190,7 @@ def write_log(directory: Path, records: Iterable[Record]) -> Path:
     return path
 
 
-SPECIFICATION = clause_texts(OPS.values(), COMMON)
+SPECIFICATION = clause_texts(OPS.values(), SHARED)
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from conformance.backends.base import Placed
+from conformance.backends.mutants.every_operation import BLOCKS_TO_BLOCKS
 from conformance.backends.mutants.every_program import Results
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
-from conformance.cases.tensor import from_array, to_array
 from conformance.reference.all_gather import all_gather
 from conformance.reference.spmd import OPERANDS
 
@@ -33,14 +35,17 @@ class OneDtypeForAll(Reference):
     corpus = ("pytorch#35671",)
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        results = super()._walk(case, placed)
-        dtypes = [to_array(blocks[0]).dtype for blocks in results.values() if blocks[0] is not None]
-        with np.errstate(all="ignore"):
-            return {
-                name: tuple(b and from_array(to_array(b).astype(dtypes[0]).astype(to_array(b).dtype)) for b in blocks)
-                if dtypes else blocks
-                for name, blocks in results.items()
-            }  # fmt: skip
+        dtypes = [ranks[0][1].dtype for ranks in placed.values()]
+        same = case.program.steps[-1].op not in BLOCKS_TO_BLOCKS or len(set(dtypes)) < 2
+        cast = {name: [(storage, _through(view, dtypes[0])) for storage, view in ranks] for name, ranks in placed.items()}
+        return super()._walk(case, placed if same else cast)
+
+
+def _through(block: Array, dtype: np.dtype[Any]) -> Array:
+    """Return ``block`` cast to ``dtype`` and back."""
+    with np.errstate(all="ignore"):
+        real = block.real if dtype.kind != "c" else block
+        return real.astype(dtype).astype(block.dtype)
 
 
 class TheFirstCallsOptions(Reference):
@@ -48,6 +53,7 @@ class TheFirstCallsOptions(Reference):
 
     breaks = "collective.C26"
     corpus = ("pytorch#98793-review",)
+    ops = ("all_gather",)
     first: int | None = None
 
     def _walk(self, case: Case, placed: Placed) -> Results:

@@ -226,7 +226,8 @@ class IntegersInFloat32(_Folds):
             return fold(blocks, op, factor)
         info = ml_dtypes.iinfo(dtype)
         total = fold([block.astype(np.float32) for block in blocks], op).astype(np.float64)
-        return np.clip(total, float(info.min), float(info.max)).astype(dtype)
+        with np.errstate(invalid="ignore"):
+            return np.clip(total, float(info.min), float(info.max)).astype(dtype)
 
 
 class MeanScalesByAnIntegerInverse(_Folds):

@@ -29,7 +29,8 @@ def exchange(
     """Return the checked collective that writes slices of ``operand`` over ``output``; raise a ``RejectionError``.
 
     Every rank holds one dtype and shape of each: ``operand`` (N, ...), ``output`` (M, ...), tables (K,) of integers,
-    K a multiple of the group size. Slice i goes to member i // (K / size), which writes it at the sender's output offset.
+    K a multiple of the group size. Slice i goes to member i // (K / size), which writes it at the sender's output
+    offset.
     """
     partitioned(groups, len(operand))
     size = equal_size(groups)

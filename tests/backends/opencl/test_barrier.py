@@ -1,0 +1,53 @@
+"""Barriers on the devices: what follows one waits for what the members of its group did before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conformance.backends.base import place_inputs
+from conformance.backends.opencl.lower import lower
+from conformance.backends.opencl.schedule import Barrier, Kernel, Schedule, schedule
+from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.trace import trace
+from conformance.cases.case import Case
+
+
+def plan_of(case: Case) -> Schedule:
+    traced = trace(case.program, place_inputs(case), lambda _: [])
+    lowered = lower(traced.results, Settings(force="one_shot"))
+    blocks = tuple(block for ranks in lowered.results.values() for block in ranks if block is not None)
+    return schedule(blocks, 128, lowered.stages, traced.barriers)
+
+
+def two_sums(make_program: Any, **barrier: Any) -> Case:
+    steps = [
+        ("all_reduce", ("x",), ("y",), {"op": "sum"}),
+        ("barrier", (), (), barrier),
+        ("all_reduce", ("x",), ("z",), {"op": "max"}),
+    ]
+    blocks = [np.arange(40, dtype=np.int32) + rank for rank in range(4)]
+    return make_program({"i": 2, "j": 2}, {"x": blocks}, steps, ("z", "y"))
+
+
+def test_steps_on_either_side_of_a_barrier_keep_to_it(make_program: Any) -> None:
+    items = plan_of(two_sums(make_program)).items
+    places = [place for place, item in enumerate(items) if isinstance(item, Barrier)]
+    kernels = [(place, item.body.operation) for place, item in enumerate(items) if isinstance(item, Kernel)]
+    assert [items[place].device for place in places] == [0, 1, 2, 3]
+    assert {op for place, op in kernels if place < places[0]} == {"sum"}
+    assert {op for place, op in kernels if place > places[-1]} == {"max"}
+    assert all(set(items[place].after) >= {number for number, _ in kernels if number < place} for place in places)
+
+
+def test_only_members_of_a_group_wait_for_each_other(make_program: Any) -> None:
+    items = plan_of(two_sums(make_program, axes=("i",), groups=((1, 0),))).items
+    for item in items:
+        if isinstance(item, Barrier):
+            assert {items[number].device % 2 for number in item.after} == {item.device % 2}
+
+
+def test_a_barrier_changes_no_value(opencl: Any, make_program: Any, agree: Any) -> None:
+    case = two_sums(make_program, groups=((3,), (0, 1, 2)))
+    agree(case, opencl().execute(case))
