@@ -65,6 +65,31 @@ def make_case() -> MakeCase:
 
 
 @pytest.fixture
+def make_program() -> MakeCase:
+    """Return a maker of cases: mesh sizes by name, blocks of each input, steps as (op, inputs, outputs, attributes).
+
+    A step spans all axes unless its attributes name ``axes``, and may name ``groups``.
+    """
+
+    def make(
+        mesh: dict[str, int], inputs: dict[str, list[Array]], steps: list[tuple[Any, ...]], results: tuple[str, ...]
+    ) -> Case:
+        made = []
+        for op, sources, targets, attrs in steps:
+            rest = {name: value for name, value in attrs.items() if name not in ("axes", "groups")}
+            along, groups = attrs.get("axes", tuple(mesh)), attrs.get("groups")
+            made.append(Step(op=op, inputs=sources, outputs=targets, axes=along, groups=groups, attrs=rest))
+        operands = {
+            name: Operand(blocks=tuple(from_array(block) for block in blocks), layouts=("contiguous",) * len(blocks))
+            for name, blocks in inputs.items()
+        }
+        axes = tuple(Axis(name, size) for name, size in mesh.items())
+        return Case(program=Program(mesh=axes, steps=tuple(made), results=results), inputs=operands)
+
+    return make
+
+
+@pytest.fixture
 def agree() -> Callable[[Case, Observation], None]:
     """Return a check that an observation has the reference's bits on every rank and left its inputs alone."""
 

@@ -79,6 +79,7 @@ def test_a_format_computes_the_bits_of_its_numpy_type(dtype: str, op: str, sessi
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.parametrize("dtype", [dtype for dtype in FORMATS if kind(dtype) != "complex"])
 @pytest.mark.parametrize("op", ["max", "min"])
 def test_positions_are_found_among_all_bit_patterns(dtype: str, op: str, session: Session) -> None:
