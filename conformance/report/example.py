@@ -131,10 +131,12 @@ def _meaning(case: Case) -> tuple[tuple[Value, ...], str | None, str | None]:
     return tuple(Value(name=name, blocks=_blocks(blocks)) for name, blocks in results.items()), None, None
 
 
-def _blocks(arrays: Sequence[Array], layouts: Sequence[str] = ()) -> tuple[Block, ...]:
+def _blocks(arrays: Sequence[Array | None], layouts: Sequence[str] = ()) -> tuple[Block, ...]:
     rows: list[tuple[int, Block]] = []
     for rank, array in enumerate(arrays):
         layout = layouts[rank] if layouts else ""
+        if array is None:
+            continue  # the rank has no part in this result
         block = Block(
             ranks=str(rank), dtype=logical(array.dtype), shape=array.shape, layout=layout, values=written(array)
         )

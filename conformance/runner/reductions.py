@@ -5,6 +5,7 @@ A failing case is minimal when none of them, applied once, still fails.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -20,12 +21,13 @@ from conformance.cases.tensor import from_array, to_array
 def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
-    Drop a rank, drop a step, drop the groups, halve or drop an extent, make layouts contiguous, drop a
+    Drop a mesh axis, a rank, an operand, a step, the groups, halve or drop an extent, make layouts contiguous, drop a
     pair, zero a block. A reduction may yield a program without meaning; whether it still fails alike is
     for the caller to ask.
     """
-    for rank in reversed(range(case.program.world)):
-        yield from _without_rank(case, rank)
+    yield from _without_axis(case)
+    yield from _without_ranks(case)
+    yield from _without_operand(case)
     yield from _without_step(case)
     yield from _without_groups(case)
     yield from _smaller_extents(case)
@@ -34,39 +36,80 @@ def reductions(case: Case) -> Iterator[Case]:
     yield from _zeroed(case)
 
 
-def _without_rank(case: Case, rank: int) -> Iterator[Case]:
-    """Yield the case on one rank fewer, as it is and with the extents that equal the world cut alike."""
+def _without_axis(case: Case) -> Iterator[Case]:
+    """Yield the case on the ranks at coordinate 0 of one mesh axis, which is then gone from mesh and steps."""
     program = case.program
-    if len(program.mesh) != 1 or program.world == 1:
-        return
-    mesh = (Axis(program.mesh[0].name, program.world - 1),)
-    steps = tuple(_renumbered(step, rank) for step in program.steps)
-    smaller = msgspec.structs.replace(program, mesh=mesh, steps=steps)
-    inputs = {name: _drop(operand, rank) for name, operand in case.inputs.items()}
-    yield Case(program=smaller, inputs=inputs)
-    for size in {program.world, *(len(group) for step in program.steps for group in step.groups or ())}:
-        cut = {name: _cut(operand, size) for name, operand in inputs.items()}
-        if size > 1 and cut != inputs:
-            yield Case(program=smaller, inputs=cut)
+    for axis in program.mesh if len(program.mesh) > 1 else ():
+        mesh = tuple(other for other in program.mesh if other != axis)
+        keep = [rank for rank in range(program.world) if _coordinates(program.mesh, rank)[axis.name] == 0]
+        steps = tuple(_over(step, program.mesh, axis, 0, gone=True) for step in program.steps)
+        smaller = msgspec.structs.replace(program, mesh=mesh, steps=steps)
+        yield Case(program=smaller, inputs={name: _only(operand, keep) for name, operand in case.inputs.items()})
 
 
-def _renumbered(step: Step, gone: int) -> Step:
-    """Return the step with position ``gone`` removed from its groups and its pairs, later ones moved up."""
+def _without_ranks(case: Case) -> Iterator[Case]:
+    """Yield the case without one coordinate of a mesh axis, as it is and with extents that equal a group cut alike."""
+    program = case.program
+    for axis in program.mesh:
+        for coordinate in reversed(range(axis.size if axis.size > 1 else 0)):
+            mesh = tuple(Axis(a.name, a.size - (a == axis)) for a in program.mesh)
+            keep = [r for r in range(program.world) if _coordinates(program.mesh, r)[axis.name] != coordinate]
+            steps = tuple(_over(step, program.mesh, axis, coordinate, gone=False) for step in program.steps)
+            smaller = msgspec.structs.replace(program, mesh=mesh, steps=steps)
+            inputs = {name: _only(operand, keep) for name, operand in case.inputs.items()}
+            yield Case(program=smaller, inputs=inputs)
+            for size in {program.world, axis.size, *(len(g) for step in program.steps for g in step.groups or ())}:
+                cut = {name: _cut(operand, size) for name, operand in inputs.items()}
+                if size > 1 and cut != inputs:
+                    yield Case(program=smaller, inputs=cut)
 
-    def moved(positions: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(p - (p > gone) for p in positions if p != gone)
 
-    groups = step.groups and tuple(group for group in map(moved, step.groups) if group)
+def _coordinates(mesh: tuple[Axis, ...], rank: int) -> dict[str, int]:
+    where = np.unravel_index(rank, [axis.size for axis in mesh])
+    return {axis.name: int(index) for axis, index in zip(mesh, where, strict=True)}
+
+
+def _over(step: Step, mesh: tuple[Axis, ...], axis: Axis, coordinate: int, *, gone: bool) -> Step:
+    """Return the step without the positions at ``coordinate`` of ``axis``, or with those alone when it is ``gone``.
+
+    Later positions move up in the groups and, where there are none, in the pairs.
+    """
+    sizes = {other.name: other.size for other in mesh}
+    axes = tuple(name for name in step.axes if not (gone and name == axis.name))
+    if axis.name not in step.axes or not set(step.axes) <= set(sizes):
+        return step
+    named = tuple(Axis(name, sizes[name]) for name in step.axes)
+    positions = range(math.prod(other.size for other in named))
+    kept = [p for p in positions if (_coordinates(named, p)[axis.name] == coordinate) == gone]
+    new = {position: index for index, position in enumerate(kept)}
+    groups = step.groups and tuple(tuple(new[p] for p in group if p in new) for group in step.groups)
     attrs = dict(step.attrs)
     for name, value in attrs.items():
-        if isinstance(value, tuple | list) and not step.groups:
-            pairs = [tuple(pair) for pair in value if isinstance(pair, tuple | list)]
-            attrs[name] = tuple(moved(pair) for pair in pairs if gone not in pair)
-    return msgspec.structs.replace(step, groups=groups or None, attrs=attrs)
+        pairs = [pair for pair in value if isinstance(pair, tuple | list)] if isinstance(value, tuple | list) else []
+        if pairs and not step.groups:
+            attrs[name] = tuple(tuple(new[p] for p in pair) for pair in pairs if set(pair) <= set(new))
+    return msgspec.structs.replace(
+        step, axes=axes, groups=tuple(group for group in groups or () if group) or None, attrs=attrs
+    )
 
 
-def _drop(operand: Operand, rank: int) -> Operand:
-    keep = [r for r in range(len(operand.blocks)) if r != rank]
+def _without_operand(case: Case) -> Iterator[Case]:
+    """Yield the case without one of the operands that a step maps over."""
+    for index, step in enumerate(case.program.steps):
+        if len(step.inputs) > 1 and len(step.inputs) == len(step.outputs):
+            for at, (source, target) in enumerate(zip(step.inputs, step.outputs, strict=True)):
+                fewer = msgspec.structs.replace(
+                    step,
+                    inputs=(*step.inputs[:at], *step.inputs[at + 1 :]),
+                    outputs=(*step.outputs[:at], *step.outputs[at + 1 :]),
+                )
+                program = _with_step(case, index, fewer).program
+                results = tuple(name for name in program.results if name != target)
+                inputs = {name: operand for name, operand in case.inputs.items() if name != source}
+                yield Case(program=msgspec.structs.replace(program, results=results), inputs=inputs)
+
+
+def _only(operand: Operand, keep: list[int]) -> Operand:
     return Operand(blocks=tuple(operand.blocks[r] for r in keep), layouts=tuple(operand.layouts[r] for r in keep))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from inspect import signature
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from conformance.cases.layout import Layout
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.judging.clause import Subject
+from conformance.reference.spmd import OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import CaseRecord
@@ -49,14 +51,19 @@ def smoke_cases() -> tuple[Case, ...]:
 
 def example_case(op: str, example: Example) -> Case:
     """Return a worked example as a case of one step."""
-    world = len(example.blocks)
-    step = Step(op=op, inputs=("x",), outputs=("y",), axes=("i",), groups=example.groups, attrs=dict(example.attrs))
-    blocks = tuple(from_array(np.array(block, example.dtype)) for block in example.blocks)
-    plain: Layout = "contiguous"
-    return Case(
-        program=Program(mesh=(Axis("i", world),), steps=(step,), results=("y",)),
-        inputs={"x": Operand(blocks=blocks, layouts=(plain,) * world)},
+    world = len(example.results)
+    operands = example.blocks if isinstance(example.blocks, tuple) else (example.blocks,)
+    names = [p.name for p in signature(OPERATIONS[op]).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    one: Layout = "contiguous"
+    plain = (one,) * world
+    inputs = {
+        name: Operand(blocks=tuple(from_array(np.array(block, example.dtype)) for block in blocks), layouts=plain)
+        for name, blocks in zip(names, operands, strict=True)
+    }
+    step = Step(
+        op=op, inputs=tuple(inputs), outputs=("y",), axes=("i",), groups=example.groups, attrs=dict(example.attrs)
     )
+    return Case(program=Program(mesh=(Axis("i", world),), steps=(step,), results=("y",)), inputs=inputs)
 
 
 def _plain(op: Op) -> list[Case]:
@@ -71,5 +78,8 @@ def _plain(op: Op) -> list[Case]:
 
 
 def _is_plain(subject: Subject) -> bool:
-    wanted = {"layout": {"contiguous"}, "size": {"one", "many"}, "values": {"plain"}, "groups": {"none", "even"}}
+    wanted = {
+        "layout": {"contiguous"}, "size": {"one", "many"}, "values": {"plain"}, "groups": {"none", "even"},
+        "axes": {"one"}, "operands": {"one"}, "dtype": {"int32", "float32"},
+    }  # fmt: skip
     return subject.legal and all(subject.features[name] <= words for name, words in wanted.items())
