@@ -1,4 +1,4 @@
-"""The OpenCL C functions that every program begins with."""
+"""The OpenCL C functions that the program begins with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel body becomes OpenCL C. Sizes, strides and offsets are arguments, so the family of kernels is bounded.
+"""Kernel bodies as OpenCL C. Sizes, strides and offsets are arguments, so the kernels are few and known beforehand.
 
 Every kernel takes the storages it writes, the storages it reads and one table of 64-bit integers. Work-item
 ``(i, p)`` handles element ``first + i`` of part ``p``; the table begins with where each part's record starts:
@@ -56,11 +56,6 @@ class Body(NamedTuple):
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}"
 
     @property
-    def program(self) -> tuple[str, str]:
-        """Return the key of the program that holds it: all moves share one, other kernels one a pair of dtypes."""
-        return ("move", "move") if self.operation == "move" else (self.source, self.accumulator)
-
-    @property
     def code(self) -> int:
         """Return the number of the operation; any will do where nothing is combined."""
         return OPERATIONS.index(self.operation) if self.operation in OPERATIONS else 0
@@ -71,12 +66,13 @@ class Body(NamedTuple):
         return 1 if self.operation == "move" else SLOTS
 
 
-def render(program: tuple[str, str]) -> str:
-    """Return the OpenCL C of a whole program."""
-    if program == ("move", "move"):
-        return PRELUDE + "\n".join(_move(f"move_{width}", kind) for width, kind in MOVES.items())
+def render() -> str:
+    """Return the OpenCL C of every kernel there is."""
+    moves = (_move(f"move_{width}", element) for width, element in MOVES.items())
+    pairs = (("bool", "int32"), *((dtype, dtype) for dtype in FORMATS))
     # A loop inside the loop, even of one round, made plain folds of 64 Ki to 1 Mi floats 1.4 times as slow.
-    return PRELUDE + _fold("fold", *program, _ONCE) + _fold("within", *program, _WITHIN)
+    folds = (_fold(name, *pair, loop) for pair in pairs for name, loop in (("fold", _ONCE), ("within", _WITHIN)))
+    return PRELUDE + "\n".join((*moves, *folds))
 
 
 _READS: Final = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))

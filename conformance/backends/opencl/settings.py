@@ -41,7 +41,6 @@ class Settings:
     platform: str = "Portable Computing Language"
     devices: DeviceKind = "basic"
     device_count: int = 8
-    programs: int = 64
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a word outside its vocabulary or a number below one."""
@@ -49,7 +48,7 @@ class Settings:
             raise ValueError(f"unknown algorithm {self.force!r}; known are {', '.join(ALGORITHMS)}")
         if self.devices not in DEVICE_KINDS:
             raise ValueError(f"unknown kind of device {self.devices!r}; known are {', '.join(DEVICE_KINDS)}")
-        for name in ("ring_from", "all_to_all_from", "tree_from", "ring_members", "device_count", "programs"):
+        for name in ("ring_from", "all_to_all_from", "tree_from", "ring_members", "device_count"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.one_shot_below < 0:

@@ -1,4 +1,4 @@
-"""Memory that is counted, programs that are bounded, and a platform that says what is missing."""
+"""Memory that is counted, kernels that are shared, and a platform that says what is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from conformance.backends.opencl.render import Body
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.runtime.programs import Programs
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
 
@@ -21,7 +20,7 @@ def test_a_launch_that_fails_half_way_gives_its_memory_back(
     def broken(body: Body) -> None:
         raise RuntimeError(f"no {body.kernel} today")
 
-    monkeypatch.setattr(session.programs, "kernel", broken)
+    monkeypatch.setattr(session.kernels, "kernel", broken)
     seen = opencl().execute(make_case("all_reduce", [np.ones(4, np.float32)] * 3, op="sum"))
     assert seen.errors[0].category == "internal"
     assert session.memory.live == 0
@@ -42,22 +41,16 @@ def test_no_empty_buffer_is_asked_for(session: Session) -> None:
         session.memory.allocate(0)
 
 
-def test_the_program_cache_drops_the_least_recently_used(session: Session) -> None:
-    programs = Programs(session.platform.context, 2)
-    for dtype in ("int32", "uint8", "int32", "float32"):
-        programs.kernel(Body("sum", dtype, dtype))
-    assert (len(programs), programs.built) == (2, 3)
-    programs.kernel(Body("max", "int32", "int32"))
-    assert programs.built == 3
-
-
-def test_shapes_need_no_program_of_their_own(opencl: Any, make_case: Any, session: Session) -> None:
+def test_shapes_and_operations_need_no_kernel_of_their_own(opencl: Any, make_case: Any, session: Session) -> None:
     backend = opencl(force="naive")
     backend.execute(make_case("all_reduce", [np.ones(3, np.float32)] * 2, op="sum"))
-    built = session.programs.built
+    before = session.kernels.kernel(Body("sum", "float32", "float32"))
+    made = len(session.kernels._made)
     for shape in ((5,), (2, 3), (2, 1, 4)):
         backend.execute(make_case("all_reduce", [np.ones(shape, np.float32)] * 4, op="product"))
-    assert session.programs.built == built
+        backend.execute(make_case("arg_reduce", [np.ones(shape, np.float32)] * 4, op="max"))
+    assert session.kernels.kernel(Body("arg_max", "float32", "float32")) is before
+    assert len(session.kernels._made) == made
 
 
 def test_a_platform_is_chosen_by_name() -> None:

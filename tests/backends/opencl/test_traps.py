@@ -9,7 +9,6 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.render import render
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
@@ -80,15 +79,12 @@ def test_subnormals_are_kept(dtype: str, opencl: Any, make_case: Any, agree: Any
     agree(case, opencl().execute(case))
 
 
-def test_every_program_forbids_contraction() -> None:
-    for program in [("move", "move"), *((name, name) for name in FORMATS)]:
-        assert "#pragma OPENCL FP_CONTRACT OFF" in render(program)
+def test_the_program_forbids_contraction_first_of_all() -> None:
+    assert render().startswith("#pragma OPENCL FP_CONTRACT OFF")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", FORMATS)
-def test_every_program_builds_without_a_word_from_the_compiler(dtype: str, session: Session) -> None:
-    program = cl.Program(session.platform.context, render((dtype, dtype))).build(cache_dir=False)
+def test_the_program_builds_without_a_word_from_the_compiler(session: Session) -> None:
+    program = cl.Program(session.platform.context, render()).build(cache_dir=False)
     logs = [program.get_build_info(device, cl.program_build_info.LOG) for device in session.platform.context.devices]
     assert not "".join(logs).strip()
 

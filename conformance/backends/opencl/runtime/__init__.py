@@ -1,4 +1,4 @@
-"""Platforms, contexts, queues, events, buffers and the program cache. The modules here need pyopencl."""
+"""Platforms, contexts, queues, events, buffers and kernels. The modules here need pyopencl."""
 
 from __future__ import annotations
 

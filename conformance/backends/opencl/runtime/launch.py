@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Node
 from conformance.backends.opencl.render import SLOTS
+from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Memory
 from conformance.backends.opencl.runtime.platform import Platform
-from conformance.backends.opencl.runtime.programs import Programs
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.schedule import Barrier, Constant, Item, Kernel, Schedule, Transfer, Upload
 
@@ -33,10 +33,10 @@ class Launch:
         inputs: dict[tuple[str, int], Bytes],
         platform: Platform,
         memory: Memory,
-        programs: Programs,
+        kernels: Kernels,
     ) -> None:
         """Enqueue ``plan`` on ``inputs``, the bytes of each storage by name and rank. Nothing blocks."""
-        self._platform, self._memory, self._programs = platform, memory, programs
+        self._platform, self._memory, self._kernels = platform, memory, kernels
         self._inputs = inputs
         self._buffers: dict[Node, cl.Buffer] = {}
         self._extra: list[cl.Buffer] = []
@@ -46,9 +46,9 @@ class Launch:
         try:
             for node in plan.nodes:
                 self._buffers[node] = memory.allocate(node.size * FORMATS[node.dtype].itemsize)
-            kernels = [item for item in plan.items if isinstance(item, Kernel)]
-            content, self._begins = table(kernels)
-            if kernels:
+            launched = [item for item in plan.items if isinstance(item, Kernel)]
+            content, self._begins = table(launched)
+            if launched:
                 self._table = memory.constant(content)
                 self._extra.append(self._table)
             for number, item in enumerate(plan.items):
@@ -134,7 +134,7 @@ class Launch:
         targets = [self._target(item, place) for place in range(len(item.targets))]
         sources = [self._buffers[node] for node in item.sources]
         unused = [None] * (item.body.targets - len(targets)), [None] * (SLOTS - len(sources))
-        kernel = self._programs.kernel(item.body)
+        kernel = self._kernels.kernel(item.body)
         kernel.set_args(*targets, *unused[0], *sources, *unused[1], self._table)
         longest = max(work.size for work in item.works)
         # Whole work-groups, and a guard in the kernel: not every device takes a ragged last one.
