@@ -25,7 +25,8 @@ class Kernels:
         took 15 s, and from PoCL's cache 0.6 s where they took 8 s (two busy cores, all 45 kernels).
         """
         # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
-        return cl.Program(self._context, render()).build()
+        program: cl.Program = cl.Program(self._context, render()).build()
+        return program
 
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
