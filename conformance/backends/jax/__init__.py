@@ -1,13 +1,14 @@
 """JAX under judgement, in two modes: ``shard_map`` over virtual CPU devices, and ``vmap`` with named axes.
 
-Both run a whole program under ``jit``.
+Both call ``jit`` of a whole program, as most users do. Compiling ahead of time is no faster, and refuses 4-bit blocks
+that are on their devices already, for their layout.
 
 Cases run one after the other, each compiled alone with the compiler's defaults. Measured and left out (jax 0.10.2, two
 cores, time of a fresh case against the plain way): compiling a batch in two threads 0.77, but a crash in the compiler,
 which happens, would then cast suspicion on every case before the guilty one; the older emitters 0.66 for all_to_all and
 1 for the rest, no optimisation 0.71 for all_to_all and 1 for the rest, the older partitioner 0.83, but none of these is
-what users run. Calling ``jit`` instead of compiling ahead of time, ``check_vma``, one code generator not many, and
-indexing instead of squeezing made no difference beyond noise.
+what users run. ``check_vma``, one code generator not many, and indexing instead of squeezing made no difference beyond
+noise.
 """
 
 # mypy: allow-untyped-calls
@@ -27,14 +28,13 @@ from conformance.backends.base import Backend, Claims, Unsupported, place_inputs
 from conformance.backends.jax.claims import claims, vmap_claims
 from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.observation import Observation, RankError
+from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor, from_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.backends.jax.per_rank import Block, Executable
+    from conformance.backends.jax.per_rank import Executable
     from conformance.cases.program import Program
 
 CACHED: Final = 1024
@@ -50,13 +50,13 @@ class Jax(Backend):
     def __init__(self) -> None:
         """Start JAX; raise ``ImportError`` when it is not installed."""
         self._devices = start()
-        self._compile = self._compiler()
-        self._cache: dict[bytes, Executable | RankError] = {}
+        self._prepare = self._load()
+        self._cache: dict[bytes, Executable] = {}
 
-    def _compiler(self) -> Callable[[Program, dict[str, Block]], Executable]:
+    def _load(self) -> Callable[[Program], Executable]:
         from conformance.backends.jax import sharded
 
-        return partial(sharded.compile_program, devices=self._devices)
+        return partial(sharded.prepare, devices=self._devices)
 
     @property
     def claims(self) -> Claims:
@@ -79,20 +79,16 @@ class Jax(Backend):
         }
 
     def execute(self, case: Case) -> Observation:
-        """Compile the program unless it is cached, run it on the placed inputs and read every rank's shard."""
+        """Compile the program unless it has been, run it on the placed inputs and read every rank's shard."""
         began = time.perf_counter()
         placed = place_inputs(case)
         results: dict[str, tuple[Tensor | None, ...]] = {}
         error = None
-        program = self._compiled(case)
-        if isinstance(program, RankError):
-            error = program
-        else:
-            try:
-                blocks = program.run({name: [view for _, view in ranks] for name, ranks in placed.items()})
-                results = {name: tuple(from_array(block) for block in ranks) for name, ranks in blocks.items()}
-            except Exception as raised:  # noqa: BLE001 - whatever JAX raises is the observation
-                error = rank_error(raised)
+        try:
+            blocks = self._program(case).run({name: [view for _, view in ranks] for name, ranks in placed.items()})
+            results = {name: tuple(from_array(block) for block in ranks) for name, ranks in blocks.items()}
+        except Exception as raised:  # noqa: BLE001 - whatever JAX raises is the observation
+            error = rank_error(raised)
         # One controller runs all ranks, so what it raises it raises for each of them.
         errors = (error,) * case.program.world if error else ()
         seconds = time.perf_counter() - began
@@ -102,17 +98,17 @@ class Jax(Backend):
         """Drop every compiled program."""
         self._drop()
 
-    def _compiled(self, case: Case) -> Executable | RankError:
-        """Return the program compiled for the shapes and dtypes of the case, or what JAX raised instead."""
+    def _program(self, case: Case) -> Executable:
+        """Return the program for the case's shapes and dtypes, compiled if it has run; raise what JAX raises."""
         kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
+        for name, found in kinds.items():
+            if len(found) != 1:
+                raise Unsupported(f"{name}: JAX gives every rank a block of one shape and dtype, got {found}")
         key = msgspec.json.encode((case.program, kinds))
         if key not in self._cache:
             if len(self._cache) >= CACHED:
                 self._drop()
-            try:
-                self._cache[key] = self._compile(case.program, _blocks(kinds))
-            except Exception as error:  # noqa: BLE001 - whatever JAX raises is the observation
-                self._cache[key] = rank_error(error)
+            self._cache[key] = self._prepare(case.program)
         return self._cache[key]
 
     def _drop(self) -> None:
@@ -129,20 +125,12 @@ class JaxVmap(Jax):
     name = "jax-vmap"
     mode: ClassVar = "vmap with an axis name for each mesh axis, under jit, on the first device"
 
-    def _compiler(self) -> Callable[[Program, dict[str, Block]], Executable]:
+    def _load(self) -> Callable[[Program], Executable]:
         from conformance.backends.jax import vmapped
 
-        return vmapped.compile_program
+        return vmapped.prepare
 
     @property
     def claims(self) -> Claims:
         """Return what JAX documents."""
         return vmap_claims()
-
-
-def _blocks(kinds: dict[str, list[tuple[tuple[int, ...], str]]]) -> dict[str, Block]:
-    """Return the shape and dtype all ranks share, for each input; raise ``Unsupported`` where they differ."""
-    for name, found in kinds.items():
-        if len(found) != 1:
-            raise Unsupported(f"{name}: JAX gives every rank a block of one shape and dtype, got {found}")
-    return {name: (shape, NUMPY[dtype]) for name, [(shape, dtype)] in kinds.items()}

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-import numpy as np
-
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, WHOLE
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Program, Step
 
-Block = tuple[tuple[int, ...], np.dtype[Any]]
-"""Shape and dtype that the blocks of a value share on every rank."""
-
 
 class Executable(Protocol):
-    """A compiled program."""
+    """A program that is compiled when it first runs."""
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
-        """Return the blocks of every result, in rank order."""
+        """Return the blocks of every result, in rank order; raise whatever JAX raises."""
 
 
 def per_rank(program: Program) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

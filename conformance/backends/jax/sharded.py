@@ -15,14 +15,14 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from conformance.backends.base import Unsupported
-from conformance.backends.jax.per_rank import Block, per_rank
+from conformance.backends.jax.per_rank import per_rank
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Program
 
 
 @dataclass(frozen=True)
 class Sharded:
-    """A compiled program. Every value is a global array with one leading axis, split into one block a rank."""
+    """A program. Every value is a global array with one leading axis, split into one block a rank."""
 
     call: Any
     sharding: NamedSharding
@@ -34,8 +34,8 @@ class Sharded:
         return {name: _blocks(array, devices) for name, array in self.call(arrays).items()}
 
 
-def compile_program(program: Program, inputs: Mapping[str, Block], devices: list[Any]) -> Sharded:
-    """Trace, lower and compile all steps of ``program`` as one function; raise whatever JAX raises."""
+def prepare(program: Program, devices: list[Any]) -> Sharded:
+    """Return all steps of ``program`` as one function; raise ``Unsupported`` when it has more ranks than devices."""
     if program.world > len(devices):
         raise Unsupported(f"a world of {program.world} needs as many devices; JAX has {len(devices)}")
     sizes = [axis.size for axis in program.mesh]
@@ -50,11 +50,7 @@ def compile_program(program: Program, inputs: Mapping[str, Block], devices: list
         return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
 
     mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=not _unchecked(program))
-    arguments = {
-        name: jax.ShapeDtypeStruct((program.world, *shape), dtype, sharding=sharding)
-        for name, (shape, dtype) in inputs.items()
-    }
-    return Sharded(jax.jit(mapped).lower(arguments).compile(), sharding)
+    return Sharded(jax.jit(mapped), sharding)
 
 
 def _unchecked(program: Program) -> bool:

@@ -12,14 +12,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from conformance.backends.jax.per_rank import Block, per_rank
+from conformance.backends.jax.per_rank import per_rank
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Program
 
 
 @dataclass(frozen=True)
 class Vmapped:
-    """A compiled program. Every value has the mesh axes in front, in mesh order, so rank r is the r-th block."""
+    """A program. Every value has the mesh axes in front, in mesh order, so rank r is the r-th block."""
 
     call: Any
     sizes: tuple[int, ...]
@@ -30,14 +30,13 @@ class Vmapped:
         return {name: _blocks(np.asarray(array), len(self.sizes)) for name, array in self.call(arrays).items()}
 
 
-def compile_program(program: Program, inputs: Mapping[str, Block]) -> Vmapped:
-    """Trace, lower and compile all steps of ``program`` as one function; raise whatever JAX raises."""
+def prepare(program: Program) -> Vmapped:
+    """Return all steps of ``program`` as one function."""
     mapped = per_rank(program)
     for axis in reversed(program.mesh):
         mapped = jax.vmap(mapped, axis_name=axis.name, axis_size=axis.size)
     sizes = tuple(axis.size for axis in program.mesh)
-    arguments = {name: jax.ShapeDtypeStruct(sizes + shape, dtype) for name, (shape, dtype) in inputs.items()}
-    return Vmapped(jax.jit(mapped).lower(arguments).compile(), sizes)
+    return Vmapped(jax.jit(mapped), sizes)
 
 
 def _blocks(array: Array, axes: int) -> list[Array]:

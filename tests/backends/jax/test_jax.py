@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,80 +11,22 @@ import pytest
 from conformance.backends.base import supported
 from conformance.backends.jax import Jax
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.dtypes import NUMPY
 from conformance.cases.features import features
 from conformance.cases.layout import LAYOUTS, Layout
-from conformance.cases.observation import RankError
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
-from conformance.reference.spmd import evaluate
+from tests.backends.jax.conftest import agrees, counting, one_step, program, refusal
 
 STRIDED = ((0, 2), (1, 3))
 UNSORTED = ((3, 0), (1, 2))
 SINGLETONS = ((0,), (1,), (2,), (3,))
 
 
-@pytest.fixture(scope="module")
-def jax() -> Jax:
-    """Return one backend for all tests: it takes longer to start than to run a case."""
-    pytest.importorskip("jax")
-    return Jax()
-
-
-def counting(shape: tuple[int, ...], world: int, dtype: str = "float32") -> list[Array]:
-    """Return one block a rank, every element another small number (or truth value)."""
-    size = int(np.prod(shape))
-    return [(np.arange(size) + rank * size).reshape(shape).astype(NUMPY[dtype]) for rank in range(world)]
-
-
-def one_step(
-    op: str,
-    blocks: list[Array],
-    groups: Groups | None = None,
-    /,
-    *,
-    layouts: Sequence[Layout] | None = None,
-    **attrs: Attr,
-) -> Case:
-    """Return the case of one operation on operand ``x`` over the only mesh axis."""
-    step = Step(op=op, inputs=("x",), outputs=("y",), axes=("i",), groups=groups, attrs=attrs)
-    return program([step], (Axis("i", len(blocks)),), blocks, layouts)
-
-
-def program(
-    steps: list[Step], mesh: tuple[Axis, ...], blocks: list[Array], layouts: Sequence[Layout] | None = None
-) -> Case:
-    """Return the case of several steps from ``x`` to the last output."""
-    operand = Operand(
-        blocks=tuple(from_array(block) for block in blocks),
-        layouts=tuple(layouts or ["contiguous"] * len(blocks)),
-    )
-    return Case(program=Program(mesh=mesh, steps=tuple(steps), results=steps[-1].outputs), inputs={"x": operand})
-
-
-def agrees(jax: Jax, case: Case) -> None:
-    """Assert that JAX gives the reference's bits on every rank and touches no input."""
-    seen = jax.execute(case)
-    assert not seen.raised, seen.errors
-    wanted = {name: tuple(from_array(block) for block in ranks) for name, ranks in evaluate(case).items()}
-    assert seen.results == wanted
-    assert not seen.touched
-
-
-def refusal(jax: Jax, case: Case) -> RankError:
-    """Return the error that JAX raised on every rank alike."""
-    seen = jax.execute(case)
-    assert len(set(seen.errors)) == 1
-    assert len(seen.errors) == case.program.world
-    assert seen.errors[0] is not None
-    assert not seen.results
-    return seen.errors[0]
-
-
-@pytest.mark.parametrize("op", ["sum", "max", "min"])
 @pytest.mark.parametrize("dtype", NUMPY)
-def test_all_reduce_of_every_dtype(jax: Jax, op: str, dtype: str) -> None:
-    agrees(jax, one_step("all_reduce", counting((3,), 3, dtype), op=op))
+def test_all_reduce_of_every_dtype(jax: Jax, dtype: str) -> None:
+    for op in ("sum",) if "complex" in dtype else ("sum", "max", "min"):
+        agrees(jax, one_step("all_reduce", counting((3,), 3, dtype), op=op))
 
 
 @pytest.mark.parametrize("op", ["sum", "max", "min"])
@@ -176,6 +117,8 @@ def test_the_way_in_and_out_keeps_every_bit(jax: Jax, dtype: str) -> None:
     patterns = (
         np.array([0, 1] * 12, np.uint8) if dtype == "bool" else np.arange(1, 1 + 24 * width, dtype=np.uint8) * 173
     )
+    if dtype.endswith("int4"):
+        patterns &= 15
     blocks = tuple(from_array(np.roll(patterns, rank).view(NUMPY[dtype])) for rank in range(3))
     nothing = Program(mesh=(Axis("i", 3),), steps=(), results=("x",))
     case = Case(program=nothing, inputs={"x": Operand(blocks=blocks, layouts=("contiguous", "flipped", "offset"))})
@@ -223,7 +166,7 @@ def test_a_write_into_an_input_is_seen(jax: Jax, monkeypatch: pytest.MonkeyPatch
         inputs["x"][1][2] = 99
         return {"y": inputs["x"]}
 
-    monkeypatch.setattr(jax, "_compiled", lambda _: type("Scribble", (), {"run": staticmethod(scribble)}))
+    monkeypatch.setattr(jax, "_program", lambda _: type("Scribble", (), {"run": staticmethod(scribble)}))
     (touch,) = jax.execute(case).touched
     assert (touch.input, touch.rank, touch.index) == ("x", 1, 2)
 
@@ -232,7 +175,7 @@ def test_the_same_program_is_compiled_once(jax: Jax) -> None:
     first, second = (
         one_step("all_reduce", [block * scale for block in counting((5, 7), 3)], op="sum") for scale in (1, 2)
     )
-    assert jax._compiled(first) is jax._compiled(second)
+    assert jax._program(first) is jax._program(second)
     agrees(jax, first)
     agrees(jax, second)
 
