@@ -7,8 +7,9 @@ operation's attributes; it returns one block a rank, or raises.
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,7 +81,7 @@ class Backend:
                 raise Unsupported(f"{type(self).__name__} has no {step.op}")
             groups = rank_groups(case.program.mesh, step.axes, step.groups)
             operands = [values[name] for name in step.inputs]
-            if len(operands) != len(step.outputs) or not operands:
+            if _operands(method) != 1:
                 result = method(*operands, **step.attrs, groups=groups)
                 values.update(zip(step.outputs, [result], strict=False))
                 continue
@@ -88,6 +89,11 @@ class Backend:
                 # Over no axis there is nobody to meet, so nothing is asked of the implementation.
                 values[target] = method(operand, **step.attrs, groups=groups) if step.axes else operand
         return tensors({name: values[name] for name in case.program.results})
+
+
+def _operands(method: Callable[..., Any]) -> int:
+    """Return how many operands a method takes: all that are not by keyword."""
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(method).parameters.values())
 
 
 def tensors(results: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Tensor | None, ...]]:

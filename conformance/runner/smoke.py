@@ -56,6 +56,7 @@ def example_case(op: str, example: Example) -> Case:
     names = [p.name for p in signature(OPERATIONS[op]).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     one: Layout = "contiguous"
     plain = (one,) * world
+    names = names if len(names) > 1 else ["x"][: len(names)]
     inputs = {
         name: Operand(blocks=tuple(from_array(np.array(block, example.dtype)) for block in blocks), layouts=plain)
         for name, blocks in zip(names, operands, strict=True)

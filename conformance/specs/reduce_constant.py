@@ -23,6 +23,5 @@ OP = Op(
     domain=programs(),
     shares=WITHOUT_OPERANDS,
     clauses=(value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),),
-    aliases={"jax": ("lax.psum",)},
     examples=(Example("001", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
 )
