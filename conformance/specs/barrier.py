@@ -23,5 +23,6 @@ OP = Op(
     domain=programs(),
     shares=WITHOUT_OPERANDS,
     clauses=(value("barrier.C1", "A barrier ends, and has no result.", "002"),),
+    no_example="A barrier has no result to print.",
     aliases={"torch": ("distributed.barrier",)},
 )

@@ -33,7 +33,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of the specification. ``shares`` are the clauses it has in common with others."""
+    """One operation of the specification. ``shares`` are the clauses it has in common with others.
+
+    ``no_example`` says why there is no worked example, where there is none.
+    """
 
     name: str
     summary: str
@@ -42,6 +45,7 @@ class Op:
     clauses: tuple[Clause, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    no_example: str = ""
 
 
 def value(

@@ -41,5 +41,6 @@ OP = Op(
         rejection("recv.C3", "A shape or dtype other than what was sent is rejected.", "001"),
         rejection("recv.C4", "Pairs other than those of the send, which leave someone without a partner, are rejected.", "001"),
     ),
+    no_example="The sources print no recv; permute has the same results.",
     aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",)},
 )  # fmt: skip

@@ -119,5 +119,5 @@ def test_where_a_should_settles_the_value_no_must_demands_it() -> None:
     )
     seen = judged(case, Observation(results={"y": blocks}))
     assert seen.blame
-    assert (seen.blame.id, seen.blame.requirement) == ("all_reduce.C6", "should")
-    assert "all_reduce.C2" not in seen.clauses
+    assert (seen.blame.id, seen.blame.requirement) == ("reduction.C11", "should")
+    assert "reduction.C1" not in seen.clauses

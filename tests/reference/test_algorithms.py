@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from conformance.cases.dtypes import Array
-from conformance.reference.all_reduce import REDUCTIONS, all_reduce
+from conformance.reference.all_reduce import all_reduce
+from conformance.reference.reductions import BITWISE, REDUCTIONS
 from conformance.specs.domain import tiled
 from conformance.specs.pools import pool
 
@@ -44,13 +45,13 @@ def tree(blocks: list[Array], op: str) -> list[Array]:
 
 
 @pytest.mark.parametrize("algorithm", [ring, tree])
-@pytest.mark.parametrize("op", REDUCTIONS)
+@pytest.mark.parametrize("op", ["sum", "product", "max", "min", "and", "or", "xor"])
 @pytest.mark.parametrize("world", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("shape", [(), (7,), (4, 32), (33,), (0, 3)])
 def test_an_algorithm_gives_the_bits_of_the_fold(
     algorithm: Callable[..., Any], op: str, world: int, shape: tuple[int, ...]
 ) -> None:
-    for dtype in ("int32", "bfloat16", "float32"):
+    for dtype in ("int32", "uint8") if op in BITWISE else ("int32", "bfloat16", "float32", "float8_e5m2"):
         blocks = tiled(pool(dtype, op), shape, world)
         expected = all_reduce(blocks, op=op, groups=(tuple(range(world)),))
         assert [block.tobytes() for block in algorithm(blocks, op)] == [block.tobytes() for block in expected]

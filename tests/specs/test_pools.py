@@ -10,22 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.cases.dtypes import NUMPY
-from conformance.reference.all_reduce import REDUCTIONS, fold
+from conformance.reference.reductions import check, fold
+from conformance.reference.rejected import Rejected
 from conformance.specs.pools import counting, pool
 
 
 @pytest.mark.parametrize("dtype", NUMPY)
-@pytest.mark.parametrize("op", REDUCTIONS)
+@pytest.mark.parametrize("op", ["sum", "product", "max", "min", "and", "or", "xor"])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_a_shuffled_pairwise_tree_equals_the_fold(dtype: str, op: str, data: st.DataObject) -> None:
+    try:
+        check(dtype, op)
+    except Rejected:
+        return
     values = np.concatenate([pool(dtype, op), counting(dtype, op)])
     picks = data.draw(st.lists(st.sampled_from(range(len(values))), min_size=2, max_size=8))
     blocks = [values[pick : pick + 1] for pick in picks]
     shuffled = data.draw(st.permutations(blocks))
     while len(shuffled) > 1:
-        shuffled = [fold(shuffled[i : i + 2], op, "") for i in range(0, len(shuffled), 2)]
-    assert fold(blocks, op, "").tobytes() == fold(shuffled, op, "").tobytes()
+        shuffled = [fold(shuffled[i : i + 2], op) for i in range(0, len(shuffled), 2)]
+    assert fold(blocks, op).tobytes() == fold(shuffled, op).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])

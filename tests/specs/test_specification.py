@@ -12,7 +12,7 @@ from conformance.judging.verdict import applicable
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
-from conformance.specs import COMMON, OPS, clauses_of, every_clause
+from conformance.specs import OPS, SHARED, clauses_of, every_clause
 
 
 def test_every_reference_function_is_specified_and_the_other_way_round() -> None:
@@ -20,7 +20,10 @@ def test_every_reference_function_is_specified_and_the_other_way_round() -> None
 
 
 def test_clause_ids_are_numbered_without_gaps_under_their_operation() -> None:
-    for name, clauses in {"collective": COMMON, **{op.name: op.clauses for op in OPS.values()}}.items():
+    families = {op.name: op.clauses for op in OPS.values()}
+    for name in {clause.id.partition(".")[0] for clause in SHARED}:
+        families[name] = tuple(clause for clause in SHARED if clause.id.startswith(f"{name}."))
+    for name, clauses in families.items():
         assert [clause.id for clause in clauses] == [f"{name}.C{number}" for number in range(1, len(clauses) + 1)]
 
 
