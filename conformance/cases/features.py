@@ -16,11 +16,11 @@ def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
     ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
-    ``ranks`` (alike; different: some that meet hold different dtypes or shapes; apart: only some that do not meet),
-    ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain), ``groups`` (see ``group_words``),
-    ``reduction`` (such as ``sum of integer``), and one for each attribute: words and truth values as they are, numbers
-    by sign, tuples by whether they are given, empty (or one in them is) and hold a negative number. A ``root`` that
-    some groups have and others have not is ``partial`` too.
+    ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
+    though in some group they agree), ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
+    ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
+    truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, and
+    hold a negative number. A ``root`` that some groups have and others have not is ``partial`` too.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     facts = {
@@ -92,13 +92,15 @@ def _operand_word(step: Step) -> str:
 
 
 def _rank_words(case: Case) -> list[str]:
-    """Return for every operand whether all ranks, or at least all that meet over it, hold one dtype and shape."""
+    """Return for every operand whether all ranks hold one dtype and shape, or else in which way they do not."""
     words = []
     for name, operand in case.inputs.items():
-        kinds = [(block.dtype, block.shape) for block in operand.blocks]
+        wholes = {(block.dtype, block.shape) for block in operand.blocks}
+        rows = [(block.dtype, len(block.shape), block.shape[1:]) for block in operand.blocks]
         groups = [group for step in case.program.steps if name in step.inputs for group in _meeting(case, step)]
-        apart = all(len({kinds[rank] for rank in group if rank < len(kinds)}) <= 1 for group in groups)
-        words.append("alike" if len(set(kinds)) == 1 else "apart" if apart else "different")
+        apart = any(len({rows[rank] for rank in group if rank < len(rows)}) == 1 for group in groups)
+        unlike = "rows" if len(set(rows)) == 1 else "apart" if apart else "different"
+        words.append("alike" if len(wholes) == 1 else unlike)
     return words
 
 

@@ -6,7 +6,7 @@ contiguous operands, none lists dtypes for Gloo, none excludes bool or integers 
 Everything is limited to what can be said in Torch at all. An illegal program that Torch has no words for (groups that
 are no partition, axes the mesh does not have) would never reach it, and one that is several legal programs of Torch,
 for each group is a communicator of its own, is no business of its collectives: groups of unequal size where the
-specification wants equal ones, a root that only some groups have, ranks that differ only across groups.
+specification wants equal ones, a root that only some groups have, ranks that differ but not in every group.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ NOT_LOCAL: Final[Limits] = {"local_axes": ("empty",)}
 ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
 
 # "If specified None or empty, dim 0 must divide equally": no sizes at all say something else.
-SPLITS: Final[Limits] = {"sends": ("given",), "receives": ("given",), "dtype": (*ELEMENTS, *SHELLS)}
+SPLITS: Final[Limits] = {**MOVING, "ranks": ("alike", "rows", "different"), "sends": ("given",), "receives": ("given",)}
 
 C10D: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},

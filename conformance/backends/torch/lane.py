@@ -274,13 +274,16 @@ def merged(case: Case, answers: Sequence[Observation]) -> Observation:
 
 
 def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
-    """Return whether a timeout of Gloo may be the machine's fault: not when one rank waited long after all others.
+    """Return whether a timeout of Gloo may be the machine's fault.
 
-    ``arrivals`` are the times at which the answers came, in seconds.
+    It is not when some ranks answered promptly and all others waited in vain themselves: one that got no time to run
+    would have begun late, or have found what it waited for. ``arrivals`` are the times of the answers, in seconds.
     """
-    late = [at for at, answer in zip(arrivals, answers, strict=True) if answer.seconds > GLOO_TIMEOUT / 2]
-    prompt = sum(at < max(arrivals) - GLOO_TIMEOUT / 2 for at in arrivals)
-    return bool(late) and prompt < len(arrivals) - 1
+    waited = [answer.seconds > GLOO_TIMEOUT / 2 for answer in answers]
+    late = [at > min(arrivals) + GLOO_TIMEOUT / 2 for at in arrivals]
+    ranks = zip(waited, late, answers, strict=True)
+    vain = all((long and answer.raised) or not (long or behind) for long, behind, answer in ranks)
+    return any(waited) and (all(waited) or not vain)
 
 
 def aligned(case: Case, answers: Sequence[Observation]) -> bool:

@@ -17,7 +17,8 @@ import pytest
 from conformance.backends.torch import Torch, lane
 from conformance.backends.torch.operation import Operation, mapped
 from conformance.cases.case import Case
-from conformance.cases.observation import RankError
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.observation import Observation, RankError
 
 Make = Callable[..., Case]
 KEEP = {"axis": 0, "tiled": True}
@@ -154,3 +155,34 @@ def test_ranks_die_with_a_worker_that_is_killed(good: Case) -> None:
     worker.communicate()
     _, alive = psutil.wait_procs(ranks, timeout=5)
     assert not alive
+
+
+def waiting(seconds: float) -> Observation:
+    error = RankError(kind="RuntimeError", message="Wait timeout", category="internal")
+    return Observation(errors=(error,) if seconds > 0.5 else (), seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "seconds", "doubt"),
+    [
+        ((0, 0, 1), (0, 0, 1), False),
+        ((0, 1, 1), (0, 1, 1), False),
+        ((1, 1, 1), (1, 1, 1), True),
+        ((0, 1, 1), (0, 0, 1), True),
+    ],
+    ids=["one in vain", "two in vain", "all waited", "one began late"],
+)
+def test_a_timeout_is_doubtful_when_the_machine_may_be_slow(
+    arrivals: tuple[float, ...], seconds: tuple[float, ...], doubt: bool
+) -> None:
+    assert lane.doubtful(arrivals, [waiting(each) for each in seconds]) == doubt
+
+
+def test_a_crash_that_an_earlier_case_may_have_caused_is_asked_again(bad: Bad, case: Make, good: Case) -> None:
+    seen = list(bad.execute_many([good, case("all_gather", 2, **KEEP), good]))
+    assert [bool(observation.errors) for observation in seen] == [False, True, False]
+
+
+def test_what_has_no_carrier_and_no_dtype_is_unsupported(torch: Torch, case: Make) -> None:
+    for asked in (case("arg_reduce", 2, op="max"), case("broadcast", 2, root=0, dtype=NUMPY["int4"])):
+        assert {error.category for error in torch.execute(asked).errors if error} == {"unsupported"}

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
+import msgspec
 import numpy as np
 import pytest
 
 from conformance.backends.torch import Torch, TorchFunctional
 from conformance.cases.case import Case
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.reference.spmd import evaluate
 
 Make = Callable[..., Case]
 
 UNSORTED = ((2, 0), (1, 3))
+TILED = {"axis": 0, "tiled": True}
 
 
 def agrees(backend: Torch, asked: Case) -> None:
     seen = backend.execute(asked)
     assert seen.errors == ()
-    assert seen.results["y"] == tuple(from_array(block) for block in evaluate(asked)["y"])
+    for name, blocks in evaluate(asked).items():
+        assert seen.results[name] == tuple(None if block is None else from_array(block) for block in blocks)
     assert seen.touched == ()
+
+
+def program(asked: Case, *steps: Step, results: tuple[str, ...], mesh: tuple[Axis, ...] | None = None) -> Case:
+    """Return the case with other steps, and perhaps another mesh."""
+    made = Program(mesh=mesh or asked.program.mesh, steps=steps, results=results)
+    return msgspec.structs.replace(asked, program=made)
 
 
 @pytest.mark.parametrize("op", ["sum", "product", "max", "min"])
@@ -81,3 +93,86 @@ def test_functional_collectives_take_the_dimension(functional: TorchFunctional, 
     agrees(functional, case("all_gather", 2, shape=(2, 4), axis=1, tiled=True, layout=layout))
     agrees(functional, case("reduce_scatter", 2, shape=(2, 4), op="sum", axis=1, tiled=True, layout=layout))
     agrees(functional, case("broadcast", 2, shape=(2, 4), root=1, layout=layout))
+
+
+@pytest.mark.parametrize(("op", "dtype"), [("and", np.int32), ("or", bool), ("xor", np.uint8), ("mean", np.float32)])
+def test_reductions_have_their_names_in_torch(
+    torch: Torch, functional: TorchFunctional, case: Make, op: str, dtype: type
+) -> None:
+    agrees(torch, case("all_reduce", 2, op=op, dtype=dtype))
+    agrees(functional, case("all_reduce", 2, op=op, dtype=dtype))
+
+
+@pytest.mark.parametrize("tiled", [True, False])
+def test_roots_count_in_the_group(torch: Torch, case: Make, tiled: bool) -> None:
+    agrees(torch, case("reduce", 4, op="max", root=1, groups=UNSORTED))
+    agrees(torch, case("gather", 4, shape=(2, 3), root=1, axis=1, tiled=tiled, groups=UNSORTED))
+    agrees(torch, case("scatter", 4, shape=(2, 3), root=1, axis=0, tiled=tiled, groups=UNSORTED))
+
+
+def test_an_axis_that_gather_has_not_is_refused_by_all(torch: Torch, case: Make) -> None:
+    seen = torch.execute(case("gather", 3, root=1, axis=2, tiled=True))
+    assert [error and error.kind for error in seen.errors] == ["IndexError"] * 3
+
+
+@pytest.mark.parametrize("name", ["torch", "functional"])
+def test_parts_of_all_to_all_may_differ(name: str, case: Make, request: pytest.FixtureRequest) -> None:
+    tables = {"sends": ((1, 3), (4, 0)), "receives": ((1, 4), (3, 0))}
+    agrees(request.getfixturevalue(name), case("all_to_all_uneven", 4, groups=UNSORTED, **tables))
+
+
+@pytest.mark.parametrize("name", ["torch", "functional"])
+def test_shuffle_lists_the_sources(name: str, case: Make, request: pytest.FixtureRequest) -> None:
+    agrees(request.getfixturevalue(name), case("shuffle", 3, sources=(2, 0, 1)))
+
+
+def test_the_functional_all_to_all_moves_the_sharded_dimension(functional: TorchFunctional, case: Make) -> None:
+    agrees(functional, case("all_to_all", 2, shape=(2, 4), split_axis=1, concat_axis=0, tiled=True))
+
+
+def messages(asked: Case, *, received: bool) -> Case:
+    pairs = ((0, 1), (1, 2))
+    send = Step(op="send", inputs=("x",), outputs=("token",), axes=("i",), attrs={"pairs": pairs})
+    attrs = {"pairs": pairs, "shape": (4,), "dtype": "int32"}
+    recv = Step(op="recv", inputs=("token",), outputs=("y",), axes=("i",), attrs=attrs)  # type: ignore[arg-type]
+    return program(asked, send, recv, results=("y",)) if received else program(asked, send, results=())
+
+
+def test_a_message_nobody_receives_is_not_taken_for_a_later_one(torch: Torch, case: Make) -> None:
+    lost = messages(case("permute", 3, pairs=(), shape=(4,), dtype=np.int32), received=False)
+    found = messages(case("permute", 3, pairs=(), shape=(4,), dtype=np.int32, layout="offset"), received=True)
+    for asked in (lost, lost, found, lost, found):
+        agrees(torch, asked)
+
+
+def test_steps_without_operands(torch: Torch, case: Make) -> None:
+    asked = case("all_reduce", 4, op="sum")
+    empty = {"inputs": (), "axes": ("i",), "groups": ((3, 1, 0), (2,))}
+    steps = [Step(op=op, outputs=(op,), **empty) for op in ("axis_index", "axis_size")]
+    agrees(torch, program(asked, Step(op="barrier", outputs=(), **empty), *steps, results=("axis_index", "axis_size")))
+
+
+@pytest.mark.parametrize("axes", [("i", "j"), ("j", "i"), ("j",), ("k", "i"), ()])
+def test_axes_of_a_mesh_are_groups_in_their_order(torch: Torch, case: Make, axes: tuple[str, ...]) -> None:
+    mesh = (Axis("i", 2), Axis("j", 3), Axis("k", 1))
+    step = Step(op="all_gather", inputs=("x",), outputs=("y",), axes=axes, attrs={"axis": 0, "tiled": True})
+    agrees(torch, program(case("all_gather", 6, axis=0, tiled=True), step, results=("y",), mesh=mesh))
+
+
+@pytest.mark.parametrize("name", ["torch", "functional"])
+@pytest.mark.parametrize(
+    ("op", "attrs"),
+    [("all_reduce", {"op": "sum"}), ("all_gather", TILED), ("reduce_scatter", {"op": "sum", **TILED})],
+)
+def test_operands_are_reduced_and_moved_each(
+    name: str, op: str, attrs: dict[str, Any], case: Make, request: pytest.FixtureRequest
+) -> None:
+    one, two = case(op, 2, shape=(2, 3)), case(op, 2, shape=(4,))
+    asked = msgspec.structs.replace(one, inputs={"x": one.inputs["x"], "v": two.inputs["x"]})
+    step = Step(op=op, inputs=("x", "v"), outputs=("y", "w"), axes=("i",), attrs=attrs)
+    agrees(request.getfixturevalue(name), program(asked, step, results=("y", "w")))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "uint64", "float8_e4m3fn", "float8_e5m2", "complex128", "bool"])
+def test_messages_carry_every_dtype(torch: Torch, case: Make, dtype: str) -> None:
+    agrees(torch, case("permute", 2, pairs=((1, 0),), dtype=NUMPY[dtype]))

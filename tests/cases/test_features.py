@@ -1,0 +1,52 @@
+"""The words that claims and coverage share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.features import Features, features
+from conformance.cases.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor import from_array
+
+PAIRED: Groups = ((0, 1), (2, 3))
+
+
+def words(shapes: list[tuple[int, ...]], groups: Groups | None = None, **attrs: Attr) -> Features:
+    blocks = tuple(from_array(np.zeros(shape, np.int32)) for shape in shapes)
+    step = Step(op="any", inputs=("x",), outputs=("y",), axes=("i",), groups=groups, attrs=attrs)
+    program = Program(mesh=(Axis("i", len(shapes)),), steps=(step,), results=("y",))
+    return features(Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * len(shapes))}))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "groups", "word"),
+    [
+        ([(2,)] * 4, None, "alike"),
+        ([(2, 3), (2, 3), (2, 3), (5, 3)], PAIRED, "rows"),
+        ([(2,), (2,), (2,), (2, 2)], None, "different"),
+        ([(2,), (2, 2), (2,), (2, 2)], PAIRED, "different"),
+        ([(2,), (2,), (2,), (2, 2)], PAIRED, "apart"),
+    ],
+)
+def test_ranks_differ_in_one_way(shapes: list[tuple[int, ...]], groups: Groups | None, word: str) -> None:
+    assert words(shapes, groups)["ranks"] == {word}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [((), {"empty"}), ((0, 1), {"given"}), (((1, 2), ()), {"given", "empty"}), (((-1, 0),), {"given", "negative"})],
+)
+def test_tuples_are_given_empty_and_negative(value: Attr, expected: set[str]) -> None:
+    assert words([(2,)], pairs=value)["pairs"] == expected
+
+
+def test_a_root_that_some_groups_lack_is_partial() -> None:
+    assert words([(2,)] * 4, ((0, 1, 2), (3,)), root=2)["root"] == {"nonnegative", "partial"}
+    assert words([(2,)] * 4, PAIRED, root=1)["root"] == {"nonnegative"}
+    assert words([(2,)] * 4, PAIRED, root=2)["root"] == {"nonnegative"}
+
+
+def test_a_reduction_is_of_a_kind() -> None:
+    assert words([(2,)], op="sum")["reduction"] == {"sum of integer"}
