@@ -19,8 +19,9 @@ def features(case: Case) -> Features:
     ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
     though in some group they agree), ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
     ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
-    truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, and
-    hold a negative number. A ``root`` that some groups have and others have not is ``partial`` too.
+    truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, hold a
+    negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others have not is
+    ``partial`` too.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     facts = {
@@ -114,7 +115,14 @@ def _meeting(case: Case, step: Step) -> Groups:
 
 def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
     flat = [n for part in value for n in (part if isinstance(part, tuple) else (part,))]
-    words = {"given": bool(value), "empty": not value or () in value, "negative": min(flat, default=0) < 0}
+    pairs = [part for part in value if isinstance(part, tuple) and len(part) == 2]
+    columns = list(zip(*pairs, strict=True)) if len(pairs) == len(value) else [flat]
+    words = {
+        "given": bool(value),
+        "empty": not value or () in value,
+        "negative": min(flat, default=0) < 0,
+        "repeated": any(len(set(column)) < len(column) for column in columns),
+    }
     return frozenset(word for word, speaks in words.items() if speaks)
 
 

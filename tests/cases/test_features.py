@@ -36,9 +36,17 @@ def test_ranks_differ_in_one_way(shapes: list[tuple[int, ...]], groups: Groups |
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [((), {"empty"}), ((0, 1), {"given"}), (((1, 2), ()), {"given", "empty"}), (((-1, 0),), {"given", "negative"})],
+    [
+        ((), {"empty"}),
+        ((0, 1), {"given"}),
+        (((1, 2), ()), {"given", "empty"}),
+        (((-1, 0),), {"given", "negative"}),
+        ((1, 0, 1), {"given", "repeated"}),
+        (((0, 1), (1, 0)), {"given"}),
+        (((0, 1), (0, 2)), {"given", "repeated"}),
+    ],
 )
-def test_tuples_are_given_empty_and_negative(value: Attr, expected: set[str]) -> None:
+def test_tuples_are_told_by_what_they_hold(value: Attr, expected: set[str]) -> None:
     assert words([(2,)], pairs=value)["pairs"] == expected
 
 

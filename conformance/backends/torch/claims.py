@@ -48,8 +48,14 @@ ALIKE: Final[Limits] = {
     "ranks": ("alike", "different"),
 }
 MOVING: Final[Limits] = {**ALIKE, "dtype": (*ELEMENTS, *SHELLS)}
-# No page says what a message must be like: ranks that differ are several legal programs.
-MESSAGES: Final[Limits] = {**EQUAL_GROUPS, "dtype": (*ELEMENTS, *SHELLS), "ranks": ("alike",)}
+MESSAGES: Final[Limits] = {
+    **EQUAL_GROUPS,
+    "dtype": (*ELEMENTS, *SHELLS),
+    # No page says what a message must be like, and a rank may send and receive as many as it likes: these are legal.
+    "ranks": ("alike",),
+    "pairs": ("given", "empty", "negative"),
+    "sources": ("given", "empty"),
+}
 
 REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 """ReduceOp: "AVG is only available with the NCCL backend", PREMUL_SUM with NCCL and XCCL."""
@@ -74,7 +80,8 @@ NOT_LOCAL: Final[Limits] = {"local_axes": ("empty",)}
 ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
 
 # "If specified None or empty, dim 0 must divide equally": no sizes at all say something else.
-SPLITS: Final[Limits] = {**MOVING, "ranks": ("alike", "rows", "different"), "sends": ("given",), "receives": ("given",)}
+SIZES: Final = ("given", "repeated", "negative")
+SPLITS: Final[Limits] = {**MOVING, "ranks": ("alike", "rows", "different"), "sends": SIZES, "receives": SIZES}
 
 C10D: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},
