@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from conformance.cases.case import Case, case_id
 from conformance.specs.op import Op
 
-PART: Final = 15
+PART: Final = 10
 """Examples of one Hypothesis run. After its first ten valid examples Hypothesis follows each by about five mutations of
-it, so that 300 in one run were some 60 independent ones: over three seeds the rarest clause of the six collectives
-spoke in 0 cases, and in parts of 10 to 20 in 5 or more, for a tenth more repeats."""
+it, so that 300 in one run were some 60 independent ones: of the 140 clauses of 19 operations the rarest, over three
+seeds, spoke in 0 cases of 300 in parts of 15, and in 4 in parts of 10, for 4 % fewer distinct cases."""
 
 SHRINK_CALLS: Final = 200
 """New cases that shrinking one failure may ask a backend for."""

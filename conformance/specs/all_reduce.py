@@ -17,7 +17,7 @@ def programs(draw: st.DrawFn) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     shape = draw(SHAPES)
-    attrs, values = reducing(drawn)
+    drawn, attrs, values = reducing(drawn)
     local, values = local_axes(drawn, shape, str(attrs["op"]), values)
     if local:
         attrs["local_axes"] = local

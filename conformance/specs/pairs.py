@@ -32,13 +32,13 @@ def pairs_near(draw: st.DrawFn, size: int) -> Pairs:
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
     count = draw(st.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
     pairs = list(zip(sources, draw(st.sampled_from([destinations, swapped])), strict=True))[:count]
-    misuse = draw(st.sampled_from([*["none"] * 12, "source", "destination", "beyond", "negative", "none"]))
+    misuse = draw(st.sampled_from([*["none"] * 8, "source", "destination", "beyond", "negative", "none"]))
     if len(pairs) > 1:
         (source, destination), second = pairs[:2]
         pairs[1] = {
             "source": (source, second[1]),
             "destination": (second[0], destination),
             "beyond": (second[0], size),
-            "negative": (-1, second[1]),
+            "negative": (second[0] - size, second[1]),
         }.get(misuse, second)
     return tuple(pairs)

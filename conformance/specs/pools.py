@@ -36,11 +36,8 @@ WIDE: Final = {
 """Values that a narrower format cannot hold or add up, so that reducing in one is seen: sums of eight need 22 bits
 of float32's 24 and 39 of float64's 53, products of eight 13 and 45."""
 
-COMPLEX_PAIR: Final = (1 + 1j, 1 - 1j, 2 + 0j, -1 + 2j)
-"""For products of two: one multiplication, so association has no say in the signs of zero parts."""
-
-COMPLEX_PRODUCT: Final = (1 + 0j, 2 + 0j, 0.5 + 0j)
-"""For products of more: imaginary parts stay +0.0 whatever the order."""
+COMPLEX_PRODUCT: Final = (1 + 0j, 2 + 0j, 1 + 2j, 0.5 + 0j, 1 - 2j)
+"""Any product of these is real and positive or has no part that is zero, so no order can change the sign of a zero."""
 
 ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5)
 """For max and min, with the greatest and least finite values and the infinities; one zero only."""
@@ -50,8 +47,7 @@ ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5)
 def pool(dtype: str, values: str) -> Array:
     """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``.
 
-    ``product_of_two`` is for products over groups of at most two, ``local`` for any number of summands or
-    factors, ``with_nan`` and ``with_zeros`` for max and min.
+    ``local`` is for sums and products of up to 200 values, ``with_nan`` and ``with_zeros`` for max and min.
     """
     numpy = NUMPY[dtype]
     family = kind(dtype)
@@ -64,8 +60,8 @@ def pool(dtype: str, values: str) -> Array:
     if values == "any":
         parts = np.concatenate([_cast(SUM.get(dtype, SUM[""]), numpy), _special(numpy)])
         return parts
-    if values in ("product", "product_of_two") and family == "complex":
-        return np.array(COMPLEX_PAIR if values == "product_of_two" else COMPLEX_PRODUCT, numpy)
+    if values == "product" and family == "complex":
+        return np.array(COMPLEX_PRODUCT, numpy)
     if values == "local":
         return _cast((1.0, -1.0) if "float8" in dtype else (1.0, -1.0, 1.0), numpy)
     if values in ("with_nan", "with_zeros"):
@@ -73,7 +69,7 @@ def pool(dtype: str, values: str) -> Array:
         return np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
     # Not last: ``counting`` takes the first seven.
     wide = WIDE.get((dtype, values), ())
-    if values.startswith("product"):
+    if values == "product":
         return _cast((*PRODUCT[:4], *wide, *PRODUCT[4:]), numpy)
     if values in ("max", "min"):
         return _order(numpy)

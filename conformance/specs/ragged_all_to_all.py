@@ -65,15 +65,15 @@ def programs(draw: st.DrawFn) -> Case:
     outputs = np.array([[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
-    _misuse(draw(st.sampled_from([*["none"] * 15, *MISUSES, "none"])), tables, rows, space)
-    operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand((space, *rest))}
-    if draw(st.sampled_from([*[False] * 12, True, False])):
-        operands["output"] = drawn.operand((space, *rest, 1), alike=True)
+    misuse = draw(st.sampled_from([*["none"] * 18, *MISUSES, "none"]))
+    _misuse(misuse, tables, rows, space)
+    written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
+    operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}
     operands |= {name: _spread(drawn, rows_of) for name, rows_of in tables.items()}
     return drawn.program("ragged_all_to_all", operands, ("y",), {})
 
 
-MISUSES = ("float", "rank", "length", "sizes", "beyond_input", "beyond_output")
+MISUSES = ("float", "rank", "length", "sizes", "beyond", "rows")
 
 
 def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
@@ -85,9 +85,9 @@ def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
         tables["recv_sizes"] = np.concatenate([tables["recv_sizes"], tables["recv_sizes"][:, :1]], 1)
     if kind == "sizes":
         tables["recv_sizes"] = tables["recv_sizes"] + 1
-    if kind == "beyond_input":
+    if kind == "beyond" and rows > space:
         tables["input_offsets"] = tables["input_offsets"] + rows + 1
-    if kind == "beyond_output":
+    elif kind == "beyond":
         tables["output_offsets"] = tables["output_offsets"] - space - 1
 
 

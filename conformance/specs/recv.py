@@ -20,7 +20,7 @@ def programs(draw: st.DrawFn) -> Case:
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs, shape = draw(pairs_near(drawn.group_size)), draw(SHAPES)
     receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
-    misuse = draw(st.sampled_from([*["none"] * 16, "shape", "dtype", "pairs", "none"]))
+    misuse = draw(st.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
     if misuse == "shape":
         receive["shape"] = (*shape, 1)
     if misuse == "dtype":

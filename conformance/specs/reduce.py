@@ -17,7 +17,7 @@ from conformance.specs.reduction import REDUCTION
 def programs(draw: st.DrawFn) -> Case:
     """Draw a reduce to every root and to just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    attrs, values = reducing(drawn)
+    drawn, attrs, values = reducing(drawn)
     attrs["root"] = draw(root_near(drawn.group_size))
     return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
 

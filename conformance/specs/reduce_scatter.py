@@ -19,7 +19,7 @@ def programs(draw: st.DrawFn) -> Case:
     tiled = draw(st.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     axis = draw(axis_near(len(shape), prefer=at))
-    attrs, values = reducing(drawn)
+    drawn, attrs, values = reducing(drawn)
     return drawn.case("reduce_scatter", shape=shape, attrs={**attrs, "axis": axis, "tiled": tiled}, values=values)
 
 

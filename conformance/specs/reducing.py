@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -19,26 +20,31 @@ EXACT_TERMS: Final = 8
 
 MOST_TERMS: Final = 200
 
-OFTEN: Final = {
-    "bool": ("max", "min", "sum"),
-    "integer": ("mean",),
-    "float": ("mean", "max", "min", "premul_sum"),
-    "complex": ("product",),
-}
-"""Reductions to draw twice as often, since a clause or a known mistake is about them and these dtypes alone."""
+NOTABLE: Final = (
+    *(("float32", "sum"), ("float64", "sum"), ("float32", "max"), ("float32", "min"), ("float16", "mean")),
+    *(("bfloat16", "premul_sum"), ("bfloat16", "mean"), ("bool", "sum"), ("bool", "max"), ("bool", "min")),
+    *(("complex64", "product"), ("int32", "premul_sum"), ("complex64", "min")),
+)
+"""What some clause or some known mistake is about alone. Of 800 cases of three reductions, 0 to 3 were any one of these
+with dtype and reduction drawn apart."""
 
 
-def reducing(drawn: Draft) -> tuple[dict[str, Attr], str]:
-    """Draw a reduction, mostly one the dtype has; return its attributes and the name of the pool its data comes from."""
-    op = drawn.draw(_reduction_of(drawn.dtype))
+def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
+    """Draw a reduction, mostly one the dtype has; return the draft, the attributes and the name of the data's pool.
+
+    A quarter of the drafts get another dtype, of the ``NOTABLE`` ones.
+    """
+    if drawn.draw(st.sampled_from([False, False, False, True])):
+        dtype, op = drawn.draw(st.sampled_from(NOTABLE))
+        drawn = replace(drawn, dtype=dtype)
+    else:
+        op = drawn.draw(_reduction_of(drawn.dtype))
     attrs: dict[str, Attr] = {"op": op}
     if op == "premul_sum":
         attrs["factor"] = drawn.draw(st.sampled_from([0.5, 2.0, 1.0]))
-    if op == "product" and kind(drawn.dtype) == "complex" and drawn.greatest_group <= 2:
-        return attrs, "product_of_two"
     if op in ("max", "min") and drawn.draw(st.sampled_from([False, True])):
-        return attrs, "with_nan"
-    return attrs, op
+        return drawn, attrs, "with_nan"
+    return drawn, attrs, op
 
 
 def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[int, ...], str]:
@@ -49,7 +55,7 @@ def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[
         return axes, values
     terms = drawn.greatest_group * math.prod(shape[axis] for axis in axes)
     if op not in ARITHMETIC or kind(drawn.dtype) in ("bool", "integer") or terms <= EXACT_TERMS:
-        return axes, "product" if values == "product_of_two" and terms > 2 else values
+        return axes, values
     narrow = "float8" in drawn.dtype or (op == "product" and kind(drawn.dtype) == "complex")
     return ((), values) if narrow or terms > MOST_TERMS else (axes, "local")
 
@@ -64,12 +70,12 @@ def _reduction_of(dtype: str) -> st.SearchStrategy[str]:
             accepted.append(op)
         except Rejected:
             refused.append(op)
-    return st.sampled_from([*accepted * 4, *OFTEN[kind(dtype)] * 4, *refused * 2, "median", *["sum"] * 4])
+    return st.sampled_from([*accepted * 4, *refused, "median", "median", *["sum"] * 4])
 
 
 def _local_near(rank: int, empty: int | None) -> st.SearchStrategy[tuple[int, ...]]:
     """Return mostly no axes, then one or two of ``rank``, and now and then one twice, one just beyond or the ``empty`` one."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     two = [(0, 1), (1, 0), (-1, 0)] if rank > 1 else []
-    wrong = ([(0, 0), (0, -rank)] if rank else []) + ([(empty,)] * 4 if empty is not None else [])
+    wrong = ([(0, 0), (0, -rank)] if rank else []) + ([(empty,)] * 24 if empty is not None else [])
     return st.sampled_from([*[()] * 12, *one, *two, *wrong, (rank,), (-rank - 1,), ()])

@@ -32,15 +32,18 @@ class ArgReduceGivesInt64(Reference):
         return [block.astype(np.int64) for block in arg_reduce(blocks, op=op, groups=groups)]
 
 
-class ArgMaxStartsAtZero(Reference):
-    """The running winner starts as a zero at position 0, which no negative element beats."""
+class ArgMaxSkipsTheLast(Reference):
+    """A loop over the peers ends one too early."""
 
     breaks = "arg_reduce.C2"
 
     def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
         out = arg_reduce(blocks, op=op, groups=groups)
-        floor = [np.maximum(block, np.zeros_like(block)) for block in blocks] if op == "max" else blocks
-        return arg_reduce(floor, op=op, groups=groups) if out else out
+        for group in groups if op == "max" else ():
+            compared = arg_reduce([blocks[m] for m in group[:-1] or group], op=op, groups=(tuple(range(len(group[:-1]) or 1)),))
+            for rank in group:
+                out[rank] = compared[0]
+        return out
 
 
 class ArgMinIsArgMax(Reference):

@@ -44,8 +44,8 @@ class OneDtypeForAll(Reference):
 def _through(block: Array, dtype: np.dtype[Any]) -> Array:
     """Return ``block`` cast to ``dtype`` and back."""
     with np.errstate(all="ignore"):
-        real = block.real if dtype.kind != "c" else block
-        return real.astype(dtype).astype(block.dtype)
+        kept = block if dtype.kind == "c" else block.real
+        return kept.astype(dtype).real.astype(block.dtype)
 
 
 class TheFirstCallsOptions(Reference):

@@ -336,4 +336,5 @@ class NaNLosesEveryComparison(_Folds):
         if op not in ORDER:
             return fold(blocks, op, factor)
         before = np.less if op == "min" else np.greater
-        return functools.reduce(lambda a, b: np.where(before(a, b), a, b).astype(a.dtype), blocks)
+        with np.errstate(invalid="ignore"):
+            return functools.reduce(lambda a, b: np.where(before(a, b), a, b).astype(a.dtype), blocks)
