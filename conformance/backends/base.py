@@ -86,9 +86,16 @@ class Backend:
                 values.update(zip(step.outputs, [result], strict=False))
                 continue
             for operand, target in zip(operands, step.outputs, strict=True):
-                # Over no axis there is nobody to meet, so nothing is asked of the implementation.
-                values[target] = method(operand, **step.attrs, groups=groups) if step.axes else operand
+                values[target] = method(operand, **step.attrs, groups=groups) if step.axes else _alone(operand)
         return tensors({name: values[name] for name in case.program.results})
+
+
+def _alone(blocks: list[Array]) -> list[Array]:
+    """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
+    kinds = {(block.dtype, block.shape) for block in blocks}
+    if len(kinds) > 1:
+        raise ValueError(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
+    return [block.copy() for block in blocks]
 
 
 def _operands(method: Callable[..., Any]) -> int:

@@ -32,7 +32,9 @@ def answered(subject: Subject, seen: Observation) -> str | None:
             return f"rank {rank} raised {_one_line(error)}"
     for name, expected in subject.expected.items():
         blocks = seen.results.get(name, (None,) * len(expected))
-        missing = [r for r, (want, got) in enumerate(zip(expected, blocks, strict=True)) if want is not None and got is None]
+        missing = [
+            r for r, (want, got) in enumerate(zip(expected, blocks, strict=True)) if want is not None and got is None
+        ]
         if missing:
             return f"{name} is missing on rank {missing[0]}"
     return None
@@ -94,7 +96,9 @@ def _difference(expected: Array, tensor: Tensor, *, any_nan: bool) -> str | None
     flat = [np.ascontiguousarray(side).reshape(-1).view(np.uint8).reshape(-1, width) for side in (seen, expected)]
     wrong = (flat[0] != flat[1]).any(axis=1)
     if any_nan:  # arithmetic makes a NaN, not a particular one
-        wrong &= ~(np.isnan(seen) & np.isnan(expected)).reshape(-1) if kind(tensor.dtype) in ("float", "complex") else True
+        wrong &= (
+            ~(np.isnan(seen) & np.isnan(expected)).reshape(-1) if kind(tensor.dtype) in ("float", "complex") else True
+        )
     if not wrong.any():
         return None
     index = int(wrong.argmax())

@@ -33,5 +33,7 @@ def all_to_all_uneven(blocks: list[Array], *, sends: Groups, receives: Groups, g
 def _parts(block: Array, counts: tuple[int, ...]) -> list[Array]:
     rows = block.shape[0] if block.ndim else 0
     if not block.ndim or sum(counts) != rows:
-        raise Rejected("all_to_all_uneven.C6", f"split sizes {list(counts)} must add up to the {rows} rows of the block")
+        raise Rejected(
+            "all_to_all_uneven.C6", f"split sizes {list(counts)} must add up to the {rows} rows of the block"
+        )
     return np.split(block, np.cumsum(counts)[:-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups
 from conformance.reference.groups import equal_sizes, partition
@@ -89,5 +88,3 @@ def _check_slices(
                     f"slice {i} of rank {sender} reads or writes beyond {len(operand[sender])} or "
                     f"{len(output[receiver])} rows",
                 )
-
-

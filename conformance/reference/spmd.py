@@ -54,7 +54,8 @@ DEFAULTS: Final = {
 """The attributes a step may leave out, and what they are then."""
 
 OPERANDS: Final = {
-    name: sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in _parameters(operation)) for name, operation in OPERATIONS.items()
+    name: sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in _parameters(operation))
+    for name, operation in OPERATIONS.items()
 }
 """How many values an operation takes. One that takes one is mapped over as many as a step names."""
 

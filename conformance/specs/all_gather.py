@@ -32,7 +32,9 @@ OP = Op(
             "all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)
         ),
         variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
-        value("all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")),
+        value(
+            "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")
+        ),
         rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),
     ),
     aliases={
@@ -42,13 +44,17 @@ OP = Op(
     examples=(
         Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
         Example(
-            "001", "int32", {"axis": 0, "tiled": False},
+            "001",
+            "int32",
+            {"axis": 0, "tiled": False},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
             [
-                [[0, 1, 2, 3], [8, 9, 10, 11]], [[12, 13, 14, 15], [4, 5, 6, 7]],
-                [[0, 1, 2, 3], [8, 9, 10, 11]], [[12, 13, 14, 15], [4, 5, 6, 7]],
+                [[0, 1, 2, 3], [8, 9, 10, 11]],
+                [[12, 13, 14, 15], [4, 5, 6, 7]],
+                [[0, 1, 2, 3], [8, 9, 10, 11]],
+                [[12, 13, 14, 15], [4, 5, 6, 7]],
             ],
             groups=((0, 2), (3, 1)),
         ),
     ),
-)  # fmt: skip
+)

@@ -31,10 +31,20 @@ OP = Op(
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "001"),
-        value("all_reduce.C2", "Local axes are reduced with the named ones and are gone from the result.", "001", lambda s: bool(s.step.attrs.get("local_axes"))),
+        value(
+            "all_reduce.C2",
+            "Local axes are reduced with the named ones and are gone from the result.",
+            "001",
+            lambda s: bool(s.step.attrs.get("local_axes")),
+        ),
         rejection("all_reduce.C3", "A local axis the block does not have is rejected.", "001"),
         rejection("all_reduce.C4", "A local axis named twice is rejected.", "001"),
-        rejection("all_reduce.C5", "A local axis without elements, over which there is nothing to reduce, is rejected.", "001", "should"),
+        rejection(
+            "all_reduce.C5",
+            "A local axis without elements, over which there is nothing to reduce, is rejected.",
+            "001",
+            "should",
+        ),
     ),
     aliases={
         "jax": ("lax.psum", "lax.pmean", "lax.pmax", "lax.pmin"),
@@ -45,15 +55,19 @@ OP = Op(
         Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [1, 1, 5, 5], groups=((0, 1), (2, 3))),
         Example("001", "float32", {"op": "mean"}, [0, 1, 2, 3], [1.5, 1.5, 1.5, 1.5]),
         Example(
-            "001", "int32", {"op": "sum"},
+            "001",
+            "int32",
+            {"op": "sum"},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
             [[24, 28, 32, 36]] * 4,
         ),
         Example(
-            "001", "int32", {"op": "sum"},
+            "001",
+            "int32",
+            {"op": "sum"},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
             [[4, 6, 8, 10], [4, 6, 8, 10], [20, 22, 24, 26], [20, 22, 24, 26]],
             groups=((0, 1), (2, 3)),
         ),
     ),
-)  # fmt: skip
+)

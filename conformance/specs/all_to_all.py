@@ -8,7 +8,7 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
 def axes_differ(subject: Subject) -> bool:
@@ -39,15 +39,22 @@ OP = Op(
     clauses=(
         value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
         variant(
-            "all_to_all.C2", "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
-            "concat axis of the result.", "001", attr("tiled", False),
+            "all_to_all.C2",
+            "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
+            "concat axis of the result.",
+            "001",
+            attr("tiled", False),
         ),
         variant(
-            "all_to_all.C3", "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
-            "001", attr("tiled", True),
+            "all_to_all.C3",
+            "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
+            "001",
+            attr("tiled", True),
         ),
         value(
-            "all_to_all.C4", "Negative axes count from the end.", "001",
+            "all_to_all.C4",
+            "Negative axes count from the end.",
+            "001",
             lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
         ),
         rejection("all_to_all.C5", "A split axis the block does not have is rejected.", "001"),
@@ -62,8 +69,11 @@ OP = Op(
     },
     examples=(
         Example(
-            "001", "int32", {"split_axis": 0, "concat_axis": 0, "tiled": True},
-            [[0, 0], [1, 2]], [[0, 1], [0, 2]],
+            "001",
+            "int32",
+            {"split_axis": 0, "concat_axis": 0, "tiled": True},
+            [[0, 0], [1, 2]],
+            [[0, 1], [0, 2]],
         ),
     ),
-)  # fmt: skip
+)

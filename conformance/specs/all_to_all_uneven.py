@@ -21,7 +21,9 @@ def sends_nothing(subject: Subject) -> bool:
 def uneven(subject: Subject) -> bool:
     """Speak about cases in which parts differ in size."""
     sends = subject.step.attrs["sends"]
-    return isinstance(sends, tuple | list) and len({n for row in sends if isinstance(row, tuple | list) for n in row}) > 1
+    return (
+        isinstance(sends, tuple | list) and len({n for row in sends if isinstance(row, tuple | list) for n in row}) > 1
+    )
 
 
 @st.composite
@@ -61,20 +63,31 @@ OP = Op(
     "all_to_all_uneven",
     summary="Member q's rows for member p, in parts of any size along axis 0, become member p's part q.",
     domain=programs(),
-    shares=tuple(clause for clause in COLLECTIVE if clause.id not in ("collective.C16", "collective.C26", "collective.C27")),
+    shares=tuple(
+        clause for clause in COLLECTIVE if clause.id not in ("collective.C16", "collective.C26", "collective.C27")
+    ),
     clauses=(
-        value("all_to_all_uneven.C1", "The member at position p receives its part of every member, in member order.", "002"),
+        value(
+            "all_to_all_uneven.C1",
+            "The member at position p receives its part of every member, in member order.",
+            "002",
+        ),
         value("all_to_all_uneven.C2", "Parts may differ in size.", "002", uneven),
         value("all_to_all_uneven.C3", "A part may be empty.", "002", sends_nothing),
         rejection("all_to_all_uneven.C4", "Split sizes that are not one count a member are rejected.", "002"),
         rejection("all_to_all_uneven.C5", "Receive sizes that do not mirror the send sizes are rejected.", "002"),
-        rejection("all_to_all_uneven.C6", "Split sizes that do not add up to the rows of the block are rejected.", "002"),
+        rejection(
+            "all_to_all_uneven.C6", "Split sizes that do not add up to the rows of the block are rejected.", "002"
+        ),
     ),
     aliases={"torch": ("distributed.all_to_all_single", "_functional_collectives.all_to_all_single")},
     examples=(
         Example(
-            "002", "int32", {"sends": ((1, 2), (0, 1)), "receives": ((1, 0), (2, 1))},
-            [[1, 2, 3], [4]], [[1], [2, 3, 4]],
+            "002",
+            "int32",
+            {"sends": ((1, 2), (0, 1)), "receives": ((1, 0), (2, 1))},
+            [[1, 2, 3], [4]],
+            [[1], [2, 3, 4]],
         ),
     ),
-)  # fmt: skip
+)

@@ -33,16 +33,21 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + tuple(clause for clause in REDUCTION if clause.id == "reduction.C16"),
     clauses=(
-        value("arg_reduce.C1", "The result is an int32 position in the member's own group, in the block's shape.", "001"),
+        value(
+            "arg_reduce.C1", "The result is an int32 position in the member's own group, in the block's shape.", "001"
+        ),
         variant("arg_reduce.C2", "max gives the position of the greatest.", "001", attr("op", "max")),
         variant("arg_reduce.C3", "min gives the position of the least.", "001", attr("op", "min")),
         value("arg_reduce.C4", "Of equal elements, both zeros among them, the first position counts.", "001", has_ties),
         value(
-            "arg_reduce.C5", "Where some element is NaN no member's equals it, and the position is 2**31 - 1.", "001",
-            has("values", "nan"), "should",
+            "arg_reduce.C5",
+            "Where some element is NaN no member's equals it, and the position is 2**31 - 1.",
+            "001",
+            has("values", "nan"),
+            "should",
         ),
         rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
     ),
     aliases={"jax": ("lax.pargmax", "lax.pargmin")},
     examples=(Example("001", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
-)  # fmt: skip
+)

@@ -31,9 +31,11 @@ OP = Op(
     shares=COLLECTIVE,
     clauses=(
         value("broadcast.C1", "Every member of a group receives the block of its root.", "001"),
-        value("broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank),
+        value(
+            "broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank
+        ),
         rejection("broadcast.C3", "A root that some group does not have is rejected.", "001"),
     ),
     aliases={"jax": ("lax.pbroadcast",), "torch": ("distributed.broadcast", "_functional_collectives.broadcast")},
     examples=(Example("001", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
-)  # fmt: skip
+)

@@ -43,52 +43,92 @@ def size_one_axis(subject: Subject) -> bool:
 
 COLLECTIVE: tuple[Clause, ...] = (
     Clause("collective.C1", "must", "Every rank returns every result.", legal, answered, "001", general=True),
-    Clause("collective.C2", "must", "Inputs keep every byte, also around a view.", always, inputs_kept, "002", general=True),
-    Clause("collective.C3", "must", "A bool result holds only the bytes 0 and 1.", returns_bool, canonical_bools, "000"),
+    Clause(
+        "collective.C2", "must", "Inputs keep every byte, also around a view.", always, inputs_kept, "002", general=True
+    ),
+    Clause(
+        "collective.C3", "must", "A bool result holds only the bytes 0 and 1.", returns_bool, canonical_bools, "000"
+    ),
     value(
-        "collective.C4", "The result depends on a block's value and not on its memory layout.", "002",
+        "collective.C4",
+        "The result depends on a block's value and not on its memory layout.",
+        "002",
         has("layout", "strided", "transposed", "flipped", "broadcast", "offset"),
     ),
     rejection("collective.C5", "Groups name every position exactly once; any others are rejected.", "001"),
     rejection("collective.C6", "Groups of unequal size are rejected where the result's shape depends on it.", "001"),
     value("collective.C7", "Each group computes alone: no value crosses from one to another.", "001", several_groups),
     value(
-        "collective.C8", "A member's position is its place in the group as listed, not its rank among the members.",
-        "001", has("groups", "unsorted"),
+        "collective.C8",
+        "A member's position is its place in the group as listed, not its rank among the members.",
+        "001",
+        has("groups", "unsorted"),
     ),
     value("collective.C9", "Members of a group need not be consecutive.", "001", has("groups", "strided")),
     value("collective.C10", "A group of one is a group.", "001", has("groups", "singletons")),
     value("collective.C11", "A block with no elements has a result, of the right shape.", "002", has("size", "empty")),
     value("collective.C12", "A world of one rank is a world.", "001", has("world", "1")),
-    Clause("collective.C13", "must", "What one rank refuses, every rank refuses.", illegal, refused_by_all, "001", general=True),
     Clause(
-        "collective.C14", "should", "A refusal blames the argument, not the inside of the implementation.", illegal,
-        blames_argument, "001", general=True,
+        "collective.C13",
+        "must",
+        "What one rank refuses, every rank refuses.",
+        illegal,
+        refused_by_all,
+        "001",
+        general=True,
     ),
-    value("collective.C15", "Where groups may differ in size, each member uses its own.", "001", has("groups", "uneven")),
+    Clause(
+        "collective.C14",
+        "should",
+        "A refusal blames the argument, not the inside of the implementation.",
+        illegal,
+        blames_argument,
+        "001",
+        general=True,
+    ),
+    value(
+        "collective.C15", "Where groups may differ in size, each member uses its own.", "001", has("groups", "uneven")
+    ),
     value("collective.C16", "A block of rank 0 is a block.", "001", has("ndim", "0")),
     value("collective.C17", "Ranks may hold their blocks in different layouts.", "002", mixed_layouts),
     value(
-        "collective.C18", "Movement keeps every bit: NaN payloads and the sign of zero.", "001",
+        "collective.C18",
+        "Movement keeps every bit: NaN payloads and the sign of zero.",
+        "001",
         lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
     ),
     rejection("collective.C19", "Ranks that hold different dtypes are rejected.", "002"),
     rejection("collective.C20", "Ranks that hold different shapes are rejected, where all must share one.", "002"),
     Clause(
-        "collective.C21", "must", "Over no axis at all the operation is the identity, dtype included.",
-        lambda s: s.legal and not s.step.axes, same, "001",
+        "collective.C21",
+        "must",
+        "Over no axis at all the operation is the identity, dtype included.",
+        lambda s: s.legal and not s.step.axes,
+        same,
+        "001",
     ),
     rejection("collective.C22", "An axis name the mesh does not have is rejected.", "001"),
     rejection("collective.C23", "An axis named twice is rejected.", "001"),
-    value("collective.C24", "Positions along several axes count in the order the axes are named.", "001", permuted_axes),
-    value("collective.C25", "Axes that are not named repeat the operation for each of their coordinates.", "001", unnamed_axes),
+    value(
+        "collective.C24", "Positions along several axes count in the order the axes are named.", "001", permuted_axes
+    ),
+    value(
+        "collective.C25",
+        "Axes that are not named repeat the operation for each of their coordinates.",
+        "001",
+        unnamed_axes,
+    ),
     value("collective.C26", "Several operands are each treated as if alone.", "001", has("operands", "several")),
     Clause(
-        "collective.C27", "must", "No operands at all is legal and gives no results.",
-        lambda s: s.legal and s.has("operands", "none"), same, "001",
+        "collective.C27",
+        "must",
+        "No operands at all is legal and gives no results.",
+        lambda s: s.legal and s.has("operands", "none"),
+        same,
+        "001",
     ),
     value("collective.C28", "An axis of size one adds nothing to the axes beside it.", "001", size_one_axis),
-)  # fmt: skip
+)
 
 ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27)
 """Numbers of the clauses that only speak where there are operands."""

@@ -24,13 +24,39 @@ from conformance.specs.pools import counting, pool
 Shape = tuple[int, ...]
 
 PARTITIONS: Final = (
-    *("none", "none", "none", "even", "even", "strided", "strided", "unsorted", "unsorted", "uneven", "uneven", "uneven"),
+    *(
+        "none",
+        "none",
+        "none",
+        "even",
+        "even",
+        "strided",
+        "strided",
+        "unsorted",
+        "unsorted",
+        "uneven",
+        "uneven",
+        "uneven",
+    ),
     *("invalid", "singletons"),
 )
 """Kinds of groups for operations that allow groups of any sizes."""
 
 EQUAL: Final = (
-    *("none", "none", "none", "even", "even", "even", "strided", "strided", "strided", "unsorted", "unsorted", "unsorted"),
+    *(
+        "none",
+        "none",
+        "none",
+        "even",
+        "even",
+        "even",
+        "strided",
+        "strided",
+        "strided",
+        "unsorted",
+        "unsorted",
+        "unsorted",
+    ),
     *("uneven", "invalid", "singletons", "singletons"),
 )
 """Kinds of groups for operations that reject unequal sizes: ``uneven`` is then illegal, as ``invalid`` always is."""
@@ -40,7 +66,7 @@ LONG: Final = st.tuples(st.sampled_from([33, 64, 130, 257]))
 """Extents on both sides of the vector widths, chunk factors and alignments that implementations switch at."""
 
 MATRICES: Final = st.lists(st.sampled_from([2, 3, 4]), min_size=2, max_size=3).map(tuple)
-"""Shapes whose elements change places when their axes do: of 280 gathers, 4 had one in a transposed layout by chance."""
+"""Shapes whose elements move when their axes do: of 280 gathers, 4 had one in a transposed layout by chance."""
 
 SHAPES: Final[st.SearchStrategy[Shape]] = st.one_of(SMALL, SMALL, SMALL, MATRICES, MATRICES, LONG)
 
@@ -48,8 +74,26 @@ CUT_AXES: Final = ("axis", "split_axis")
 """Attributes that name an axis whose extent matters."""
 
 MESHES: Final = (
-    (2,), (1,), (3,), (4,), (5,), (6,), (7,), (8,), (4,), (6,), (8,), (2, 2), (2, 3), (3, 2), (2, 4), (1, 4), (3, 1), (2, 2, 2), (2, 1, 3),
-)  # fmt: skip
+    (2,),
+    (1,),
+    (3,),
+    (4,),
+    (5,),
+    (6,),
+    (7,),
+    (8,),
+    (4,),
+    (6,),
+    (8,),
+    (2, 2),
+    (2, 3),
+    (3, 2),
+    (2, 4),
+    (1, 4),
+    (3, 1),
+    (2, 2, 2),
+    (2, 1, 3),
+)
 
 DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")))
 
@@ -116,11 +160,11 @@ class Draft:
         behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
         return (*shape, 2) if behind else (2, *shape)
 
-    def program(self, op: str, inputs: Mapping[str, Operand], outputs: tuple[str, ...], attrs: Mapping[str, Attr]) -> Case:
+    def program(
+        self, op: str, inputs: Mapping[str, Operand], outputs: tuple[str, ...], attrs: Mapping[str, Attr]
+    ) -> Case:
         """Return the case of one step on ready operands."""
-        step = Step(
-            op=op, inputs=tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs)
-        )
+        step = Step(op=op, inputs=tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs))
         return Case(program=Program(mesh=self.mesh, steps=(step,), results=outputs), inputs=dict(inputs))
 
     def operand(self, shape: Shape, values: str = "any", *, second: bool = False, alike: bool = False) -> Operand:
@@ -130,7 +174,11 @@ class Draft:
             dtype = self.draw(st.sampled_from(DTYPES))
         layouts = self.draw(_layouts(self.world))
         arrays = tiled(self.draw(_pools(dtype, values)), shape, self.world)
-        odd = "none" if alike or self.world == 1 else self.draw(st.sampled_from([*["none"] * 36, "dtype", "shape", "none"]))
+        odd = (
+            "none"
+            if alike or self.world == 1
+            else self.draw(st.sampled_from([*["none"] * 36, "dtype", "shape", "none"]))
+        )
         if odd == "dtype":
             arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])
         if odd == "shape":
@@ -180,7 +228,9 @@ def grouped(draw: st.DrawFn, world: int, kind: str) -> Groups | None:
         return tuple(group for group in (positions[:cut], positions[cut:]))
     groups = tuple(positions[start : start + size] for start in range(0, world, size))
     if kind == "invalid":
-        wrong = draw(st.sampled_from([(*groups[-1], 0), (*groups[-1][:-1], world), groups[-1][:-1], (-1, *groups[-1][1:])]))
+        wrong = draw(
+            st.sampled_from([(*groups[-1], 0), (*groups[-1][:-1], world), groups[-1][:-1], (-1, *groups[-1][1:])])
+        )
         return (*groups[:-1], wrong)
     return groups
 
@@ -226,7 +276,8 @@ def _pools(dtype: str, values: str) -> st.SearchStrategy[Array]:
 def _layouts(world: int) -> st.SearchStrategy[tuple[Layout, ...]]:
     one: st.SearchStrategy[Layout] = st.sampled_from(LAYOUTS)
     each: st.SearchStrategy[tuple[Layout, ...]] = st.lists(one, min_size=world, max_size=world).map(tuple)
-    plain: tuple[Layout, ...] = ("contiguous",) * world
+    layout: Layout = "contiguous"
+    plain = (layout,) * world
     return st.one_of(st.just(plain), st.just(plain), one.map(lambda same: (same,) * world), each)
 
 
@@ -234,5 +285,3 @@ def _block(array: Array, layout: Layout) -> Tensor:
     if layout == "broadcast" and array.ndim and array.shape[0]:
         return from_array(np.broadcast_to(array[:1], array.shape))
     return from_array(array)
-
-

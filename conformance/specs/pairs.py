@@ -20,7 +20,7 @@ PAIRS: tuple[Clause, ...] = (
 def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     """Return the (source, destination) pairs of the step."""
     pairs = subject.step.attrs["pairs"]
-    assert isinstance(pairs, tuple | list)  # noqa: S101 - ``check_step`` has typed the attribute
+    assert isinstance(pairs, tuple | list)
     return [(pair[0], pair[1]) for pair in pairs]  # type: ignore[index]  # pairs of pairs, by ``check_step``
 
 

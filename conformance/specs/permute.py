@@ -46,10 +46,17 @@ OP = Op(
     clauses=(
         value("permute.C1", "Every destination receives the block of its source.", "001"),
         value("permute.C2", "A position that is no destination receives zeros, +0 in every format.", "001", partial),
-        value("permute.C3", "No pairs at all is legal, and every position receives zeros.", "001", lambda s: not pairs_of(s)),
+        value(
+            "permute.C3",
+            "No pairs at all is legal, and every position receives zeros.",
+            "001",
+            lambda s: not pairs_of(s),
+        ),
         value("permute.C4", "Disjoint cycles move together.", "001", several_cycles),
         value(
-            "permute.C5", "A position sent to itself keeps its block.", "001",
+            "permute.C5",
+            "A position sent to itself keeps its block.",
+            "001",
             lambda s: any(source == destination for source, destination in pairs_of(s)),
         ),
     ),
@@ -58,4 +65,4 @@ OP = Op(
         Example("001", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
         Example("001", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),
     ),
-)  # fmt: skip
+)

@@ -21,7 +21,11 @@ SUM: Final = {
 }
 """Eight of them fit the significant bits: 3 in float8_e5m2, 4 in float8_e4m3fn, 8 (the fewest other) in bfloat16."""
 
-SCALED: Final = {"float8_e5m2": (0.0, 2.0, -2.0), "float8_e4m3fn": (0.0, 2.0, -2.0, 4.0), "": (0.0, 2.0, -2.0, 4.0, 8.0)}
+SCALED: Final = {
+    "float8_e5m2": (0.0, 2.0, -2.0),
+    "float8_e4m3fn": (0.0, 2.0, -2.0, 4.0),
+    "": (0.0, 2.0, -2.0, 4.0, 8.0),
+}
 """For premul_sum, whose factors are 1/2, 1 and 2: still exact after either."""
 
 PRODUCT: Final = (1.0, 2.0, -1.0, 0.5, -2.0, 0.0)
@@ -57,26 +61,33 @@ def pool(dtype: str, values: str) -> Array:
         info = ml_dtypes.iinfo(numpy)
         small = [0, 1, 2, 3, *([-1, -3] if info.min < 0 else [])]
         return np.array([*small, int(info.max), int(info.min), int(info.max) // 2 + 1], np.object_).astype(numpy)
+    return _inexact(dtype, values)
+
+
+def _inexact(dtype: str, values: str) -> Array:
+    """Return the values of a float or complex dtype."""
+    numpy, family = NUMPY[dtype], kind(dtype)
     if values == "any":
-        parts = np.concatenate([_cast(SUM.get(dtype, SUM[""]), numpy), _special(numpy)])
-        return parts
+        return np.concatenate([_cast(SUM.get(dtype, SUM[""]), numpy), _special(numpy)])
+    if values in ("max", "min", "with_nan", "with_zeros"):
+        extra = {"with_nan": (float("nan"),), "with_zeros": (-0.0,)}.get(values)
+        return _order(numpy) if extra is None else np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
     if values == "product" and family == "complex":
         return np.array(COMPLEX_PRODUCT, numpy)
     if values == "local":
-        return _cast((1.0, -1.0) if "float8" in dtype else (1.0, -1.0, 1.0), numpy)
-    if values in ("with_nan", "with_zeros"):
-        extra = (float("nan"),) if values == "with_nan" else (-0.0,)
-        return np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
+        return _cast((1.0, -1.0), numpy)
     # Not last: ``counting`` takes the first seven.
     wide = WIDE.get((dtype, values), ())
     if values == "product":
         return _cast((*PRODUCT[:4], *wide, *PRODUCT[4:]), numpy)
-    if values in ("max", "min"):
-        return _order(numpy)
     table = SCALED if values == "premul_sum" else SUM
     choices = table.get(dtype, table[""])
     real = _cast((*choices[:4], *wide, *choices[4:]), numpy)
-    return np.concatenate([real, [complex(0.0, part.real) for part in real]]).astype(numpy) if family == "complex" else real
+    return (
+        np.concatenate([real, [complex(0.0, part.real) for part in real]]).astype(numpy)
+        if family == "complex"
+        else real
+    )
 
 
 @cache
@@ -111,7 +122,15 @@ def _special(numpy: np.dtype[Any]) -> Array:
     """
     real = np.dtype(f"f{numpy.itemsize // 2}") if numpy.kind == "c" else numpy
     sign, exponent, mantissa = _bits(real)
-    patterns = [sign, exponent, sign | exponent, 1, exponent - 1, exponent | (mantissa >> 1) + 1, sign | exponent | mantissa - 1]
+    patterns = [
+        sign,
+        exponent,
+        sign | exponent,
+        1,
+        exponent - 1,
+        exponent | (mantissa >> 1) + 1,
+        sign | exponent | mantissa - 1,
+    ]
     floats = np.array(patterns, f"u{real.itemsize}").view(real)
     return np.concatenate([floats, floats[::-1]]).view(numpy) if numpy.kind == "c" else floats
 

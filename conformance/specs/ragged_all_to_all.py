@@ -62,7 +62,9 @@ def programs(draw: st.DrawFn) -> Case:
     starts = draw(st.lists(st.integers(0, 8), min_size=length, max_size=length))
     ats = draw(st.lists(st.integers(0, 8), min_size=length * size, max_size=length * size))
     inputs = np.stack([[starts[i] % (rows - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
-    outputs = np.array([[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
+    outputs = np.array(
+        [[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)]
+    )
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
     misuse = draw(st.sampled_from([*["none"] * 18, *MISUSES, "none"]))
@@ -96,40 +98,72 @@ def _spread(drawn: Draft, rows: Sequence[Any]) -> Operand:
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
     arrays = [np.asarray(rows[at.get(rank, 0) % len(rows)]) for rank in range(drawn.world)]
     blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(np.int32)) for array in arrays)
-    plain: tuple[Layout, ...] = ("contiguous",) * drawn.world
-    return Operand(blocks=blocks, layouts=plain)
+    plain: Layout = "contiguous"
+    return Operand(blocks=blocks, layouts=(plain,) * drawn.world)
 
 
 OP = Op(
     "ragged_all_to_all",
-    summary="Slices of different sizes along the leading axis go to other members, who write them where the sender says.",
+    summary="Slices of different sizes along axis 0 go to other members, who write them where the sender says.",
     domain=programs(),
     shares=tuple(
-        clause for clause in COLLECTIVE
+        clause
+        for clause in COLLECTIVE
         if clause.id not in ("collective.C16", "collective.C21", "collective.C26", "collective.C27")
     ),
     clauses=(
-        value("ragged_all_to_all.C1", "Slice i goes to member i over the slices a member gets, and is written at the sender's output offset.", "001"),
+        value(
+            "ragged_all_to_all.C1",
+            "Slice i goes to member i over the slices a member gets, and is written at the sender's output offset.",
+            "001",
+        ),
         value("ragged_all_to_all.C2", "Rows of the output that nothing is written to survive.", "001", lambda s: True),
         value("ragged_all_to_all.C3", "A member may get several slices of one sender.", "001", several_slices),
-        value("ragged_all_to_all.C4", "Where slices overlap, they are written in sender order, slice by slice.", "001", overlapping),
+        value(
+            "ragged_all_to_all.C4",
+            "Where slices overlap, they are written in sender order, slice by slice.",
+            "001",
+            overlapping,
+        ),
         value("ragged_all_to_all.C5", "A slice may have no rows.", "001", empty_slices),
         rejection("ragged_all_to_all.C6", "Offsets and sizes that are not integers are rejected.", "001"),
-        rejection("ragged_all_to_all.C7", "Offsets and sizes that have not one axis with an element or more are rejected.", "001"),
-        rejection("ragged_all_to_all.C8", "Offsets and sizes of unequal length, or of a length that the group size does not divide, are rejected.", "001"),
-        rejection("ragged_all_to_all.C9", "Rows of the operand that are no rows of the output, by shape or dtype, are rejected.", "001"),
-        rejection("ragged_all_to_all.C10", "Receive sizes that are not the send sizes of the peers are rejected.", "001"),
-        rejection("ragged_all_to_all.C11", "A slice beyond the rows of the operand or of the output is rejected.", "001"),
+        rejection(
+            "ragged_all_to_all.C7",
+            "Offsets and sizes that have not one axis with an element or more are rejected.",
+            "001",
+        ),
+        rejection(
+            "ragged_all_to_all.C8",
+            "Offsets and sizes of unequal length, or of a length that the group size does not divide, are rejected.",
+            "001",
+        ),
+        rejection(
+            "ragged_all_to_all.C9",
+            "Rows of the operand that are no rows of the output, by shape or dtype, are rejected.",
+            "001",
+        ),
+        rejection(
+            "ragged_all_to_all.C10", "Receive sizes that are not the send sizes of the peers are rejected.", "001"
+        ),
+        rejection(
+            "ragged_all_to_all.C11", "A slice beyond the rows of the operand or of the output is rejected.", "001"
+        ),
     ),
     aliases={"jax": ("lax.ragged_all_to_all",)},
     examples=(
         Example(
-            "001", "int32", {},
+            "001",
+            "int32",
+            {},
             (
-                [[1, 2, 2], [3, 4, 0]], [[0, 0, 0, 0], [0, 0, 0, 0]], [[0, 1], [0, 1]], [[1, 2], [1, 1]],
-                [[0, 0], [1, 2]], [[1, 1], [2, 1]],
+                [[1, 2, 2], [3, 4, 0]],
+                [[0, 0, 0, 0], [0, 0, 0, 0]],
+                [[0, 1], [0, 1]],
+                [[1, 2], [1, 1]],
+                [[0, 0], [1, 2]],
+                [[1, 1], [2, 1]],
             ),
             [[1, 3, 0, 0], [2, 2, 4, 0]],
         ),
     ),
-)  # fmt: skip
+)

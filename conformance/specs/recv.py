@@ -37,10 +37,17 @@ OP = Op(
     shares=COLLECTIVE + PAIRS,
     clauses=(
         value("recv.C1", "Every destination receives the block that its source sent.", "001"),
-        value("recv.C2", "A position that nothing was sent to receives zeros of the expected shape and dtype.", "001", partial),
+        value(
+            "recv.C2",
+            "A position that nothing was sent to receives zeros of the expected shape and dtype.",
+            "001",
+            partial,
+        ),
         rejection("recv.C3", "A shape or dtype other than what was sent is rejected.", "001"),
-        rejection("recv.C4", "Pairs other than those of the send, which leave someone without a partner, are rejected.", "001"),
+        rejection(
+            "recv.C4", "Pairs other than those of the send, which leave someone without a partner, are rejected.", "001"
+        ),
     ),
     no_example="The sources print no recv; permute has the same results.",
     aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",)},
-)  # fmt: skip
+)

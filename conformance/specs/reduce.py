@@ -29,9 +29,11 @@ OP = Op(
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "002"),
-        value("reduce.C2", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank),
+        value(
+            "reduce.C2", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank
+        ),
         rejection("reduce.C3", "A root that some group does not have is rejected.", "002"),
     ),
     aliases={"torch": ("distributed.reduce",)},
     examples=(Example("002", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
-)  # fmt: skip
+)

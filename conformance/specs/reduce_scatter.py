@@ -32,20 +32,31 @@ OP = Op(
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value("reduce_scatter.C1", "The member at position p receives piece p of the group's reduction.", "001"),
-        variant("reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)),
-        variant("reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)),
+        variant(
+            "reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)
+        ),
+        variant(
+            "reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)
+        ),
         value("reduce_scatter.C4", "A negative axis counts from the end.", "001", has("axis", "negative")),
         rejection("reduce_scatter.C5", "An axis the block does not have is rejected.", "001"),
         rejection("reduce_scatter.C6", "Tiled, an extent the group size does not divide is rejected.", "001"),
         rejection("reduce_scatter.C7", "Untiled, an extent other than the group size is rejected.", "001"),
     ),
-    aliases={"jax": ("lax.psum_scatter",), "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter")},
+    aliases={
+        "jax": ("lax.psum_scatter",),
+        "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter"),
+    },
     examples=(
         Example("001", "int32", {"op": "sum", "axis": 0, "tiled": False}, FOUR, [24, 28, 32, 36]),
         Example("001", "int32", {"op": "sum", "axis": 0, "tiled": True}, FOUR, [[24], [28], [32], [36]]),
         Example(
-            "001", "int32", {"op": "sum", "axis": 0, "tiled": True}, FOUR,
-            [[8, 10], [20, 22], [12, 14], [16, 18]], groups=((0, 2), (3, 1)),
+            "001",
+            "int32",
+            {"op": "sum", "axis": 0, "tiled": True},
+            FOUR,
+            [[8, 10], [20, 22], [12, 14], [16, 18]],
+            groups=((0, 2), (3, 1)),
         ),
     ),
-)  # fmt: skip
+)

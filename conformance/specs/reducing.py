@@ -51,7 +51,11 @@ def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[
     """Draw the axes of a block to reduce with the named ones, and return the pool that stays exact for them."""
     axes = drawn.draw(_local_near(len(shape), shape.index(0) if 0 in shape else None))
     rank = len(shape)
-    if not axes or len({axis % max(rank, 1) for axis in axes}) < len(axes) or not all(-rank <= axis < rank for axis in axes):
+    if (
+        not axes
+        or len({axis % max(rank, 1) for axis in axes}) < len(axes)
+        or not all(-rank <= axis < rank for axis in axes)
+    ):
         return axes, values
     terms = drawn.greatest_group * math.prod(shape[axis] for axis in axes)
     if op not in ARITHMETIC or kind(drawn.dtype) in ("bool", "integer") or terms <= EXACT_TERMS:
@@ -74,7 +78,7 @@ def _reduction_of(dtype: str) -> st.SearchStrategy[str]:
 
 
 def _local_near(rank: int, empty: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Return mostly no axes, then one or two of ``rank``, and now and then one twice, one just beyond or the ``empty`` one."""
+    """Return mostly no axes, then one or two of ``rank``, and now and then one twice, beyond or ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     two = [(0, 1), (1, 0), (-1, 0)] if rank > 1 else []
     wrong = ([(0, 0), (0, -rank)] if rank else []) + ([(empty,)] * 24 if empty is not None else [])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 import math
+from collections.abc import Callable
 
 import numpy as np
 from ml_dtypes import iinfo
@@ -52,7 +52,7 @@ def local_terms(subject: Subject) -> int:
     """Return how many elements of one block are reduced to one, along its local axes."""
     axes = subject.step.attrs.get("local_axes", ())
     shape = next(operand.blocks[0].shape for operand in subject.case.inputs.values())
-    return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index]
+    return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index, misc]
 
 
 def complex_product(subject: Subject) -> bool:
@@ -78,20 +78,30 @@ REDUCTION: tuple[Clause, ...] = (
     variant("reduction.C5", "and keeps the bits that every member has set.", "002", attr("op", "and")),
     variant("reduction.C6", "or keeps the bits that any member has set.", "002", attr("op", "or")),
     variant("reduction.C7", "xor keeps the bits that an odd number of members has set.", "002", attr("op", "xor")),
-    variant("reduction.C8", "premul_sum multiplies every block by the factor, then adds.", "002", attr("op", "premul_sum")),
-    value(
-        "reduction.C9", "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
-        "001", mean_of("float", "complex", powers=True),
+    variant(
+        "reduction.C8", "premul_sum multiplies every block by the factor, then adds.", "002", attr("op", "premul_sum")
     ),
     value(
-        "reduction.C10", "By any other number, mean divides the sum once and rounds once.", "001",
-        mean_of("float", "complex", powers=False), "should",
+        "reduction.C9",
+        "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
+        "001",
+        mean_of("float", "complex", powers=True),
+    ),
+    value(
+        "reduction.C10",
+        "By any other number, mean divides the sum once and rounds once.",
+        "001",
+        mean_of("float", "complex", powers=False),
+        "should",
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
     value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
     value(
-        "reduction.C13", "mean of integers divides the wrapped sum, and of bool the count, in float64.", "001",
-        mean_of("integer", "bool"), "should",
+        "reduction.C13",
+        "mean of integers divides the wrapped sum, and of bool the count, in float64.",
+        "001",
+        mean_of("integer", "bool"),
+        "should",
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "002"),
     rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "002"),
@@ -100,7 +110,10 @@ REDUCTION: tuple[Clause, ...] = (
     value("reduction.C18", "A product of complex numbers multiplies numbers, not their parts.", "002", complex_product),
     value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
     value(
-        "reduction.C20", "max and min are NaN wherever some member's element is, whichever member that is.", "001",
-        order_with_nan, "should",
+        "reduction.C20",
+        "max and min are NaN wherever some member's element is, whichever member that is.",
+        "001",
+        order_with_nan,
+        "should",
     ),
-)  # fmt: skip
+)

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from conformance.cases.case import Case
 from conformance.cases.codec import CaseError, load, save
+from conformance.cases.program import Program, Step
 
 Make = Callable[..., Case]
 Edit = Callable[[dict[str, Any]], Any]
@@ -60,7 +62,6 @@ EDITS: dict[str, Edit] = {
     "the mesh has two axes named 'i'": lambda d: d["program"]["mesh"].append({"name": "i", "size": 1}),
     "step 0 (all_gather) uses 'z', which no input": lambda d: d["program"]["steps"][0].update(inputs=["z"]),
     "step 0 (all_gather) defines 'x', which is already": lambda d: d["program"]["steps"][0].update(outputs=["x"]),
-    "step 0 (all_gather): unknown mesh axis 'j'": lambda d: d["program"]["steps"][0].update(axes=["j"]),
     "result 'z' is never produced": lambda d: d["program"].update(results=["z"]),
     "name a value twice": lambda d: d["program"].update(results=["y", "y"]),
     "Invalid enum value 'quantum'": lambda d: d["program"].update(dialect="quantum"),
@@ -159,11 +160,27 @@ def test_a_sibling_that_is_a_pipe_is_refused(large: Path) -> None:
     assert "file 'case.safetensors' is not a regular file" in refusal(large)
 
 
-def test_an_illegal_program_is_no_malformed_case(make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"groups": [[0, 0], [7]], "attrs": {"axis": 99, "tiled": False}},
+        {"axes": ["nowhere"]},
+        {"axes": ["i", "i"]},
+        {"axes": []},
+    ],
+)
+def test_an_illegal_program_is_no_malformed_case(make: Make, tmp_path: Path, wrong: dict[str, Any]) -> None:
     save(make(), tmp_path / "case.json")
     document = json.loads((tmp_path / "case.json").read_text())
-    document["program"]["steps"][0].update(groups=[[0, 0], [7]], attrs={"axis": 99, "tiled": False})
+    document["program"]["steps"][0].update(wrong)
     (tmp_path / "case.json").write_text(json.dumps(document))
     line = refusal(tmp_path / "case.json")
     (tmp_path / "case.json").write_text(json.dumps({**document, "id": line.split("'")[-2]}))
-    assert load(tmp_path / "case.json").program.steps[0].groups == ((0, 0), (7,))
+    step = json.loads(msgspec.json.encode(load(tmp_path / "case.json").program.steps[0]))
+    assert {name: step[name] for name in wrong} == wrong
+
+
+def test_a_step_over_no_operands_is_no_malformed_case(make: Make, tmp_path: Path) -> None:
+    step = Step(op="all_gather", inputs=(), outputs=(), axes=("i",), attrs={"axis": 0, "tiled": True})
+    save(Case(program=Program(mesh=make().program.mesh, steps=(step,), results=()), inputs={}), tmp_path / "case.json")
+    assert load(tmp_path / "case.json").program.steps == (step,)

@@ -21,11 +21,11 @@ from conformance.runner.answers import Answer, Broken
 from conformance.runner.draws import draw_cases
 from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record
 from conformance.runner.meaning import meaning, verdict
-from conformance.specs import OPS as WHOLE, SHARED
+from conformance.specs import OPS as WHOLE
+from conformance.specs import SHARED
 
 OPS = {
-    name: WHOLE[name]
-    for name in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce_scatter")
+    name: WHOLE[name] for name in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce_scatter")
 }
 
 Claims = dict[str, dict[str, list[str]]]
@@ -61,7 +61,10 @@ def hasty(subject: Subject) -> Answer:
         return right(meaning(msgspec.structs.replace(subject.case, program=program)))
     if subject.has("dtype", "bool") and subject.step.attrs.get("op") == "sum":
         return right(
-            dataclasses.replace(subject, expected={k: [b if b is None else b.astype(bool) for b in v] for k, v in subject.expected.items()})
+            dataclasses.replace(
+                subject,
+                expected={k: [b if b is None else b.astype(bool) for b in v] for k, v in subject.expected.items()},
+            )
         )
     return right(subject)
 
@@ -98,9 +101,7 @@ def sample(directory: Path, examples: int = 30, *, complete: bool = True) -> Non
             if record.blame:
                 failing[backend, record.op, record.blame, record.outcome].append(record)
     for members in failing.values():
-        first = min(
-            members, key=lambda r: (r.world, size_of(subjects[r.case].case))
-        )
+        first = min(members, key=lambda r: (r.world, size_of(subjects[r.case].case)))
         records.append(failure_of(directory, first, subjects[first.case].case, [r.case for r in members]))
     cases = [record for record in records if isinstance(record, CaseRecord)]
     if complete:

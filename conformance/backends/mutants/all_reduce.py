@@ -91,7 +91,9 @@ class ReduceOfNothingIsZero(Reference):
     def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
         ndim = blocks[0].ndim
         at = [axis for axis in local_axes if -ndim <= axis < ndim and blocks[0].shape[axis] == 0]
-        whole = [np.zeros([n if n or not at else 1 for n in block.shape], block.dtype) if at else block for block in blocks]
+        whole = [
+            np.zeros([n if n or not at else 1 for n in block.shape], block.dtype) if at else block for block in blocks
+        ]
         return all_reduce(whole, local_axes=local_axes, **attrs)
 
 

@@ -19,7 +19,9 @@ class ArgReduceCountsRanks(Reference):
         out = arg_reduce(blocks, op=op, groups=groups)
         for group in groups:
             for rank in group:
-                out[rank] = np.where(out[rank] == NOWHERE, NOWHERE, np.take(group, out[rank], mode="clip")).astype(np.int32)
+                out[rank] = np.where(out[rank] == NOWHERE, NOWHERE, np.take(group, out[rank], mode="clip")).astype(
+                    np.int32
+                )
         return out
 
 
@@ -40,7 +42,9 @@ class ArgMaxSkipsTheLast(Reference):
     def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
         out = arg_reduce(blocks, op=op, groups=groups)
         for group in groups if op == "max" else ():
-            compared = arg_reduce([blocks[m] for m in group[:-1] or group], op=op, groups=(tuple(range(len(group[:-1]) or 1)),))
+            compared = arg_reduce(
+                [blocks[m] for m in group[:-1] or group], op=op, groups=(tuple(range(len(group[:-1]) or 1)),)
+            )
             for rank in group:
                 out[rank] = compared[0]
         return out
@@ -76,7 +80,7 @@ class ArgReduceFindsTheNaN(Reference):
     def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
         out = arg_reduce(blocks, op=op, groups=groups)
         for group in groups:
-            first = np.argmax([blocks[member] != blocks[member] for member in group], axis=0).astype(np.int32)  # noqa: PLR0124
+            first = np.argmax([blocks[member] != blocks[member] for member in group], axis=0).astype(np.int32)
             for rank in group:
                 out[rank] = np.where(out[rank] == NOWHERE, first, out[rank])
         return out

@@ -25,7 +25,7 @@ class OnlyTheFirstOperand(Reference):
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         results = super()._walk(case, placed)
-        return {name: results[case.program.results[0]] for name in results}
+        return dict.fromkeys(results, results[case.program.results[0]])
 
 
 class OneDtypeForAll(Reference):
@@ -37,7 +37,9 @@ class OneDtypeForAll(Reference):
     def _walk(self, case: Case, placed: Placed) -> Results:
         dtypes = [ranks[0][1].dtype for ranks in placed.values()]
         same = case.program.steps[-1].op not in BLOCKS_TO_BLOCKS or len(set(dtypes)) < 2
-        cast = {name: [(storage, _through(view, dtypes[0])) for storage, view in ranks] for name, ranks in placed.items()}
+        cast = {
+            name: [(storage, _through(view, dtypes[0])) for storage, view in ranks] for name, ranks in placed.items()
+        }
         return super()._walk(case, placed if same else cast)
 
 

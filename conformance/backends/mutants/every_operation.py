@@ -16,7 +16,9 @@ Blocks = Sequence[Array | None]
 Operation = Callable[..., Any]
 """An operation with its attributes bound; it still takes ``blocks`` and, by keyword, ``groups``."""
 
-BLOCKS_TO_BLOCKS: Final = frozenset(OPERANDS) - {name for name, count in OPERANDS.items() if count != 1} - {"send", "recv"}
+BLOCKS_TO_BLOCKS: Final = (
+    frozenset(OPERANDS) - {name for name, count in OPERANDS.items() if count != 1} - {"send", "recv"}
+)
 """The operations that make of one block a rank, and no token, one block or none a rank."""
 
 

@@ -40,6 +40,7 @@ class MendedRanks(Reference, ABC):
     def _walk(self, case: Case, placed: Placed) -> Results:
         if case.program.steps[-1].op not in UNLIKE:
             placed = {
-                name: [(storage, self.mend(view, ranks[0][1])) for storage, view in ranks] for name, ranks in placed.items()
+                name: [(storage, self.mend(view, ranks[0][1])) for storage, view in ranks]
+                for name, ranks in placed.items()
             }
         return super()._walk(case, placed)

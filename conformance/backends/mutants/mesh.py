@@ -20,7 +20,9 @@ class NoAxisIsAnAxisOfOne(Reference):
     def _walk(self, case: Case, placed: Placed) -> Results:
         program = case.program
         steps = tuple(replace(step, axes=step.axes or ("alone",)) for step in program.steps)
-        return super()._walk(replace(case, program=replace(program, mesh=(*program.mesh, Axis("alone", 1)), steps=steps)), placed)
+        return super()._walk(
+            replace(case, program=replace(program, mesh=(*program.mesh, Axis("alone", 1)), steps=steps)), placed
+        )
 
 
 class UnknownAxesAreSkipped(MisreadSteps):

@@ -19,7 +19,9 @@ class RaggedWritesWhereTheReceiverSays(Reference):
 
     breaks = "ragged_all_to_all.C1"
 
-    def ragged_all_to_all(self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, *rest: Any, groups: Groups) -> Tables:
+    def ragged_all_to_all(
+        self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, *rest: Any, groups: Groups
+    ) -> Tables:
         ragged_all_to_all(x, y, starts, sizes, ats, *rest, groups=groups)
         theirs = [np.zeros_like(at) for at in ats]
         for group in groups:
@@ -37,7 +39,7 @@ class RaggedClearsTheOutput(Reference):
     breaks = "ragged_all_to_all.C2"
 
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
-        return ragged_all_to_all(x, [np.zeros_like(block) for block in y], *tables, groups=groups)  # type: ignore[call-arg]
+        return ragged_all_to_all(x, [np.zeros_like(block) for block in y], *tables, groups=groups)
 
 
 class RaggedSendsOneSliceEach(Reference):
@@ -45,7 +47,9 @@ class RaggedSendsOneSliceEach(Reference):
 
     breaks = "ragged_all_to_all.C3"
 
-    def ragged_all_to_all(self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups) -> Tables:
+    def ragged_all_to_all(
+        self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups
+    ) -> Tables:
         ragged_all_to_all(x, y, starts, sizes, ats, receives, groups=groups)
         first = np.arange(len(sizes[0])) % (len(sizes[0]) // len(groups[0])) == 0
         sent, expected = ([np.where(first, size, 0) for size in table] for table in (sizes, receives))
@@ -58,7 +62,7 @@ class RaggedWritesBackwards(Reference):
     breaks = "ragged_all_to_all.C4"
 
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
-        out = ragged_all_to_all(x, y, *tables, groups=groups)  # type: ignore[call-arg]
+        out = ragged_all_to_all(x, y, *tables, groups=groups)
         starts, sizes, ats, _ = tables
         for group in groups:
             for i in reversed(range(len(sizes[0]))):
@@ -73,7 +77,9 @@ class RaggedSendsARowAtLeast(Reference):
 
     breaks = "ragged_all_to_all.C5"
 
-    def ragged_all_to_all(self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups) -> Tables:
+    def ragged_all_to_all(
+        self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups
+    ) -> Tables:
         ragged_all_to_all(x, y, starts, sizes, ats, receives, groups=groups)
         sent, expected = ([np.maximum(size, 1) for size in table] for table in (sizes, receives))
         begin = [np.minimum(start, len(x[0]) - 1) for start in starts]
@@ -88,7 +94,7 @@ class RaggedRoundsFloats(Reference):
 
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
         whole = [[part.astype(np.int32) for part in table] for table in tables]
-        return ragged_all_to_all(x, y, *whole, groups=groups)  # type: ignore[call-arg]
+        return ragged_all_to_all(x, y, *whole, groups=groups)
 
 
 class RaggedFlattensTables(Reference):
@@ -98,7 +104,7 @@ class RaggedFlattensTables(Reference):
 
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
         flat = [[part.reshape(-1) for part in table] for table in tables]
-        return ragged_all_to_all(x, y, *flat, groups=groups)  # type: ignore[call-arg]
+        return ragged_all_to_all(x, y, *flat, groups=groups)
 
 
 class RaggedCutsTables(Reference):
@@ -109,7 +115,7 @@ class RaggedCutsTables(Reference):
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
         least = min(len(table[0]) for table in tables)
         cut = [[part[:least] for part in table] for table in tables]
-        return ragged_all_to_all(x, y, *cut, groups=groups)  # type: ignore[call-arg]
+        return ragged_all_to_all(x, y, *cut, groups=groups)
 
 
 class RaggedReshapesRows(Reference):
@@ -120,7 +126,7 @@ class RaggedReshapesRows(Reference):
     def ragged_all_to_all(self, x: Tables, y: Tables, *tables: Tables, groups: Groups) -> Tables:
         same = y[0][:1].size == x[0][:1].size
         rows = [block.reshape(len(block), *x[0].shape[1:]) if same else block for block in y]
-        out = ragged_all_to_all(x, rows, *tables, groups=groups)  # type: ignore[call-arg]
+        out = ragged_all_to_all(x, rows, *tables, groups=groups)
         return [block.reshape(whole.shape) for block, whole in zip(out, y, strict=True)]
 
 
@@ -129,7 +135,9 @@ class RaggedBelievesTheSender(Reference):
 
     breaks = "ragged_all_to_all.C10"
 
-    def ragged_all_to_all(self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups) -> Tables:
+    def ragged_all_to_all(
+        self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups
+    ) -> Tables:
         true = [size.copy() for size in receives]
         for group in groups if {size.shape for size in (*sizes, *true)} == {sizes[0].shape} else ():
             each = len(sizes[0]) // len(group)
@@ -144,8 +152,12 @@ class RaggedClampsOffsets(Reference):
 
     breaks = "ragged_all_to_all.C11"
 
-    def ragged_all_to_all(self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups) -> Tables:
-        if all(part.dtype.kind == "i" and part.shape == sizes[0].shape for table in (starts, sizes, ats) for part in table):
+    def ragged_all_to_all(
+        self, x: Tables, y: Tables, starts: Tables, sizes: Tables, ats: Tables, receives: Tables, *, groups: Groups
+    ) -> Tables:
+        if all(
+            part.dtype.kind == "i" and part.shape == sizes[0].shape for table in (starts, sizes, ats) for part in table
+        ):
             starts = [np.clip(start, 0, len(x[0]) - size) for start, size in zip(starts, sizes, strict=True)]
             ats = [np.clip(at, 0, len(y[0]) - size) for at, size in zip(ats, sizes, strict=True)]
         return ragged_all_to_all(x, y, starts, sizes, ats, receives, groups=groups)

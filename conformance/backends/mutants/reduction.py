@@ -337,4 +337,4 @@ class NaNLosesEveryComparison(_Folds):
             return fold(blocks, op, factor)
         before = np.less if op == "min" else np.greater
         with np.errstate(invalid="ignore"):
-            return functools.reduce(lambda a, b: np.where(before(a, b), a, b).astype(a.dtype), blocks)
+            return functools.reduce(lambda a, b: np.asarray(np.where(before(a, b), a, b), a.dtype), blocks)

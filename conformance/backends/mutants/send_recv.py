@@ -68,7 +68,8 @@ class RecvLeavesTheBufferAsItIs(Reference):
     ) -> list[Array]:
         out = recv(tokens, pairs=pairs, shape=shape, dtype=dtype, groups=groups)
         return [
-            np.ones(shape, NUMPY[dtype]) if token.block is None else block for token, block in zip(tokens, out, strict=True)
+            np.ones(shape, NUMPY[dtype]) if token.block is None else block
+            for token, block in zip(tokens, out, strict=True)
         ]
 
 
