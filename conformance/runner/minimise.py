@@ -20,7 +20,7 @@ from conformance.runner.log import Failure
 from conformance.runner.reductions import reductions
 from conformance.specs import OPS, clauses_of
 
-WAYS: Final = 16
+WAYS: Final = 24
 """Ways to fail that are minimised for one operation and backend; more are counted but not shrunk."""
 
 REDUCTION_CALLS: Final = 200
