@@ -13,6 +13,7 @@ from conformance.backends.base import Backend
 from conformance.backends.mutants import mutants
 from conformance.backends.mutants.broadcast import BroadcastTakesAWorldRank, BroadcastWrapsTheRoot
 from conformance.backends.mutants.collective import LastRankIsMissing
+from conformance.backends.mutants.send_recv import SendTakesWorldRanks
 from conformance.backends.reference import Reference
 from conformance.reference.broadcast import broadcast
 from conformance.runner import qualify as module
@@ -77,6 +78,11 @@ def test_every_mutant_is_killed_by_the_clause_it_was_made_for(seed: int) -> None
     assert all(mutant.killed and mutant.breaks in mutant.clauses for mutant in found.mutants)
     assert statistics.median(mutant.cases for mutant in found.mutants) < 50
     assert max(mutant.cases for mutant in found.mutants) < 2000
+
+
+def test_a_mutant_may_say_which_operations_show_it() -> None:
+    (mutant,) = qualify([SendTakesWorldRanks], examples=60).mutants
+    assert "recv.C1" in mutant.clauses
 
 
 def test_results_are_plain_and_come_one_by_one() -> None:
