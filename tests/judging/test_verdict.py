@@ -9,11 +9,12 @@ import pytest
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.program import Axis, Groups, Program, Step
+from conformance.cases.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken
 from conformance.runner.meaning import meaning, verdict
+from conformance.specs import every_clause
 
 
 def gather(axis: int = 0, groups: Groups | None = None, dtype: str = "int32") -> Case:
@@ -121,3 +122,53 @@ def test_where_a_should_settles_the_value_no_must_demands_it() -> None:
     assert seen.blame
     assert (seen.blame.id, seen.blame.requirement) == ("reduction.C11", "should")
     assert "reduction.C1" not in seen.clauses
+
+
+def one_step(name: str, blocks: list[np.ndarray], **attrs: Attr) -> Case:
+    step = Step(op=name, inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs)
+    operand = Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * len(blocks))
+    return Case(program=Program(mesh=(Axis("i", len(blocks)),), steps=(step,), results=("y",)), inputs={"x": operand})
+
+
+def answer(*blocks: np.ndarray | None) -> Observation:
+    return Observation(results={"y": tuple(None if block is None else from_array(block) for block in blocks)})
+
+
+def test_what_a_rank_without_a_result_returns_is_ignored() -> None:
+    case = one_step("reduce", [np.array([1]), np.array([2])], op="sum", root=1)
+    total, anything = np.array([3]), np.array([[7.5, 8.5]], np.float32)
+    assert judged(case, answer(None, total)).outcome == "passed"
+    assert judged(case, answer(anything, total)).outcome == "passed"
+    assert judged(case, answer(total, None)).clauses["collective.C1"] == "broken"
+    assert judged(case, answer(None, total + 1)).blame == every_clause()["reduction.C1"]
+
+
+def with_payload(payload: int) -> np.ndarray:
+    return np.array([payload, 0x3F800000], np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize("payload", [0x7FC00000, 0xFFC00000, 0x7FC00123, 0x7F800001])
+def test_the_nan_of_a_reduction_is_any_nan_and_that_of_a_movement_the_one_that_was_there(payload: int) -> None:
+    reduced = one_step("all_reduce", [with_payload(0x7FC00001)], op="max")
+    moved = one_step("broadcast", [with_payload(0x7FC00001)], root=0)
+    assert judged(reduced, answer(with_payload(payload))).outcome == "passed"
+    assert judged(moved, answer(with_payload(0x7FC00001))).outcome == "passed"
+    assert judged(moved, answer(with_payload(payload))).outcome == "failed"
+
+
+def test_a_number_is_no_nan_and_a_nan_no_number() -> None:
+    case = one_step("all_reduce", [with_payload(0x7FC00001)], op="max")
+    assert judged(case, answer(np.array([1, 1], np.float32))).outcome == "failed"
+    assert judged(case, answer(np.array([np.nan, np.nan], np.float32))).outcome == "failed"
+
+
+def test_over_no_axis_and_no_operands_only_their_own_clauses_speak_of_values() -> None:
+    case = one_step("all_reduce", [np.array([1])] * 2, op="sum")
+    step = msgspec.structs.replace(case.program.steps[0], axes=())
+    alone = msgspec.structs.replace(case, program=msgspec.structs.replace(case.program, steps=(step,)))
+    seen = judged(alone, answer(np.array([2]), np.array([2])))
+    assert {name for name, held in seen.clauses.items() if held == "broken"} == {"collective.C21"}
+    step = msgspec.structs.replace(case.program.steps[0], inputs=(), outputs=())
+    program = msgspec.structs.replace(case.program, steps=(step,), results=())
+    nothing = judged(Case(program=program, inputs={}), Observation())
+    assert {"collective.C27", "all_reduce.C1"} & set(nothing.clauses) == {"collective.C27"}

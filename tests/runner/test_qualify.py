@@ -13,6 +13,7 @@ from conformance.backends.base import Backend
 from conformance.backends.mutants import mutants
 from conformance.backends.mutants.broadcast import BroadcastTakesAWorldRank, BroadcastWrapsTheRoot
 from conformance.backends.mutants.collective import LastRankIsMissing
+from conformance.backends.mutants.send_recv import SendTakesWorldRanks
 from conformance.backends.reference import Reference
 from conformance.reference.broadcast import broadcast
 from conformance.runner import qualify as module
@@ -79,6 +80,11 @@ def test_every_mutant_is_killed_by_the_clause_it_was_made_for(seed: int) -> None
     assert max(mutant.cases for mutant in found.mutants) < 2000
 
 
+def test_a_mutant_may_say_which_operations_show_it() -> None:
+    (mutant,) = qualify([SendTakesWorldRanks], examples=60).mutants
+    assert "recv.C1" in mutant.clauses
+
+
 def test_results_are_plain_and_come_one_by_one() -> None:
     seen: list[str] = []
     found = qualify([BroadcastWrapsTheRoot], examples=60, watch=lambda mutant: seen.append(mutant.name))
@@ -90,7 +96,7 @@ def test_results_are_plain_and_come_one_by_one() -> None:
 
 def test_a_process_of_its_own_sees_the_same() -> None:
     wanted = [BroadcastTakesAWorldRank, LastRankIsMissing]
-    inside, outside = (qualify(wanted, examples=60, in_process=here) for here in (True, False))
+    inside, outside = (qualify(wanted, examples=20, in_process=here) for here in (True, False))
     assert [(m.name, m.clause, m.cases) for m in inside.mutants] == [
         (m.name, m.clause, m.cases) for m in outside.mutants
     ]
@@ -119,7 +125,7 @@ def test_an_unknown_clause_and_an_empty_list_are_errors() -> None:
 def test_a_wrong_reference_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "Reference", BroadcastTakesAWorldRank)
     with pytest.raises(MutantError, match="unchanged reference fails"):
-        qualify([LastRankIsMissing], examples=60)
+        qualify([BroadcastWrapsTheRoot], examples=60)
 
 
 def test_mutants_come_from_a_file_or_a_module_in_the_current_folder(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from conformance.cases.case import Case, case_id
@@ -37,14 +38,17 @@ def test_a_clause_is_one_sentence_with_a_known_source(clause: Clause) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> None:
     reached: set[str] = set()
+    legal: dict[str, list[bool]] = {name: [] for name in OPS}
 
     def sink(case: Case) -> None:
         subject = meaning(case)
+        legal[subject.step.op].append(subject.legal)
         reached.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
 
     for op in OPS.values():
         draw_cases(op, 300, seed, sink)
     assert set(every_clause()) - reached == set()
+    assert {name for name, verdicts in legal.items() if not 0.5 < np.mean(verdicts) < 0.95} == set()
 
 
 def test_the_same_seed_draws_the_same_cases() -> None:

@@ -59,8 +59,9 @@ def claims(platform: str) -> Claims:
 def vmap_claims() -> Claims:
     """Return what is documented for ``vmap``: its axis name is there "so that parallel collectives can be applied".
 
-    001 refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and pbroadcast
-    over several axes. A psend there has no platform to be promised on.
+    001 refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and over
+    several axes all_gather, psum_scatter and pbroadcast. A psend there has no platform to be promised on.
     """
     found = {op: {**limits, "groups": ["none"]} for op, limits in COLLECTIVES.items() if op != "ragged_all_to_all"}
-    return {**found, "broadcast": {**found["broadcast"], "axes": ["none", "one", "invalid"]}}
+    one_axis = {"axes": ["none", "one", "invalid"]}
+    return {**found, **{op: {**found[op], **one_axis} for op in ("all_gather", "reduce_scatter", "broadcast")}}

@@ -41,4 +41,6 @@ def start() -> list[Device]:
     jax.config.update("jax_enable_compilation_cache", False)
     # Locations of our own source lines, which differ from machine to machine, stay out of compiler messages.
     jax.config.update("jax_traceback_in_locations_limit", 0)
+    # Tidying tracebacks that nobody sees is nine tenths of the time of a refusal: 3.6 ms against 0.4 (jax 0.10.2).
+    jax.config.update("jax_traceback_filtering", "off")
     return jax.devices()[:WORLD]

@@ -141,6 +141,13 @@ def test_vmap_claims_no_groups(vmap: JaxVmap, groups: Groups | None) -> None:
     assert groups is None or refusal(vmap, case).category == "unsupported"
 
 
+@pytest.mark.parametrize("axes", [("i",), ("i", "j")])
+def test_vmap_claims_all_gather_over_one_axis(vmap: JaxVmap, axes: tuple[str, ...]) -> None:
+    case = over(IJ, "all_gather", axes, {"x": counting((2,), 6)}, axis=0, tiled=True)
+    assert claimed(vmap, case) is (len(axes) == 1)
+    assert vmap.execute(case).raised is (len(axes) > 1)
+
+
 def test_arg_reduce_is_claimed_over_one_axis(mode: Jax) -> None:
     blocks = {"x": counting((2,), 6)}
     assert claimed(mode, over(IJ, "arg_reduce", ("j",), blocks, op="max"))
