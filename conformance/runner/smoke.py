@@ -23,10 +23,10 @@ from conformance.specs import OPS
 from conformance.specs.op import Example, Op
 
 PLAIN: Final = 5
-"""Plain draws for each operation: with the examples 42 cases in all, seconds even where each is compiled."""
+"""Plain draws for each operation: with the examples, seconds in all even where each case is compiled."""
 
 DRAWS: Final = 200
-"""Draws an operation among which the plain ones are looked for; with this specification one in twelve is plain."""
+"""Draws an operation among which the plain ones are looked for; with six operations one in twelve was plain."""
 
 
 def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> None:
