@@ -12,12 +12,12 @@ import click
 import pytest
 
 from conformance.cli.names import Names
-from conformance.cli.opening import EXAMPLES, located, new_directory, opened, output
+from conformance.cli.opening import located, new_directory, opened, output, planned
 from conformance.cli.outcome import replay_command
 from conformance.cli.problems import problem
 from conformance.judging.clause import Requirement
 from conformance.report.tally import FAILING
-from conformance.runner.explore import Plan, Result, explore
+from conformance.runner.explore import Result, explore
 from conformance.runner.log import CaseRecord, Failure, Record
 from conformance.specs import OPS, clauses_of
 
@@ -67,10 +67,11 @@ class Judging:
         self.config = config
         chosen = config.getoption("--conformance-run-dir")
         self.directory = Path(chosen) if chosen else new_directory()
-        self.examples = config.getoption("--conformance-examples") or EXAMPLES
         self.findings: Findings | None = None
         self.error: str | None = None
         try:
+            self.suites = Names().convert(config.getoption("--conformance-suite"), None, None)
+            planned((), self.suites)
             self.backends = tuple(located(Names().convert(config.getoption("--conformance-backend"), None, None)))
         except click.ClickException as error:
             raise pytest.UsageError(error.format_message()) from None
@@ -107,11 +108,13 @@ class Judging:
     def _explore(self, session: pytest.Session) -> Findings:
         wanted = {item.op for item in session.items if isinstance(item, ClauseItem)}
         backends = {item.backend for item in session.items if isinstance(item, ClauseItem)}
-        plan = Plan(
-            ops=tuple(op for op in OPS if op in wanted),
-            examples=self.examples,
-            seed=self.config.getoption("--conformance-seed"),
-            profile="pytest",
+        options = self.config.getoption
+        plan = planned(
+            [op for op in OPS if op in wanted],
+            self.suites,
+            profile=options("--conformance-profile"),
+            examples=options("--conformance-examples"),
+            seed=options("--conformance-seed"),
         )
         records: list[CaseRecord] = []
 

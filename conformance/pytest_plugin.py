@@ -15,6 +15,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Name the options."""
     group = parser.getgroup("conformance", "conformance of multi-device tensor programs")
     group.addoption("--conformance-backend", metavar="NAME[,NAME]", help="judge these backends, an item a clause")
+    group.addoption("--conformance-suite", metavar="NAME[,NAME]", default="all", help="only these suites")
+    group.addoption("--conformance-profile", metavar="NAME", default="default", help="how much: default or nightly")
     group.addoption("--conformance-examples", metavar="N", type=int, help="cases drawn for each operation")
     group.addoption("--conformance-seed", metavar="N", type=int, default=0, help="same seed, same cases")
     group.addoption("--conformance-run-dir", metavar="DIR", help="folder of the run log (default: runs/TIME)")

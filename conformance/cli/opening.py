@@ -14,14 +14,12 @@ from conformance.backends.discovery import BackendSpec, find, listed
 from conformance.cli.names import checked, unknown
 from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Judgeable
+from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.workers import Worker
-from conformance.specs import OPS, clauses_of
+from conformance.specs import OPS, SUITES
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
-
-EXAMPLES: Final = 300
-"""Cases drawn for each operation; 200 already reach every clause, with one seed as with another."""
 
 
 def located(names: Sequence[str]) -> dict[str, BackendSpec]:
@@ -47,19 +45,33 @@ def opened(names: Sequence[str], *, in_process: bool = False) -> Iterator[dict[s
         yield workers
 
 
-def suites() -> tuple[str, ...]:
-    """Return the suites that have clauses, and ``all``."""
-    own = {clause.suite for op in OPS for clause in clauses_of(op)}
-    return (*sorted(own), "all")
+def planned(
+    ops: Sequence[str],
+    suites: Sequence[str],
+    *,
+    profile: str = "default",
+    examples: int | None = None,
+    seed: int = 0,
+    time_budget: float | None = None,
+) -> Plan:
+    """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
-
-def chosen_ops(ops: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the operations named by ``ops`` (default: every one) that have a clause in a ``wanted`` suite."""
-    names = checked("operation", ops, OPS) or tuple(OPS)
-    picked = set(checked("suite", wanted, suites())) or {"all"}
-    if "all" in picked:
-        return names
-    return tuple(name for name in names if picked & {clause.suite for clause in clauses_of(name)})
+    Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named.
+    """
+    chosen = checked("suite", suites, (*SUITES, "all"))
+    picked = tuple(SUITES) if not chosen or "all" in chosen else tuple(name for name in SUITES if name in chosen)
+    named = checked("operation", ops, OPS) or tuple(OPS)
+    names = tuple(name for name in named if any(name in SUITES[suite].domains for suite in picked))
+    if not names:
+        raise click.UsageError(f"no operation of {', '.join(named)} is in the suites {', '.join(picked)}")
+    return Plan(
+        ops=names,
+        examples=examples or PROFILES[profile].examples,
+        seed=seed,
+        suites=picked,
+        profile=profile,
+        time_budget=time_budget,
+    )
 
 
 def new_directory() -> Path:

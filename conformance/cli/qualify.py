@@ -8,15 +8,21 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.backends.mutants import mutants
-from conformance.cli.opening import EXAMPLES
 from conformance.cli.progress import Progress, printer
 from conformance.runner.mutants import load_mutants
+from conformance.runner.plan import EXAMPLES
 from conformance.runner.qualify import Mutant, Qualification, qualify
 
 
 @click.command("qualify")
 @click.option("--mutants", "module", default="", help="Module of mutants [default: the suite's own].")
-@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
+@click.option(
+    "--examples",
+    type=click.IntRange(1),
+    default=EXAMPLES,
+    show_default=True,
+    help="Draws an operation.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--in-process", is_flag=True, help="Without worker processes: quicker, and as good for honest mutants.")
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")

@@ -8,18 +8,20 @@ import click
 import msgspec
 
 from conformance.cli.names import Duration, Names
-from conformance.cli.opening import DEFAULT, EXAMPLES, chosen_ops, new_directory, opened, output
+from conformance.cli.opening import DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, printer
 from conformance.cli.reporting import write_report
-from conformance.runner.explore import Plan, explore
+from conformance.runner.explore import explore
+from conformance.runner.plan import PROFILES
 
 
 @click.command("run")
 @click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
-@click.option("--suite", "suites", type=Names(), default=(), help="Only operations with a clause in these suites.")
+@click.option("--suite", "suites", type=Names(), default=(), help="Only these suites [default: all].")
 @click.option("--op", "ops", type=Names(), default=(), help="Only these operations.")
-@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
+@click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="How much.")
+@click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
 @click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
@@ -30,7 +32,8 @@ def command(
     names: tuple[str, ...],
     suites: tuple[str, ...],
     ops: tuple[str, ...],
-    examples: int,
+    profile: str,
+    examples: int | None,
     seed: int,
     time_budget: float | None,
     directory: Path | None,
@@ -41,7 +44,7 @@ def command(
     """Judge backends and leave a report."""
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
-    plan = Plan(ops=chosen_ops(ops, suites), examples=examples, seed=seed, time_budget=time_budget)
+    plan = planned(ops, suites, profile=profile, examples=examples, seed=seed, time_budget=time_budget)
     with (
         opened(names, in_process=in_process) as workers,
         output(directory or new_directory()) as folder,

@@ -10,9 +10,10 @@ import msgspec
 
 from conformance.cases.case import Case, case_id
 from conformance.runner.clock import Clock
-from conformance.runner.explore import Plan, pass_one
+from conformance.runner.explore import pass_one
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import CaseRecord
+from conformance.runner.plan import Plan
 
 ENDING: Final = frozenset({"crashed", "timeout", "protocol_error"})
 """Outcomes after which a worker starts anew."""

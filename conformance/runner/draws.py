@@ -7,9 +7,9 @@ from typing import Final
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from conformance.cases.case import Case, case_id
-from conformance.specs.op import Op
 
 PART: Final = 10
 """Examples of one Hypothesis run. After its first ten valid examples Hypothesis follows each by about five mutations of
@@ -23,16 +23,35 @@ SHRINK_CALLS_SLOW: Final = 20
 """The same where every answer costs a worker: crashes, timeouts and broken protocol."""
 
 
-def draw_cases(op: Op, examples: int, seed: int, sink: Callable[[Case], None]) -> None:
-    """Hand ``sink`` the cases of one operation: the same for the same seed and examples, repeats included."""
-    _in_parts(op, sink, examples, seed, Phase.generate)
+LONGEST: Final = 20
+"""Times as many draws as asked for, at most, for the sake of distinct cases: barrier, which has only meshes and
+groups to draw, came to 1,000 distinct cases after some 4,000 draws."""
+
+
+def draw_cases(
+    domain: SearchStrategy[Case], examples: int, seed: int, sink: Callable[[Case], object], *, distinct: int = 0
+) -> None:
+    """Hand ``sink`` the cases of a domain: the same for the same seed and examples, repeats included.
+
+    Go on after ``examples`` draws until there were ``distinct`` different ones, within reason.
+    """
+    seen: set[str] = set()
+
+    def body(case: Case) -> None:
+        if distinct:
+            seen.add(case_id(case))
+        sink(case)
+
+    _in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct)
 
 
 class _StillFails(Exception):
     """The case at hand fails in the way being shrunk."""
 
 
-def shrink(op: Op, examples: int, seed: int, start: str, fails: Callable[[Case], bool], calls: int) -> Case | None:
+def shrink(
+    domain: SearchStrategy[Case], examples: int, seed: int, start: str, fails: Callable[[Case], bool], calls: int
+) -> Case | None:
     """Draw again until the case with id ``start``, and return the smallest case that ``fails`` from there.
 
     ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. Return
@@ -53,19 +72,31 @@ def shrink(op: Op, examples: int, seed: int, start: str, fails: Callable[[Case],
             raise _StillFails
 
     try:
-        _in_parts(op, body, examples, seed, Phase.generate, Phase.shrink)
+        _in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
     except (_StillFails, hypothesis.errors.HypothesisException):
         return best
     return None
 
 
-def _in_parts(op: Op, body: Callable[[Case], None], examples: int, seed: int, *phases: Phase) -> None:
-    """Hand ``body`` the same examples for the same arguments, whatever the phases, until it raises."""
-    for first in range(0, examples, PART):
+def _in_parts(
+    domain: SearchStrategy[Case],
+    body: Callable[[Case], None],
+    examples: int,
+    seed: int,
+    *phases: Phase,
+    enough: Callable[[], bool],
+) -> None:
+    """Hand ``body`` the same examples for the same arguments, whatever the phases, until it raises.
+
+    After ``examples`` of them go on until there were ``enough``.
+    """
+    for first in range(0, examples * LONGEST, PART):
+        if first >= examples and enough():
+            break
 
         @hypothesis.seed(f"{seed}, {first}")
-        @_settings(min(PART, examples - first), *phases)
-        @given(op.domain)
+        @_settings(PART if first >= examples else min(PART, examples - first), *phases)
+        @given(domain)
         def part(case: Case) -> None:
             body(case)
 

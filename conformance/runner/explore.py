@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from conformance.cases.case import Case, case_id
@@ -20,19 +21,9 @@ from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Log, LogError, Record, read
 from conformance.runner.meaning import meaning
 from conformance.runner.minimise import failures
+from conformance.runner.plan import Plan
 from conformance.runner.waiting import wait
-from conformance.specs import OPS, SHARED, clauses_of, every_clause
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to run: operations, examples drawn for each, the seed, and seconds before no new case is asked."""
-
-    ops: tuple[str, ...]
-    examples: int
-    seed: int = 0
-    profile: str = "default"
-    time_budget: float | None = None
+from conformance.specs import clauses_of, every_clause
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ def explore(
     try:
         exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, directory, run))
-        never = tuple(sorted(_expected_clauses(plan) - exercised))
+        never = tuple(sorted(plan.clauses() - exercised))
         pairwise = _pairwise(lanes)
         seconds = time.monotonic() - began
         run.write(
@@ -127,7 +118,7 @@ def pass_one(
     exercised: set[str] = set()
     seen: set[str] = set()
 
-    def sink(case: Case) -> None:
+    def sink(case: Case, suite: str) -> None:
         name = case_id(case)
         if name in seen:
             return
@@ -140,16 +131,17 @@ def pass_one(
         with clock.phase("waiting"):
             for lane in lanes:
                 if late:
-                    lane.skip(name, subject)
+                    lane.skip(name, subject, suite)
                 else:
-                    lane.offer(name, subject)
+                    lane.offer(name, subject, suite)
             _collect(lanes, 0.0)
 
     with clock.phase("drawing"):
-        for op in plan.ops if cases is None else ():
-            draw_cases(OPS[op], plan.examples, plan.seed, sink)
+        for draws in plan.draws() if cases is None else ():
+            offer = partial(sink, suite=draws.suite)
+            draw_cases(draws.domain, draws.examples, plan.seed, offer, distinct=draws.distinct)
         for case in cases or ():
-            sink(case)
+            sink(case, plan.suites[0])
     with clock.phase("waiting"):
         while any(lane.worker.outstanding for lane in lanes):
             _collect(lanes, 1.0)
@@ -167,7 +159,7 @@ def _pass_two(plan: Plan, lanes: Sequence[Lane], directory: Path, run: _Run) -> 
 
     for lane in lanes:
         for op in plan.ops:
-            for failure in failures(lane, op, plan.examples, plan.seed, store):
+            for failure in failures(lane, op, plan, store):
                 run.write(failure)
                 yield failure
 
@@ -193,7 +185,7 @@ def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         for name, worker in workers.items()
     )
     return Header(
-        suites=("collectives",),
+        suites=plan.suites,
         spec_digest=spec,
         reference_digest=reference,
         seed=plan.seed,
@@ -214,7 +206,7 @@ def _kept(path: Path, header: Header, *, resume: bool) -> list[Record] | None:
         raise LogError(f"{path} exists: choose another folder with -o, or go on with --resume")
     records = read(path)
     old = records[0]
-    for name in ("spec_digest", "reference_digest", "seed", "examples", "ops", "backends"):
+    for name in ("spec_digest", "reference_digest", "suites", "profile", "seed", "examples", "ops", "backends"):
         if getattr(old, name) != getattr(header, name):
             raise LogError(f"{path} is the log of another run: its {name} differ; choose another folder with -o")
     return [old, *(record for record in records if isinstance(record, CaseRecord))]
@@ -227,13 +219,6 @@ def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
         for lane in lanes:
             if lane.name == record.backend:
                 lane.resume(record, known)
-
-
-def _expected_clauses(plan: Plan) -> set[str]:
-    """Return the ids of the clauses that the plan's operations should trigger."""
-    return {clause.id for op in plan.ops for clause in OPS[op].clauses} | {
-        clause.id for clause in SHARED if len(plan.ops) == len(OPS)
-    }
 
 
 def _now() -> str:

@@ -58,6 +58,7 @@ class Lane:
         self.clock = clock or Clock()
         self.claims = worker.ready.claims
         self.subjects: dict[str, Subject] = {}
+        self.suites: dict[str, str] = {}
         self.verdicts: dict[str, Verdict] = {}
         self.seconds = 0.0
         self._write = write
@@ -70,9 +71,10 @@ class Lane:
         self._recorded.add(record.case)
         self.verdicts[record.case] = known
 
-    def offer(self, name: str, subject: Subject) -> None:
+    def offer(self, name: str, subject: Subject, suite: str = "collectives") -> None:
         """Hand over a case, unless it is known already or outside the claims."""
         self.subjects[name] = subject
+        self.suites[name] = suite
         if name in self._recorded:
             return
         outside = self.outside(subject)
@@ -84,9 +86,10 @@ class Lane:
         else:
             self._record(name, Verdict(outcome="unsupported", clauses={}, detail=outside))
 
-    def skip(self, name: str, subject: Subject) -> None:
+    def skip(self, name: str, subject: Subject, suite: str = "collectives") -> None:
         """Record a case that the time budget left no time for."""
         self.subjects[name] = subject
+        self.suites[name] = suite
         if name not in self._recorded:
             self._record(name, Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"))
 
@@ -138,6 +141,7 @@ class Lane:
                 backend=self.name,
                 case=name,
                 op=subject.step.op,
+                suite=self.suites[name],
                 dtype="+".join(sorted(subject.features["dtype"])),
                 world=subject.case.program.world,
                 outcome=judged.outcome,

@@ -37,7 +37,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=True):
     """One case on one backend.
 
-    ``clauses`` has a verdict for every clause that speaks about the case (none when it was not judged).
+    ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause that speaks about the case
+    (none when it was not judged).
     ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
     evidence beside the verdict, such as a crash that did not come back.
     """
@@ -50,6 +51,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     outcome: Outcome
     clauses: dict[str, Held]
     seconds: float
+    suite: str = "collectives"
     blame: str | None = None
     requirement: Requirement | None = None
     detail: str | None = None

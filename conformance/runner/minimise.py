@@ -17,8 +17,9 @@ from conformance.judging.verdict import Verdict, specificity
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
+from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
-from conformance.specs import OPS, clauses_of
+from conformance.specs import clauses_of
 
 WAYS: Final = 24
 """Ways to fail that are minimised for one operation and backend; more are counted but not shrunk."""
@@ -29,7 +30,7 @@ REDUCTION_CALLS: Final = 200
 SLOW: Final = ("crashed", "timeout", "protocol_error")
 
 
-def failures(lane: Lane, op: str, examples: int, seed: int, save: Callable[[str, Case], str]) -> Iterator[Failure]:
+def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) -> Iterator[Failure]:
     """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
 
     Two small cases show the same way when the same clause is to blame, with the same outcome and, where
@@ -41,7 +42,7 @@ def failures(lane: Lane, op: str, examples: int, seed: int, save: Callable[[str,
         if not left:
             break
         start = left[0]
-        case, minimal = smallest(lane, op, start, examples, seed)
+        case, minimal = smallest(lane, op, start, plan)
         judged = lane.ask(case)
         alike = [other for other in left if other == start or _explains(judged, lane.verdicts[other])]
         left = [other for other in left if other not in alike]
@@ -71,12 +72,13 @@ def _kind_of_error(judged: Verdict) -> str:
     return match.group(1) if match else ""
 
 
-def smallest(lane: Lane, op: str, start: str, examples: int, seed: int) -> tuple[Case, bool]:
+def smallest(lane: Lane, op: str, start: str, plan: Plan) -> tuple[Case, bool]:
     """Return the smallest case found that fails as ``start`` does, and whether no listed reduction is left."""
     first = lane.verdicts[start]
     calls = SHRINK_CALLS_SLOW if first.outcome in SLOW else SHRINK_CALLS
     fails = _fails_like(lane, first)
-    shrunk = shrink(OPS[op], examples, seed, start, fails, calls)
+    draws = plan.of(lane.suites[start], op)
+    shrunk = shrink(draws.domain, draws.examples, plan.seed, start, fails, calls)
     return _reduced(lane, shrunk or lane.subjects[start].case, fails, REDUCTION_CALLS)
 
 

@@ -23,6 +23,7 @@ from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Judgeable
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.mutants import MutantError, spec_of
+from conformance.runner.plan import Plan
 from conformance.runner.workers import Worker
 from conformance.specs import OPS, every_clause
 
@@ -105,13 +106,12 @@ def _changed(mutant: type[Backend]) -> tuple[str, ...]:
 
 
 def _drawn(op: str, examples: int, seed: int) -> list[Subject]:
-    """Return the distinct cases of an operation, in drawn order, with what they mean."""
-    found: dict[str, Case] = {}
-
-    def sink(case: Case) -> None:
-        found.setdefault(case_id(case), case)
-
-    draw_cases(OPS[op], examples, seed, sink)
+    """Return the distinct cases of an operation, in drawn order, the suites in turn, with what they mean."""
+    drawn: list[list[Case]] = []
+    for draws in Plan(ops=(op,), examples=examples).draws():
+        drawn.append([])
+        draw_cases(draws.domain, draws.examples, seed, drawn[-1].append)
+    found = {case_id(case): case for turn in zip_longest(*drawn) for case in turn if case is not None}
     return [meaning(case) for case in found.values()]
 
 

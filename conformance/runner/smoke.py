@@ -74,7 +74,7 @@ def _plain(op: Op) -> list[Case]:
         if len(found) < PLAIN and _is_plain(meaning(case)):
             found.append(case)
 
-    draw_cases(op, DRAWS, 0, sink)
+    draw_cases(op.domain, DRAWS, 0, sink)
     return found
 
 

@@ -1,18 +1,23 @@
-"""What must hold: one short file for each operation, and the clauses that several share."""
+"""What must hold: one short file for each operation and each suite, and the clauses that several share."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Final
 
 from conformance.judging.clause import Clause
 from conformance.specs.op import Op
+from conformance.specs.suite import Suite
+
+
+def _modules() -> list[ModuleType]:
+    return [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 
 
 def _ops() -> dict[str, Op]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found = [module.OP for module in modules if hasattr(module, "OP")]
+    found = [module.OP for module in _modules() if hasattr(module, "OP")]
     return {op.name: op for op in sorted(found, key=lambda op: op.name)}
 
 
@@ -20,13 +25,43 @@ OPS: Final = _ops()
 """Every operation by name: a module of this package with an ``OP``."""
 
 
-SHARED: Final = tuple({clause.id: clause for op in OPS.values() for clause in op.shares}.values())
+def _suites() -> dict[str, Suite]:
+    base = Suite(
+        "collectives",
+        "What an operation returns, and what it refuses.",
+        domains={name: op.domain for name, op in OPS.items()},
+    )
+    found = [module.SUITE for module in _modules() if hasattr(module, "SUITE")]
+    return {suite.name: suite for suite in (base, *sorted(found, key=lambda suite: suite.name))}
+
+
+SUITES: Final = _suites()
+"""Every suite by name: the operations' own domains, and each module of this package with a ``SUITE``."""
+
+
+SHARED: Final = tuple(
+    {
+        clause.id: clause
+        for clauses in ([op.shares for op in OPS.values()], [suite.clauses for suite in SUITES.values()])
+        for family in clauses
+        for clause in family
+    }.values()
+)
 """The clauses that several operations have in common, in families."""
+
+_OF: Final = {
+    name: (
+        *op.shares,
+        *(clause for suite in SUITES.values() if name in suite.domains for clause in suite.clauses),
+        *op.clauses,
+    )
+    for name, op in OPS.items()
+}
 
 
 def clauses_of(op: str) -> tuple[Clause, ...]:
     """Return the clauses that may speak about a case of ``op``: the shared ones, then its own."""
-    return OPS[op].shares + OPS[op].clauses
+    return _OF[op]
 
 
 def every_clause() -> dict[str, Clause]:
@@ -34,4 +69,4 @@ def every_clause() -> dict[str, Clause]:
     return {clause.id: clause for op in OPS.values() for clause in clauses_of(op.name)}
 
 
-__all__ = ["OPS", "SHARED", "Clause", "Op", "clauses_of", "every_clause"]
+__all__ = ["OPS", "SHARED", "SUITES", "Clause", "Op", "Suite", "clauses_of", "every_clause"]

@@ -91,7 +91,7 @@ def sample(directory: Path, examples: int = 30, *, complete: bool = True) -> Non
     directory.mkdir(parents=True, exist_ok=True)
     subjects: dict[str, Subject] = {}
     for op in OPS.values():
-        draw_cases(op, examples, 7, lambda case: subjects.setdefault(case_id(case), meaning(case)))
+        draw_cases(op.domain, examples, 7, lambda case: subjects.setdefault(case_id(case), meaning(case)))
     records: list[Record] = [sample_header()]
     failing: defaultdict[tuple[str, ...], list[CaseRecord]] = defaultdict(list)
     for backend, (answer, claims) in SAMPLE.items():

@@ -13,10 +13,11 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.dtypes import Array
-from conformance.runner.explore import Plan, Result, explore
+from conformance.runner.explore import Result, explore
 from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Lane
 from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, read
+from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
 
 PLAN = Plan(ops=("all_gather", "broadcast"), examples=80)

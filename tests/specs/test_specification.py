@@ -13,6 +13,7 @@ from conformance.judging.verdict import applicable
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
+from conformance.runner.plan import Plan
 from conformance.specs import OPS, SHARED, clauses_of, every_clause
 
 
@@ -45,8 +46,8 @@ def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> No
         legal[subject.step.op].append(subject.legal)
         reached.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
 
-    for op in OPS.values():
-        draw_cases(op, 300, seed, sink)
+    for draws in Plan(ops=tuple(OPS), examples=300).draws():
+        draw_cases(draws.domain, draws.examples, seed, sink)
     assert set(every_clause()) - reached == set()
     assert {name for name, verdicts in legal.items() if not 0.5 < np.mean(verdicts) < 0.95} == set()
 
@@ -54,6 +55,6 @@ def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> No
 def test_the_same_seed_draws_the_same_cases() -> None:
     runs: list[list[str]] = [[], []]
     for run in runs:
-        draw_cases(OPS["permute"], 40, 7, lambda case, run=run: run.append(case_id(case)))  # type: ignore[misc]
+        draw_cases(OPS["permute"].domain, 40, 7, lambda case, run=run: run.append(case_id(case)))  # type: ignore[misc]
     assert runs[0] == runs[1]
     assert len(set(runs[0])) > 20

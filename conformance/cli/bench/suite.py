@@ -10,26 +10,35 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.cli.names import Names
-from conformance.cli.opening import DEFAULT, EXAMPLES, chosen_ops, opened
+from conformance.cli.opening import DEFAULT, opened, planned
 from conformance.cli.progress import Progress, printer
 from conformance.runner.bench import Measured, bench_suite
-from conformance.runner.explore import Plan
+from conformance.runner.plan import EXAMPLES
 
 PHASES = ("drawing", "reference", "judging", "waiting")
 
 
 @click.command("suite")
 @click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is timed.")
+@click.option("--suite", "suites", type=Names(), default=(), help="Only these suites [default: all].")
 @click.option("--op", "ops", type=Names(), default=(), help="Only these operations.")
-@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
+@click.option(
+    "--examples",
+    type=click.IntRange(1),
+    default=EXAMPLES,
+    show_default=True,
+    help="Draws an operation.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(names: tuple[str, ...], ops: tuple[str, ...], examples: int, seed: int, as_json: bool) -> None:
+def command(
+    names: tuple[str, ...], suites: tuple[str, ...], ops: tuple[str, ...], examples: int, seed: int, as_json: bool
+) -> None:
     """Time distinct cases through isolated workers, start-up and verdicts included, one backend after the other.
 
     fresh: a new worker. cached: the same cases again in the same warm worker, but for those that end it.
     """
-    plan = Plan(ops=chosen_ops(ops, ()), examples=examples, seed=seed)
+    plan = planned(ops, suites, examples=examples, seed=seed)
     found: list[Measured] = []
     with Progress(quiet=as_json) as progress:
         for name in names:

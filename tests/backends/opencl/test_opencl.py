@@ -29,6 +29,7 @@ from conformance.judging.clause import Subject
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
+from conformance.runner.plan import Plan
 from conformance.specs import OPS, clauses_of
 
 MANY = """
@@ -38,11 +39,13 @@ from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
+from conformance.runner.plan import Plan
 from conformance.specs import OPS, clauses_of
 session = OpenCL().session
-for name, op in OPS.items():
+for name in OPS:
     cases, bad = [], []
-    draw_cases(op, EXAMPLES, 5, cases.append)
+    for draws in Plan(ops=(name,), examples=EXAMPLES).draws():
+        draw_cases(draws.domain, draws.examples, 5, cases.append)
     subjects = [meaning(case) for case in cases]
     for algorithm in ALGORITHMS:
         backend = OpenCL(Settings(force=algorithm))
@@ -60,7 +63,8 @@ assert session.memory.live == 0
 @functools.cache
 def drawn(op: str, examples: int) -> list[Subject]:
     cases: list[Case] = []
-    draw_cases(OPS[op], examples, 3, cases.append)
+    for draws in Plan(ops=(op,), examples=examples).draws():
+        draw_cases(draws.domain, draws.examples, 3, cases.append)
     return [meaning(case) for case in cases]
 
 
