@@ -106,15 +106,19 @@ class Process:
         """
         self._drain_errors()
         lines: list[bytes] = []
-        while not self.ended and (chunk := _read(self._replies)) is not None:
+        while not self.ended:
+            if len(self._partial) > LONGEST_REPLY:
+                if lines:
+                    break  # they came whole, and answer cases that are not to blame
+                raise OverflowError(f"a reply line is longer than {LONGEST_REPLY >> 20} MiB")
+            if (chunk := _read(self._replies)) is None:
+                break
             self.ended = not chunk
             head, *rest = chunk.split(b"\n")
             self._partial += head
             if rest:
                 lines += [bytes(self._partial), *rest[:-1]]
                 self._partial = bytearray(rest[-1])
-            if len(self._partial) > LONGEST_REPLY:
-                raise OverflowError(f"a reply line is longer than {LONGEST_REPLY >> 20} MiB")
             if len(lines) > MOST_LINES:
                 break
         return lines
