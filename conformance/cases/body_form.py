@@ -1,0 +1,144 @@
+"""Which index maps and kernel bodies are well formed: ranks, references, arities and dtypes fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.index_map import IndexMap, names, sizes
+from conformance.cases.kernel_body import (
+    ARITY,
+    BITWISE,
+    COMPARISONS,
+    Alu,
+    Bitcast,
+    Body,
+    Cast,
+    Constant,
+    Index,
+    Instruction,
+    Load,
+    Reduce,
+    Store,
+    Symbol,
+    sources,
+)
+from conformance.cases.schedule import Buffer, Kernel, Schedule
+from conformance.cases.schedule_error import ScheduleError
+
+MOST_POINTS: Final = 1 << 28
+"""Points of one map: what can be enumerated within the memory of a small machine."""
+
+
+def check_map(where: str, index_map: IndexMap, schedule: Schedule) -> None:
+    """Raise ``ScheduleError`` unless the map has a rank, and no more points than can be enumerated."""
+    if not index_map:
+        raise ScheduleError("form.C8", f"{where}: an index map without a single part")
+    for name in sorted(names(index_map)):
+        if name not in schedule.variables:
+            raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
+    highest = {name: bounds.high for name, bounds in schedule.variables.items()}
+    for affine in index_map:
+        rank = len(affine.extents)
+        if len(affine.strides) != rank or (affine.mask is not None and len(affine.mask) != rank):
+            raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many strides or ranges of the mask")
+        shape = sizes(affine.extents, highest)
+        if any(extent < 0 for extent in shape) or math.prod(shape) > MOST_POINTS:
+            raise ScheduleError("form.C8", f"{where}: extents {list(affine.extents)} are negative or too large")
+        reach = abs(affine.offset) + sum(abs(s) * e for s, e in zip(affine.strides, shape, strict=True))
+        if reach + sum(abs(c) * highest[name] for name, c in affine.variables.items()) >= 1 << 62:
+            raise ScheduleError("form.C8", f"{where}: positions beyond 64 bits")
+
+
+def check_bodies(where: str, item: Kernel, buffers: Mapping[str, Buffer]) -> None:
+    """Raise ``ScheduleError`` unless every instruction fits the item's accesses and its own sources."""
+    bound = {binding.name for binding in item.variables}
+    spoken = {name for access in item.accesses for name in names(access.map or ())}
+    spoken |= {name for body in item.bodies for name in _names(body)}
+    for name in sorted(spoken - bound):
+        raise ScheduleError("form.C3", f"{where}: variable {name!r} has no value in it")
+    for number, body in enumerate(item.bodies):
+        dtypes: list[str] = []
+        for line, instruction in enumerate(body.instructions):
+            place = f"{where}, body {number}, instruction {line}"
+            if any(not 0 <= source < line for source in sources(instruction)):
+                raise ScheduleError("form.C11", f"{place}: it takes {list(sources(instruction))}, not all before it")
+            try:
+                dtypes.append(_dtype(instruction, body, item, dtypes, buffers))
+            except ValueError as error:
+                raise ScheduleError("form.C11", f"{place}: {error}") from None
+    for number, body in enumerate(item.bodies):
+        if math.prod(sizes(body.extents, {b.name: b.value for b in item.variables})) > MOST_POINTS:
+            raise ScheduleError("form.C8", f"{where}, body {number}: extents {list(body.extents)} are too large")
+
+
+def dtypes_of(body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> tuple[str, ...]:
+    """Return the dtype of each instruction of a well-formed body."""
+    found: list[str] = []
+    for instruction in body.instructions:
+        found.append(_dtype(instruction, body, item, found, buffers))
+    return tuple(found)
+
+
+def _names(body: Body) -> set[str]:
+    spoken = {extent for extent in body.extents if isinstance(extent, str)}
+    return spoken | {each.name for each in body.instructions if isinstance(each, Symbol)}
+
+
+def _dtype(instruction: Instruction, body: Body, item: Kernel, known: list[str], buffers: Mapping[str, Buffer]) -> str:
+    """Return the dtype of an instruction; raise ``ValueError`` when it does not fit."""
+    of = [known[source] for source in sources(instruction)]
+    found = "int64"
+    if isinstance(instruction, Load | Store):
+        found = _accessed(instruction, body, item, buffers)
+    elif isinstance(instruction, Constant):
+        found = instruction.value.dtype
+        if instruction.value.shape != ():
+            raise ValueError(f"a constant has no axes, this one has the shape {list(instruction.value.shape)}")
+    elif isinstance(instruction, Index):
+        _axes((instruction.axis,), body)
+    elif isinstance(instruction, Alu):
+        found = _alu(instruction, of)
+    elif isinstance(instruction, Reduce):
+        _axes(instruction.axes, body)
+        found = of[0]
+        if instruction.op in BITWISE and kind(found) not in {"bool", "integer"}:
+            raise ValueError(f"{instruction.op} of {found}: only bool and integers have bits to work on")
+    elif isinstance(instruction, Cast | Bitcast):
+        found = instruction.dtype
+        if found not in NUMPY:
+            raise ValueError(f"unknown dtype {found!r}")
+        if isinstance(instruction, Bitcast) and NUMPY[of[0]].itemsize != NUMPY[found].itemsize:
+            raise ValueError(f"a bitcast from {of[0]} to {found} changes the width")
+    return found
+
+
+def _accessed(instruction: Load | Store, body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> str:
+    if not 0 <= instruction.access < len(item.accesses):
+        raise ValueError(f"the item has no access number {instruction.access}")
+    access, store = item.accesses[instruction.access], isinstance(instruction, Store)
+    if access.write != store:
+        raise ValueError(f"access {instruction.access} is a {'write' if access.write else 'read'}")
+    if access.map is None or access.map[0].extents != body.extents:
+        raise ValueError(f"the map of access {instruction.access} is not over the extents {list(body.extents)}")
+    return buffers[access.buffer].dtype
+
+
+def _axes(axes: tuple[int, ...], body: Body) -> None:
+    if len(set(axes)) != len(axes) or any(not 0 <= axis < len(body.extents) for axis in axes):
+        raise ValueError(f"axes {list(axes)} are no distinct axes of the extents {list(body.extents)}")
+
+
+def _alu(instruction: Alu, of: list[str]) -> str:
+    op, arity = instruction.op, ARITY[instruction.op]
+    if len(of) != arity:
+        raise ValueError(f"{op} takes {arity} values, got {len(of)}")
+    if op == "where" and of.pop(0) != "bool":
+        raise ValueError("the first value of where must be bool")
+    if len(set(of)) > 1:
+        raise ValueError(f"{op} of {', '.join(of)}: the values must have one dtype; a cast comes before")
+    if op in BITWISE and kind(of[0]) not in {"bool", "integer"}:
+        raise ValueError(f"{op} of {of[0]}: only bool and integers have bits to work on")
+    return "bool" if op in COMPARISONS else of[0]

@@ -1,0 +1,58 @@
+"""The abstract graph that a schedule is for: what was asked, node by node in program order.
+
+A node's meaning is eager: it is computed where it is listed, from what its sources are worth there. ``buf``, ``assign``
+and movement of them are names of storage, and are worth what the storage holds when they are used.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+import msgspec
+
+from conformance.cases.index_map import Dim
+from conformance.cases.tensor import Tensor
+
+Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "flip", "detach"]
+Leaf = Literal["buf", "const", "var", "param"]
+Computed = Literal["alu", "cast", "bitcast", "reduce", "contig", "copy", "assign", "all_reduce", "call"]
+Arg = Tensor | str | int | bool | tuple[int | tuple[Dim, Dim], ...] | None
+
+MOVEMENT: Final = get_args(Movement)
+LEAVES: Final = get_args(Leaf)
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One value on one device.
+
+    ``arg`` is, for ``buf`` the buffer, ``const`` a tensor without axes, ``var`` the variable, ``param`` the number of
+    the parameter, ``permute`` the axes, ``pad`` what is added before and after each axis, ``shrink`` the half-open
+    range kept of each axis, ``flip`` and ``reduce`` axes (the operation of a reduce is ``fold``, and the axes are gone
+    from its shape), ``alu`` the operation, ``copy`` whether it may not be elided, ``call`` the function.
+    ``assign`` writes its second source into its first. ``all_reduce`` is the ``fold`` of its sources, one for each
+    device, on this node's device.
+    """
+
+    id: str
+    op: Movement | Leaf | Computed
+    of: tuple[str, ...] = ()
+    shape: tuple[Dim, ...]
+    dtype: str
+    device: str
+    arg: Arg = None
+    fold: str = ""
+
+
+class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of a call: nodes in order, of which the ``param`` ones stand for the arguments, and the one it gives."""
+
+    nodes: tuple[Node, ...]
+    result: str
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Nodes in program order, and those whose values were asked for."""
+
+    nodes: tuple[Node, ...]
+    results: tuple[str, ...]
+    functions: dict[str, Function] = {}
