@@ -64,7 +64,9 @@ OP = Op(
     summary="Member q's rows for member p, in parts of any size along axis 0, become member p's part q.",
     domain=programs(),
     shares=tuple(
-        clause for clause in COLLECTIVE if clause.id not in ("collective.C16", "collective.C26", "collective.C27")
+        clause
+        for clause in COLLECTIVE
+        if clause.id not in ("collective.C16", "collective.C26", "collective.C27", "collective.C29")
     ),
     clauses=(
         value(

@@ -123,14 +123,22 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C27",
         "must",
         "No operands at all is legal and gives no results.",
-        lambda s: s.legal and s.has("operands", "none"),
+        lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "001",
     ),
     value("collective.C28", "An axis of size one adds nothing to the axes beside it.", "001", size_one_axis),
+    Clause(
+        "collective.C29",
+        "should",
+        "Where there are no operands to treat, groups are not looked at.",
+        lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
+        same,
+        "001",
+    ),
 )
 
-ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27)
+ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27, 29)
 """Numbers of the clauses that only speak where there are operands."""
 
 WITHOUT_OPERANDS = tuple(clause for number, clause in enumerate(COLLECTIVE, 1) if number not in ABOUT_OPERANDS)

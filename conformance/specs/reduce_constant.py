@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.specs.collective import WITHOUT_OPERANDS
 from conformance.specs.domain import PARTITIONS, Draft, draft
-from conformance.specs.op import Example, Op, value
+from conformance.specs.op import Example, Op, rejection, value
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> Case:
-    """Draw the sum of a small number over any axes and any partition."""
+    """Draw the sum of a number over any axes and any partition, now and then one that leaves the range of int32."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    return drawn.program("reduce_constant", {}, ("y",), {"value": draw(st.sampled_from([1, 0, 2, -3, 1000]))})
+    number = draw(st.sampled_from([1, 0, 2, -3, 1000, 1, 2, -3, 2**29, -(2**31)]))
+    return drawn.program("reduce_constant", {}, ("y",), {"value": number})
 
 
 OP = Op(
@@ -22,6 +23,9 @@ OP = Op(
     summary="The sum of one number that every member holds, with no data to move.",
     domain=programs(),
     shares=WITHOUT_OPERANDS,
-    clauses=(value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),),
+    clauses=(
+        value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),
+        rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "001", "should"),
+    ),
     examples=(Example("001", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
 )

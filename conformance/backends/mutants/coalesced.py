@@ -12,8 +12,9 @@ from conformance.backends.mutants.every_program import Results
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program import Groups, rank_groups
 from conformance.reference.all_gather import all_gather
+from conformance.reference.groups import partition
 from conformance.reference.spmd import OPERANDS
 
 
@@ -78,4 +79,17 @@ class NothingIsTooLittle(Reference):
         step = case.program.steps[-1]
         if OPERANDS[step.op] == 1:
             step.inputs[0]
+        return super()._walk(case, placed)
+
+
+class GroupsOfNothing(Reference):
+    """Groups are checked before anybody asks whether there is an operand to treat."""
+
+    breaks = "collective.C29"
+    outcome = "errored"
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        step = case.program.steps[-1]
+        if OPERANDS[step.op] == 1 and not step.inputs:
+            partition(rank_groups(case.program.mesh, step.axes, step.groups), case.program.world)
         return super()._walk(case, placed)

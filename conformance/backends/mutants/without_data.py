@@ -41,6 +41,17 @@ class ConstantTimesTheFirstGroup(Reference):
         return [reduce_constant(value=value, groups=groups)[groups[0][0]]] * sum(map(len, groups))
 
 
+class ConstantWraps(Reference):
+    """The number is a machine integer, which nobody asks whether it still fits."""
+
+    breaks = "reduce_constant.C2"
+
+    def reduce_constant(self, *, value: int, groups: Groups) -> list[Array]:
+        sizes = axis_size(groups=groups)
+        with np.errstate(over="ignore"):
+            return [np.array(np.array(value, np.int64) * size).astype(np.int32) for size in sizes]
+
+
 class BarrierWaitsForOneMore(Reference):
     """The counter of a reusable barrier is off by one, and the watchdog ends what would not end."""
 
