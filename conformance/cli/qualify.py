@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.backends.mutants import mutants
+from conformance.backends.mutants.corpus import CORPUS
 from conformance.cli.progress import Progress, printer
 from conformance.runner.mutants import load_mutants
 from conformance.runner.plan import EXAMPLES
@@ -35,6 +36,9 @@ def command(module: str, examples: int, seed: int, in_process: bool, as_json: bo
             progress.tell(f"{mutant.name}: {mutant.clause or 'survived'} after {mutant.cases} cases", now=True)
 
         found = qualify(chosen, examples=examples, seed=seed, in_process=in_process, watch=watch)
+    if not module:
+        uncovered = tuple(report for report in CORPUS if report.missing)
+        found = msgspec.structs.replace(found, uncovered=uncovered)
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:

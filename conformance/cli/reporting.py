@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.report import (
+    UNQUALIFIED,
     Report,
     clause_texts,
     read_explanations,
@@ -25,7 +26,7 @@ def report_of(
         [read_run(directory) for directory in directories],
         clause_texts(OPS.values(), SHARED),
         explanations=read_explanations(explanations) if explanations else (),
-        mutants=read_qualification(qualification) if qualification else (),
+        qualification=read_qualification(qualification) if qualification else UNQUALIFIED,
     )
 
 

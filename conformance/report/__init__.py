@@ -6,7 +6,7 @@
 
 from conformance.report.error import ReportError
 from conformance.report.explanations import Explanation, read_explanations
-from conformance.report.qualification import Mutant, read_qualification
+from conformance.report.qualification import UNQUALIFIED, Mutant, Qualification, read_qualification
 from conformance.report.run import Run, read_run
 from conformance.report.specification import ClauseText, clause_texts
 from conformance.report.summarise import summarise
@@ -14,9 +14,11 @@ from conformance.report.summary import Report
 from conformance.report.write import write_all, write_html, write_json, write_junit, write_markdown
 
 __all__ = [
+    "UNQUALIFIED",
     "ClauseText",
     "Explanation",
     "Mutant",
+    "Qualification",
     "Report",
     "ReportError",
     "Run",

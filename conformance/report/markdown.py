@@ -55,6 +55,9 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
         survivors = ", ".join(escaped(mutant.name) for mutant in report.mutants if not mutant.killed)
         yield from ("", "## The suite itself", "", f"{killed} of {len(report.mutants)} broken backends were caught.")
         yield from (("", f"**Survived: {survivors}.**") if survivors else ())
+        if report.uncovered:
+            yield from ("", "Public reports of real defects that no broken backend stands for yet:", "")
+        yield from (f"- [{escaped(one.id)}]({one.url}): {escaped(one.missing)}." for one in report.uncovered)
     yield from ("", "## Environment", "")
     for run in report.runs:
         yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -26,15 +27,36 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     doc: str = ""
 
 
-class _Qualification(msgspec.Struct, frozen=True):
-    mutants: tuple[Mutant, ...]
+class Uncovered(msgspec.Struct, frozen=True, kw_only=True):
+    """A real defect that no mutant stands for, and what the suite would need to see it."""
+
+    id: str
+    url: str
+    missing: str
 
 
-def read_qualification(path: Path) -> tuple[Mutant, ...]:
-    """Return the mutants in what ``conformance qualify --json`` printed; raise ``ReportError`` when it is malformed."""
+class Qualification(msgspec.Struct, frozen=True):
+    """What ``conformance qualify --json`` prints, as far as a report shows it."""
+
+    mutants: tuple[Mutant, ...] = ()
+    uncovered: tuple[Uncovered, ...] = ()
+
+
+UNQUALIFIED: Final = Qualification()
+"""Of a suite that nobody judged."""
+
+
+def read_qualification(path: Path) -> Qualification:
+    """Return what ``conformance qualify --json`` printed; raise ``ReportError`` when it is malformed."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Qualification).mutants
+        found = msgspec.json.decode(path.read_bytes(), type=Qualification)
     except OSError as error:
         raise ReportError(f"{path} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ReportError(f"{path} is not the output of `conformance qualify --json`: {error}") from None
+    for one in found.uncovered:
+        if not one.url.startswith("https://"):
+            raise ReportError(f"{path}: the address of {one.id!r} must begin with https://, got {one.url!r}")
+    if not found.mutants:
+        raise ReportError(f"{path} is not the output of `conformance qualify --json`: it names no mutants")
+    return found

@@ -9,7 +9,7 @@ from conformance.report.columns import Column, columns
 from conformance.report.error import ReportError
 from conformance.report.explanations import Explanation
 from conformance.report.matrix import Counts, cells, count, rows
-from conformance.report.qualification import Mutant
+from conformance.report.qualification import UNQUALIFIED, Qualification
 from conformance.report.run import Run
 from conformance.report.specification import ClauseText
 from conformance.report.summary import Report, RunSummary
@@ -22,7 +22,7 @@ def summarise(
     specification: Sequence[ClauseText],
     *,
     explanations: Sequence[Explanation] = (),
-    mutants: Sequence[Mutant] = (),
+    qualification: Qualification = UNQUALIFIED,
 ) -> Report:
     """Return the report on ``runs``, judged by ``specification``; raise ``ReportError`` when there is no run."""
     if not runs:
@@ -32,7 +32,8 @@ def summarise(
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
     found = buckets(judged, explanations)
     used = {(b.name, b.op, b.clause, b.outcome) for b in found}
-    killing = {clause for mutant in mutants if mutant.killed for clause in (mutant.clause, *mutant.clauses)}
+    killers = [mutant for mutant in qualification.mutants if mutant.killed]
+    killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
     return Report(
         runs=tuple(_run(run) for run in runs),
         backends=tuple(backend_summary(column, counts[column.label], specification) for column in judged),
@@ -40,8 +41,9 @@ def summarise(
         cells=tuple(cells(judged, counts, rows(specification, counts))),
         buckets=found,
         never_exercised=tuple(_never(runs, specification, exercised)),
-        mutants=tuple(mutants),
-        unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if mutants else (),
+        mutants=qualification.mutants,
+        uncovered=qualification.uncovered,
+        unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if qualification.mutants else (),
         stale_explanations=tuple(e for e in explanations if (e.backend, e.op, e.clause, e.outcome) not in used),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
     )

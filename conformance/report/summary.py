@@ -9,7 +9,7 @@ import msgspec
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.example import Example
 from conformance.report.explanations import Explanation
-from conformance.report.qualification import Mutant
+from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
 
@@ -129,6 +129,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     buckets: tuple[Bucket, ...]
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()
+    uncovered: tuple[Uncovered, ...] = ()
     unkilled_clauses: tuple[str, ...] = ()
     stale_explanations: tuple[Explanation, ...] = ()
     warnings: tuple[str, ...] = ()

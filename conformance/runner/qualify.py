@@ -13,6 +13,7 @@ import msgspec
 
 from conformance.backends.base import Backend, supported
 from conformance.backends.discovery import BackendSpec
+from conformance.backends.mutants.corpus import Report
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.judging.clause import Subject
@@ -48,10 +49,14 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
-    """The kill matrix. ``survivors`` are the names of mutants not killed."""
+    """The kill matrix. ``survivors`` are the names of mutants not killed.
+
+    ``uncovered`` are public reports that no mutant stands for, where the suite's own mutants were judged.
+    """
 
     mutants: tuple[Mutant, ...]
     survivors: tuple[str, ...]
+    uncovered: tuple[Report, ...] = ()
     seed: int
     examples: int
 

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.backends.mutants import backends_in, mutants
+from conformance.backends.mutants.corpus import CORPUS
 from conformance.backends.reference import Reference
 from conformance.specs import every_clause
 
@@ -33,6 +34,13 @@ def test_a_mutant_is_small_and_says_what_it_stands_for(mutant: type[Backend]) ->
     ]
     assert all(report in doc for report in reports)
     assert len(inspect.getsource(mutant).splitlines()) <= 25
+
+
+def test_every_public_report_has_a_mutant_or_a_reason_why_not() -> None:
+    stood_for = {report for mutant in mutants() for report in getattr(mutant, "corpus", ())}
+    known = {report.id: report.missing for report in CORPUS}
+    assert stood_for <= set(known)
+    assert {report for report, missing in known.items() if missing is None} == stood_for
 
 
 def test_private_abstract_and_borrowed_classes_are_no_mutants() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conformance.report import ClauseText, Explanation, Mutant, Report, html, read_run, summarise
+from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, html, read_run, summarise
 from conformance.report.html import as_html
 from conformance.runner.log import BackendEntry
 
@@ -116,7 +116,9 @@ def test_hostile_strings_stay_text(
     run = read_run(tiny(bad, backends=(entry,), environment={HOSTILE: HOSTILE}, profile=HOSTILE, started=HOSTILE))
     explanation = Explanation(backend=HOSTILE, op=HOSTILE, clause=HOSTILE, outcome="failed", sentence=HOSTILE)
     mutant = Mutant(name=HOSTILE, killed=True, clause=HOSTILE, doc=HOSTILE)
-    page = Page(as_html(summarise([run], specification, explanations=[explanation], mutants=[mutant])))
+    page = Page(
+        as_html(summarise([run], specification, explanations=[explanation], qualification=Qualification((mutant,))))
+    )
     assert [attrs.get("type") for tag, attrs in page.elements if tag == "script"] == [None, "application/json", None]
     assert any(row["op"] == HOSTILE for row in data_of(page)["rows"])
 

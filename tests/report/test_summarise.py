@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.judging.clause import Requirement
-from conformance.report import ClauseText, Explanation, Mutant, Report, ReportError, read_run, summarise
+from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, ReportError, read_run, summarise
 from conformance.report.summary import Cell
 from conformance.runner.log import BackendEntry, CaseRecord, Failure
 
@@ -185,7 +185,7 @@ def test_clauses_that_catch_no_mutant_are_listed(
     tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:
     mutants = [Mutant(name="m", killed=True, clause="shift.C1"), Mutant(name="n", killed=False)]
-    report = summarise([read_run(tiny(record("a")))], specification, mutants=mutants)
+    report = summarise([read_run(tiny(record("a")))], specification, qualification=Qualification(tuple(mutants)))
     assert report.unkilled_clauses == ("shift.C2", "family.C1")
 
 

@@ -97,7 +97,7 @@ def test_an_explanation_links_only_to_the_web(tmp_path: Path) -> None:
 
 def test_qualification_is_read_or_told(tmp_path: Path) -> None:
     (tmp_path / "q.json").write_text('{"mutants": [{"name": "m", "killed": true, "clause": "x.C1", "more": 1}]}')
-    assert read_qualification(tmp_path / "q.json")[0].clause == "x.C1"
+    assert read_qualification(tmp_path / "q.json").mutants[0].clause == "x.C1"
     with pytest.raises(ReportError, match="cannot be read"):
         read_qualification(tmp_path / "absent.json")
 
