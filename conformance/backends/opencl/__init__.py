@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, touched
+from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
 from conformance.backends.opencl.attributes import WANTED
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph import Movement
-from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings, from_environment
-from conformance.backends.opencl.trace import Traced, trace
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
 from conformance.cases.observation import Observation
-from conformance.cases.tensor import Tensor, to_array
+from conformance.cases.tensor import Tensor
 
 if TYPE_CHECKING:
+    from conformance.backends.opencl.runtime.engine import Engine
     from conformance.backends.opencl.runtime.session import Session
 
 LARGEST: Final = SLOTS
@@ -56,6 +52,13 @@ class OpenCL(Backend):
             raise NoPlatformError(message) from error
         return Session(self.settings)
 
+    @cached_property
+    def engine(self) -> Engine:
+        """What runs programs on the open devices, with the settings of this backend."""
+        from conformance.backends.opencl.runtime.engine import Engine
+
+        return Engine(self.session, self.settings)
+
     def describe(self) -> dict[str, str]:
         """Return platform, driver, devices, versions and the settings that choose algorithms."""
         chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
@@ -77,33 +80,13 @@ class OpenCL(Backend):
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        """Trace, lower, schedule and launch the program; the inputs come back as the devices left them."""
-
-        def read(blocks: tuple[Movement, ...]) -> list[Array]:
-            found = self._compute(Traced({"": blocks}, ()), placed)[""]
-            return [to_array(tensor) for tensor in found if tensor is not None]
-
-        traced = trace(case.program, placed, read)
+        """Start the program on the devices and read its results; the inputs come back as the devices left them."""
         if case.program.world > LARGEST:
             raise Unsupported(f"a world of {case.program.world} is outside the claims: 1 to {LARGEST} ranks")
-        return self._compute(traced, placed)
-
-    def _compute(self, traced: Traced, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        lowered = lower(traced.results, self.settings)
-        wanted = tuple(block for blocks in lowered.results.values() for block in blocks if block is not None)
-        plan = schedule(wanted, self.session.platform.alignment, lowered.stages, traced.barriers)
-        inputs = {(name, r): pair[0].view(np.uint8) for name, ranks in placed.items() for r, pair in enumerate(ranks)}
-        launch = self.session.launch(plan, inputs)
-        try:
-            read = {block: launch.read(block.node) for block in wanted}
-            launch.read_inputs()
-        finally:
-            launch.close()
-
-        def tensor(block: Movement) -> Tensor:
-            return Tensor(dtype=block.node.dtype, shape=block.view.shape, bits=read[block].tobytes().hex())
-
-        return {
-            name: tuple(None if block is None else tensor(block) for block in blocks)
-            for name, blocks in lowered.results.items()
-        }
+        engine = self.engine
+        inputs = {name: engine.put(ranks) for name, ranks in placed.items()}
+        results = engine.start(case.program, inputs).done()
+        found = tensors({name: engine.read(value) for name, value in results.items()})
+        for name, value in inputs.items():
+            engine.download(value, [storage.view(np.uint8) for storage, _ in placed[name]])
+        return found

@@ -31,18 +31,34 @@ MOVES: Final = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "ulong2"}
 """Element width in bytes to the unsigned type that moves it, so that every bit survives."""
 
 
+BLOCK: Final = 32
+"""Elements that an item of a streaming kernel folds; 16 to 256 ran alike on PoCL, 8 slower."""
+
+PAST_BYTES: Final = 32
+"""What one store past the caches writes, and what it is aligned to."""
+
+
+class Stream(NamedTuple):
+    """How a streaming kernel runs: how many storages it loads and stores, and whether it stores past the caches."""
+
+    loads: int
+    stores: int
+    past: bool
+
+
 class Body(NamedTuple):
     """What a kernel computes.
 
     ``operation`` is ``move`` or one of ``OPERATIONS``. ``source`` is the dtype of the loads and ``accumulator`` the
     dtype that is computed in, or for ``move`` both the element width in bytes. ``within`` says that every load has
-    axes that are folded away too.
+    axes that are folded away too, and ``stream`` that every load and store is one run of elements.
     """
 
     operation: str
     source: str
     accumulator: str
     within: bool = False
+    stream: Stream | None = None
 
     @property
     def kernel(self) -> str:
@@ -53,6 +69,10 @@ class Body(NamedTuple):
         """
         if self.operation == "move":
             return f"move_{self.source}"
+        if self.stream is not None:
+            loads, stores, past = self.stream
+            way = "past" if past else "stream"
+            return f"{way}_{self.operation}_{self.source}_{self.accumulator}_{loads}_{stores}"
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}"
 
     @property
@@ -63,11 +83,23 @@ class Body(NamedTuple):
     @property
     def targets(self) -> int:
         """Return how many storages the kernel takes to write."""
+        if self.stream is not None:
+            return self.stream.stores
         return 1 if self.operation == "move" else SLOTS
+
+    @property
+    def sources(self) -> int:
+        """Return how many storages the kernel takes to read."""
+        return SLOTS if self.stream is None else self.stream.loads
+
+    @property
+    def elements(self) -> int:
+        """Return how many elements one work-item handles."""
+        return 1 if self.stream is None else BLOCK
 
 
 def render() -> str:
-    """Return the OpenCL C of every kernel there is."""
+    """Return the OpenCL C of every kernel but the streaming ones."""
     moves = (_move(f"move_{width}", element) for width, element in MOVES.items())
     pairs = (("bool", "int32"), *((dtype, dtype) for dtype in FORMATS))
     # A loop inside the loop, even of one round, made plain folds of 64 Ki to 1 Mi floats 1.4 times as slow.
@@ -97,15 +129,16 @@ _WITHIN: Final = (
 """The loop over what is folded away within a load: its beginning, an element, what is not the first one, its end."""
 
 
-def _arguments(source: str, target: str, targets: int) -> str:
+def arguments(source: str, target: str, targets: int, sources: int = SLOTS) -> str:
+    """Return the parameters of a kernel that writes and reads so many storages."""
     writes = "".join(f"__global {target}* w{slot}, " for slot in range(targets))
-    reads = "".join(f"__global const {source}* r{slot}, " for slot in range(SLOTS))
+    reads = "".join(f"__global const {source}* r{slot}, " for slot in range(sources))
     return f"{writes}{reads}__global const long* table"
 
 
 def _move(name: str, element: str) -> str:
     return f"""\
-__kernel void {name}({_arguments(element, element, 1)}) {{
+__kernel void {name}({arguments(element, element, 1)}) {{
 {_HEAD}  {element} x = 0;
   if (loads > 0) {{
     __global const {element}* from = r0;
@@ -121,13 +154,13 @@ __kernel void {name}({_arguments(element, element, 1)}) {{
 def _fold(name: str, source: str, dtype: str, loop: tuple[str, str, str, str]) -> str:
     begin, element, later, end = loop
     load, store = FORMATS[source].storage, FORMATS[dtype].storage
-    cases = "".join(f"case {OPERATIONS.index(op)}: {code} break; " for op, code in _combines(dtype).items())
+    cases = "".join(f"case {OPERATIONS.index(op)}: {code} break; " for op, code in combines(dtype).items())
     unordered = FORMATS[dtype].unordered.format(a=_in("order", dtype, "a"))
     nan = f"if ({unordered}) at = 0x7fffffff;" if unordered else ""
     scale = f"if (mode == 1) a = {_scaled(dtype)}; " if kind(dtype) in ("float", "complex") else ""
     divide = "" if dtype == "bool" else _quotient(dtype)
     return f"""\
-__kernel void {name}_{source}_{dtype}({_arguments(load, store, SLOTS)}) {{
+__kernel void {name}_{source}_{dtype}({arguments(load, store, SLOTS)}) {{
 {_HEAD}  long operation = part[6], mode = part[7];
   ulong repeats = 1;
   for (long d = 0; d < inner; ++d) repeats *= (ulong)within[d];
@@ -138,7 +171,7 @@ __kernel void {name}_{source}_{dtype}({_arguments(load, store, SLOTS)}) {{
     switch (access[0]) {{ {_READS}default: break; }}
     from += access[1] + place(i, axes, extents, access + 2);
     {begin}{load} x = {element};
-    {store} v = {_convert(source, dtype)};
+    {store} v = {convert(source, dtype)};
     if ({later}) switch (operation) {{ {cases}default: break; }}
     else {{ a = v; {scale}}}{end}
   }}
@@ -155,7 +188,7 @@ __kernel void {name}_{source}_{dtype}({_arguments(load, store, SLOTS)}) {{
 """
 
 
-def _combines(dtype: str) -> dict[str, str]:
+def combines(dtype: str) -> dict[str, str]:
     """Return the statements that combine ``a`` with ``v``, both in storage form, for every operation there is."""
     family, form = kind(dtype), FORMATS[dtype]
     found = {op: f"a = {_combine(op, dtype)};" for op in ("sum", "product", "max", "min")}
@@ -205,7 +238,7 @@ def _quotient(dtype: str) -> str:
     return f"else if (mode == 2) to[here] = {_in('round', dtype, quotient)};"
 
 
-def _convert(source: str, target: str) -> str:
+def convert(source: str, target: str) -> str:
     """Return the value of storage element ``x`` of ``source`` in the storage form of ``target``."""
     if source == target:
         return FORMATS["bool"].order.format(x="x") if source == "bool" else "x"

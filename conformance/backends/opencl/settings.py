@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Algorithm = Literal["naive", "ring", "direct", "all_to_all", "tree", "one_shot"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = get_args(Algorithm)
@@ -16,6 +16,9 @@ DEVICE_KINDS: Final[tuple[DeviceKind, ...]] = get_args(DeviceKind)
 FORCE: Final = "CONFORMANCE_OPENCL_ALGORITHM"
 PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
 DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
+REUSE: Final = "CONFORMANCE_OPENCL_REUSE"
+
+SWITCHES: Final = {"on": True, "off": False}
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,12 @@ class Settings:
     All are out of reach by default. Sharded-direct was 3 to 9 times as fast as the ring (float32 sum over 4 ranks,
     4 KiB to 4 MiB, PoCL on two cores), and below one shard it is a single kernel where one-shot has one a device. The
     ring and the tree associate differently, so taking them must be asked for.
+
+    A fold of runs of at least ``stream_from`` elements takes a streaming kernel, which costs a compilation for each
+    operation, dtypes and number of ranks; it stores past the caches from ``past_from`` bytes a launch on. A part of
+    ``copy_from`` bytes that is one run is copied by the device's own copy. ``reuse`` is the memory plan: values that
+    are never needed at once share storage within a schedule, and storage given back serves again. ``profile`` lets
+    the devices note when each item ran.
     """
 
     force: Algorithm | None = None
@@ -38,6 +47,11 @@ class Settings:
     tree_from: int = 2**62
     one_shot_below: int = 0
     ring_members: int = 3
+    stream_from: int = 2**13
+    past_from: int = 2**21
+    copy_from: int = 2**16
+    reuse: bool = True
+    profile: bool = False
     platform: str = "Portable Computing Language"
     devices: DeviceKind = "basic"
     device_count: int = 8
@@ -48,14 +62,33 @@ class Settings:
             raise ValueError(f"unknown algorithm {self.force!r}; known are {', '.join(ALGORITHMS)}")
         if self.devices not in DEVICE_KINDS:
             raise ValueError(f"unknown kind of device {self.devices!r}; known are {', '.join(DEVICE_KINDS)}")
-        for name in ("ring_from", "all_to_all_from", "tree_from", "ring_members", "device_count"):
+        for name in (
+            "ring_from",
+            "all_to_all_from",
+            "tree_from",
+            "ring_members",
+            "stream_from",
+            "copy_from",
+            "device_count",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.one_shot_below < 0:
-            raise ValueError(f"one_shot_below must be at least 0, got {self.one_shot_below}")
+        for name in ("one_shot_below", "past_from"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings the environment asks for; raise ``ValueError`` for a value outside its vocabulary."""
-    given = {"force": environ.get(FORCE), "platform": environ.get(PLATFORM), "devices": environ.get(DEVICES)}
-    return Settings(**{name: value for name, value in given.items() if value})  # type: ignore[arg-type]
+    given: dict[str, Any] = {
+        "force": environ.get(FORCE),
+        "platform": environ.get(PLATFORM),
+        "devices": environ.get(DEVICES),
+        "reuse": environ.get(REUSE),
+    }
+    given = {name: value for name, value in given.items() if value}
+    if "reuse" in given:
+        if given["reuse"] not in SWITCHES:
+            raise ValueError(f"{REUSE} is {given['reuse']!r}; it must be {' or '.join(SWITCHES)}")
+        given["reuse"] = SWITCHES[given["reuse"]]
+    return Settings(**given)

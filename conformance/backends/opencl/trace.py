@@ -1,21 +1,20 @@
-"""A program becomes a graph: each input block a view of its storage, each step a checked collective."""
+"""A program becomes a graph: each input a block a rank, each step a checked collective."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import attributes, partitioned
-from conformance.backends.opencl.graph import Buffer, Collective, Fill, Movement, Output, whole
+from conformance.backends.opencl.graph import Collective, Fill, Movement, Output, whole
 from conformance.backends.opencl.operations import alike, collective
 from conformance.backends.opencl.ragged import TABLES, exchange
 from conformance.backends.opencl.token import Token, received, sent
-from conformance.backends.opencl.view import View
-from conformance.cases.dtypes import Array, logical
+from conformance.cases.dtypes import Array
 from conformance.cases.program import Groups, Program, Step, rank_groups
 
 Blocks = tuple[Movement | None, ...]
@@ -36,14 +35,12 @@ class Traced(msgspec.Struct, frozen=True):
     barriers: tuple[Groups, ...]
 
 
-def trace(program: Program, placed: dict[str, list[tuple[Array, Array]]], read: Read) -> Traced:
-    """Return the graph of ``program``; raise a ``RejectionError`` for an illegal step.
+def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced:
+    """Return the graph of ``program`` on ``sources``, its inputs; raise a ``RejectionError`` for an illegal step.
 
     ``read`` is asked for the tables of a ragged exchange, the one place where shapes depend on data.
     """
-    values: dict[str, Value] = {
-        name: tuple(_block(name, rank, *pair) for rank, pair in enumerate(ranks)) for name, ranks in placed.items()
-    }
+    values: dict[str, Value] = dict(sources)
     barriers: list[Groups] = []
     for step in program.steps:
         groups = _groups(program, step)
@@ -146,10 +143,3 @@ def _result(name: str, value: Value) -> Blocks:
     if isinstance(value, Token):
         raise no.WrongValueError(f"result {name!r} is the token of a send; only recv takes one")
     return value
-
-
-def _block(name: str, rank: int, storage: Array, view: Array) -> Movement:
-    width = storage.dtype.itemsize
-    start = view.__array_interface__["data"][0] - storage.__array_interface__["data"][0]
-    strides = tuple(stride // width for stride in view.strides)
-    return Movement(Buffer(rank, logical(storage.dtype), storage.size, name), View(view.shape, strides, start // width))

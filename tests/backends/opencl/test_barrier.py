@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.base import place_inputs
+from conformance.backends.opencl.graph import Buffer, whole
+from conformance.backends.opencl.item import Barrier, Kernel
 from conformance.backends.opencl.lower import lower
-from conformance.backends.opencl.schedule import Barrier, Kernel, Schedule, schedule
+from conformance.backends.opencl.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.trace import trace
 from conformance.cases.case import Case
 
 
 def plan_of(case: Case) -> Schedule:
-    traced = trace(case.program, place_inputs(case), lambda _: [])
+    blocks = case.inputs["x"].blocks
+    sources = {"x": tuple(whole(Buffer(rank, b.dtype, 40, "x"), b.shape) for rank, b in enumerate(blocks))}
+    traced = trace(case.program, sources, lambda _: [])
     lowered = lower(traced.results, Settings(force="one_shot"))
-    blocks = tuple(block for ranks in lowered.results.values() for block in ranks if block is not None)
-    return schedule(blocks, 128, lowered.stages, traced.barriers)
+    wanted = tuple(block for ranks in lowered.results.values() for block in ranks if block is not None)
+    return schedule(wanted, 128, lowered.stages, traced.barriers)
 
 
 def two_sums(make_program: Any, **barrier: Any) -> Case:

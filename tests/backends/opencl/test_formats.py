@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
+from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.settings import Settings
 from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.program import Attr, Axis, Program, Step
 from conformance.reference.arg_reduce import arg_reduce
 from conformance.reference.reductions import REDUCTIONS, check, fold
 
@@ -28,16 +27,14 @@ def has(dtype: str, op: str) -> bool:
     return True
 
 
-def reduced(session: Session, operation: str, blocks: list[Array], dtype: str, **attrs: object) -> Array:
-    """Return the reduction of blocks as member 0 of one group receives it."""
-    ranks = tuple(range(len(blocks)))
-    placed = tuple(whole(Buffer(rank, dtype, block.size, "x"), (block.size,)) for rank, block in enumerate(blocks))
-    result = lowering(collective(operation, placed, attrs, (ranks,)), ranks, "direct")[0]
-    inputs = {("x", rank): block.view(np.uint8) for rank, block in enumerate(blocks)}
-    launch = session.launch(schedule((result,), session.platform.alignment), inputs)
-    found = launch.read(result.node)
-    launch.close()
-    return found.view(NUMPY[result.node.dtype])
+def reduced(session: Session, operation: str, blocks: list[Array], **attrs: Attr) -> Array:
+    """Return the reduction of blocks as rank 0 receives it."""
+    engine = Engine(session, Settings(force="direct"))
+    step = Step(op=operation, inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs)
+    program = Program(mesh=(Axis("i", len(blocks)),), steps=(step,), results=("y",))
+    found = engine.read(engine.start(program, {"x": engine.put([(b, b) for b in blocks])}).done()["y"])[0]
+    assert found is not None
+    return found
 
 
 def pairs(dtype: str) -> tuple[Array, Array]:
@@ -73,7 +70,7 @@ def test_a_format_computes_the_bits_of_its_numpy_type(dtype: str, op: str, sessi
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         wanted = fold([one, other], op, factor.get("factor", 1.0))
-    found = reduced(session, "all_reduce", [one, other], dtype, op=op, **factor)
+    found = reduced(session, "all_reduce", [one, other], op=op, **factor)
     # Which NaN arithmetic gives is not part of its meaning; which one max and min choose is.
     differ = differing(found, wanted, any_nan=op in ARITHMETIC)
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
@@ -85,7 +82,7 @@ def test_a_format_computes_the_bits_of_its_numpy_type(dtype: str, op: str, sessi
 def test_positions_are_found_among_all_bit_patterns(dtype: str, op: str, session: Session) -> None:
     one, other = pairs(dtype)
     wanted = arg_reduce([one, other], op=op, groups=((0, 1),))[0]
-    found = reduced(session, "arg_reduce", [one, other], dtype, op=op)
+    found = reduced(session, "arg_reduce", [one, other], op=op)
     differ = differing(found, wanted, any_nan=False)
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
 
@@ -98,4 +95,4 @@ def test_a_mean_by_an_odd_number_rounds_as_numpy_does(dtype: str, members: int, 
     blocks = [row.astype(NUMPY[dtype]) for row in values]
     with np.errstate(all="ignore"):
         wanted = fold(blocks, "mean")
-    assert not differing(reduced(session, "all_reduce", blocks, dtype, op="mean"), wanted, any_nan=True).any()
+    assert not differing(reduced(session, "all_reduce", blocks, op="mean"), wanted, any_nan=True).any()

@@ -14,10 +14,9 @@ import pytest
 
 from conformance.backends.base import supported
 from conformance.backends.opencl.attributes import WANTED
-from conformance.backends.opencl.graph import Buffer
-from conformance.backends.opencl.runtime.launch import Bytes, Launch
+from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.schedule import Schedule
+from conformance.backends.opencl.runtime.value import Value
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY
@@ -137,16 +136,17 @@ def test_steps_chain_on_the_devices(algorithm: str, opencl: Any, agree: Any) -> 
 def test_what_a_device_did_to_an_input_is_seen(opencl: Any, make_case: Any, monkeypatch: Any) -> None:
     case = make_case("all_reduce", [np.arange(5, dtype=np.uint8)] * 2, layouts=("contiguous", "offset"), op="max")
     backend = opencl()
-    launch = backend.session.launch
+    start = backend.engine.start
 
-    def spoil(plan: Schedule, inputs: dict[tuple[str, int], Bytes]) -> Launch:
-        started = launch(plan, inputs)
+    def spoil(program: Program, inputs: dict[str, Value]) -> Started:
+        started = start(program, inputs)
         started.wait()
-        (buffer,) = [made for node, made in started._buffers.items() if isinstance(node, Buffer) and node.device == 1]
-        cl.enqueue_copy(backend.session.platform.queues[1], buffer, np.uint8([7]), dst_offset=4)
+        storage = inputs["x"].storages[1]
+        assert storage is not None
+        cl.enqueue_copy(backend.session.platform.queues[1], storage.cell.buffer, np.uint8([7]), dst_offset=4)
         return started
 
-    monkeypatch.setattr(backend.session, "launch", spoil)
+    monkeypatch.setattr(backend.engine, "start", spoil)
     (touched,) = backend.execute(case).touched
     assert (touched.input, touched.rank, touched.index) == ("x", 1, 4)
 

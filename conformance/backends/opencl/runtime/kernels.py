@@ -1,4 +1,8 @@
-"""The kernels of a context: one program, built when the first of them is needed."""
+"""The kernels of a context: one program for all that work on any views, and one for each that streams runs.
+
+Both are built when they are first needed. There are as many as operations, dtypes and numbers of ranks, whatever the
+sizes, for those are arguments.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from functools import cached_property
 import pyopencl as cl
 
 from conformance.backends.opencl.render import Body, render
+from conformance.backends.opencl.render_stream import render_stream
 
 
 class Kernels:
@@ -31,5 +36,6 @@ class Kernels:
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
-            self._made[body.kernel] = cl.Kernel(self.program, body.kernel)
+            program = self.program if body.stream is None else cl.Program(self._context, render_stream(body)).build()
+            self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]

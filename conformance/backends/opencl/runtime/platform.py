@@ -57,7 +57,8 @@ def open_platform(settings: Settings) -> Platform:
     context = cl.Context(devices)
     # Bits in the standard, bytes here.
     alignment = max(device.mem_base_addr_align for device in devices) // 8
-    queues = tuple(cl.CommandQueue(context, device) for device in devices)
+    noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
+    queues = tuple(cl.CommandQueue(context, device, **noting) for device in devices)
     description = {
         "platform": f"{platform.name} {platform.version}",
         "driver": devices[0].driver_version,

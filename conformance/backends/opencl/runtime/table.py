@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends.opencl.item import Kernel, Work
 from conformance.backends.opencl.render import MODES
-from conformance.backends.opencl.schedule import Kernel, Work
 from conformance.backends.opencl.view import View
 
 

@@ -1,0 +1,61 @@
+"""Where every value lies: storages of its own for what goes in and out, shared ones for what is only on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph import Node
+from conformance.backends.opencl.item import Item
+
+
+class MemoryPlan(msgspec.Struct, frozen=True):
+    """``places`` numbers the storage of every node; ``sizes`` are their bytes."""
+
+    places: dict[Node, int]
+    sizes: tuple[int, ...]
+
+
+def memory_plan(items: Sequence[Item], kept: Collection[Node], *, reuse: bool) -> MemoryPlan:
+    """Return the plan for items that run in order; nodes of ``kept`` are needed before or after, so share nothing.
+
+    With ``reuse`` a node takes the storage of an earlier one of its device that no later item touches, the smallest
+    that is large enough. Whoever writes it must wait for whoever used it, which edges over places say.
+    """
+    last: dict[Node, int] = {}
+    for number, item in enumerate(items):
+        for access in item.accesses:
+            last[access.node] = number
+    places: dict[Node, int] = {}
+    sizes: list[int] = []
+    free: dict[int, list[int]] = {}
+    for node in kept:
+        places[node] = len(sizes)
+        sizes.append(_bytes(node))
+    for number, item in enumerate(items):
+        nodes = {access.node for access in item.accesses}
+        for access in item.accesses:
+            if access.node not in places:
+                places[access.node] = _taken(access.node, free.setdefault(access.node.device, []), sizes)
+        if reuse:
+            done = [node for node in nodes if last[node] == number and node not in kept]
+            for node in sorted(done, key=places.__getitem__):
+                free.setdefault(node.device, []).append(places[node])
+    return MemoryPlan(places, tuple(sizes))
+
+
+def _taken(node: Node, free: list[int], sizes: list[int]) -> int:
+    size = _bytes(node)
+    fitting = [place for place in free if sizes[place] >= size]
+    if fitting:
+        best = min(fitting, key=sizes.__getitem__)
+        free.remove(best)
+        return best
+    sizes.append(size)
+    return len(sizes) - 1
+
+
+def _bytes(node: Node) -> int:
+    return node.size * FORMATS[node.dtype].itemsize

@@ -1,0 +1,131 @@
+"""Items made ready to be enqueued again and again, on whatever storages a launch brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyopencl as cl
+
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph import Node
+from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer
+from conformance.backends.opencl.runtime.kernels import Kernels
+from conformance.backends.opencl.runtime.memory import Cell
+
+LOCAL: Final = 64
+"""The one work-group width: a new width costs a compilation of 35 to 70 ms, and 64 to 4096 run alike on PoCL."""
+
+Bound = tuple[int, int, int]
+"""Bytes of a storage that a command binds: the place of the storage, the first, and the one after the last."""
+
+Cells = Sequence[Cell]
+Events = list[cl.Event]
+
+
+class Command:
+    """One item. ``after`` are the commands of other queues it waits for, ``uses`` the bytes it binds and writes."""
+
+    def __init__(self, item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
+        """Number what ``item`` uses by ``places``."""
+        self.queue, self.after = queue, after
+        self.uses = tuple((places[a.node], a.start, a.stop, a.write) for a in item.accesses)
+
+    def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
+        """Enqueue the command on the storages of a launch and return its event."""
+        return cl.enqueue_barrier(queue, wait_for=waits)
+
+
+class KernelCommand(Command):
+    """A launch of a kernel, which every plan that needs it shares: making one costs 140 us, giving it arguments 1."""
+
+    def __init__(
+        self,
+        item: Kernel,
+        queue: int,
+        after: tuple[int, ...],
+        places: Mapping[Node, int],
+        launched: tuple[cl.Kernel, cl.Buffer | None, int],
+    ) -> None:
+        """Take the kernel, the table and where the table lists the parts."""
+        super().__init__(item, queue, after, places)
+        self._kernel, self._table, begins = launched
+        self._targets = [_bound(region, places) for region in item.targets]
+        self._sources = [_bound(region, places) for region in item.sources]
+        self._no_targets = [None] * (item.body.targets - len(self._targets))
+        self._no_sources = [None] * (item.body.sources - len(self._sources))
+        longest = -(-max(work.size for work in item.works) // item.body.elements)
+        # Whole work-groups, and a guard in the kernel: not every device takes a ragged last one.
+        self._extent = (-(-longest // LOCAL) * LOCAL, len(item.works))
+        self._offset = (0, begins)
+
+    def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
+        """Enqueue the kernel; OpenCL reads its arguments now and keeps their memory until it is done."""
+        self._kernel.set_args(
+            *[cells[place].part(start, stop) for place, start, stop in self._targets],
+            *self._no_targets,
+            *[cells[place].part(start, stop) for place, start, stop in self._sources],
+            *self._no_sources,
+            self._table,
+        )
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, (LOCAL, 1), self._offset, wait_for=waits)
+
+
+class TransferCommand(Command):
+    """A copy on the devices."""
+
+    def __init__(self, item: Transfer, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
+        """Take regions and offsets off the item."""
+        super().__init__(item, queue, after, places)
+        self._target, self._source = _bound(item.target, places), _bound(item.source, places)
+        self._sizes = {"byte_count": item.size, "src_offset": item.start, "dst_offset": item.at}
+
+    def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
+        """Enqueue the copy."""
+        place, start, stop = self._target
+        target = cells[place].part(start, stop)
+        place, start, stop = self._source
+        source = cells[place].part(start, stop)
+        return cl.enqueue_copy(queue, target, source, wait_for=waits, **self._sizes)
+
+
+class ConstantCommand(Command):
+    """One number in every element."""
+
+    def __init__(self, item: Constant, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
+        """Take the number off the item."""
+        super().__init__(item, queue, after, places)
+        self._place, self._size = places[item.node], 4 * item.node.size
+        self._value = np.array(item.node.value, np.int32)
+
+    def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
+        """Enqueue the fill."""
+        return cl.enqueue_fill_buffer(queue, cells[self._place].buffer, self._value, 0, self._size, wait_for=waits)
+
+
+class Launched(NamedTuple):
+    """What kernels need besides storages: the kernels, the table, and where it lists each item's parts."""
+
+    kernels: Kernels
+    table: cl.Buffer | None
+    begins: Mapping[Kernel, int]
+
+
+def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int], launched: Launched) -> Command:
+    """Return the command of ``item``; raise ``TypeError`` for an item that no device can do."""
+    if isinstance(item, Kernel):
+        ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]
+        return KernelCommand(item, queue, after, places, ready)
+    if isinstance(item, Transfer):
+        return TransferCommand(item, queue, after, places)
+    if isinstance(item, Constant):
+        return ConstantCommand(item, queue, after, places)
+    if isinstance(item, Barrier):
+        return Command(item, queue, after, places)
+    raise TypeError(f"no device can do a {type(item).__name__}")
+
+
+def _bound(region: Region, places: Mapping[Node, int]) -> Bound:
+    width = FORMATS[region.node.dtype].itemsize
+    return places[region.node], region.first * width, (region.first + region.size) * width

@@ -1,0 +1,205 @@
+"""Values on the devices and programs run on them, asynchronously: nothing blocks until a value is read.
+
+Each call makes a graph, lowers it and schedules it, unless a program of the same structure on values of the same
+form has been run before: then its plan is launched again, on other storages.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyopencl as cl
+from numpy.typing import NDArray
+
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph import Buffer, Movement
+from conformance.backends.opencl.lower import lower
+from conformance.backends.opencl.runtime.memory import Storage
+from conformance.backends.opencl.runtime.plan import Plan
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.runtime.value import Form, Value
+from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.trace import Traced, trace
+from conformance.backends.opencl.view import View
+from conformance.cases.dtypes import NUMPY, Array, logical
+from conformance.cases.program import Program
+
+PLANS: Final = 256
+"""Plans kept, the least recently launched dropped first."""
+
+DATA_DEPENDENT: Final = frozenset({"ragged_all_to_all"})
+"""Operations whose graph depends on what the values are, so that a plan serves once."""
+
+Bytes = NDArray[np.uint8]
+
+Order = tuple[int, ...]
+Given = dict[int, Storage]
+"""The storages that exist before a program, numbered in order of first mention."""
+
+
+class Started:
+    """A program under way. ``done`` hands its results on without blocking: their consumers wait on the devices."""
+
+    def __init__(self, results: dict[str, Value], plan: Plan, events: list[cl.Event]) -> None:
+        """Hold what was launched."""
+        self._results, self.plan, self.events = results, plan, events
+
+    def done(self) -> dict[str, Value]:
+        """Return the results, as values that may be given to the next program, read or dropped at any time."""
+        return self._results
+
+    def wait(self) -> dict[str, Value]:
+        """Block until every command is done, and return the results."""
+        if self.events:
+            cl.wait_for_events(self.events)
+        return self._results
+
+    def timeline(self) -> list[tuple[int, int]]:
+        """Return when each item of the plan's schedule began and ended, in ns; the session must profile."""
+        self.wait()
+        return [(event.profile.start, event.profile.end) for event in self.events]
+
+
+class Engine:
+    """Programs on the devices of one session, with one choice of algorithms."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        """Start with no plan."""
+        self.session, self.settings = session, settings
+        self._plans: OrderedDict[Any, Plan] = OrderedDict()
+
+    def put(self, blocks: Sequence[tuple[Array, Array]]) -> Value:
+        """Return the value of ``blocks`` on its way to the devices: for each rank its storage and a view of it.
+
+        The storages must stay as they are until something that depends on the value has been read.
+        """
+        forms, storages = [], []
+        for rank, (storage, view) in enumerate(blocks):
+            width = storage.dtype.itemsize
+            start = view.__array_interface__["data"][0] - storage.__array_interface__["data"][0]
+            strides = tuple(stride // width for stride in view.strides)
+            forms.append(Form(logical(storage.dtype), storage.size, View(view.shape, strides, start // width)))
+            storages.append(self._upload(rank, storage.view(np.uint8)) if storage.size else None)
+        return Value(tuple(forms), tuple(storages))
+
+    def start(self, program: Program, inputs: Mapping[str, Value]) -> Started:
+        """Enqueue ``program`` on ``inputs`` and return at once; raise a ``RejectionError`` for an illegal step."""
+        order, given = _storages(inputs)
+        plan = self._plan(program, inputs, order, given)
+        results, events = plan.launch(given)
+        return Started(results, plan, events)
+
+    def read(self, value: Value) -> list[Array | None]:
+        """Return the blocks of a value as arrays, ``None`` where a rank has none; block until they are there."""
+        content = [
+            np.empty(0 if form is None else form.size * FORMATS[form.dtype].itemsize, np.uint8) for form in value.forms
+        ]
+        self.download(value, content)
+        return [
+            None if form is None else _viewed(form, found) for form, found in zip(value.forms, content, strict=True)
+        ]
+
+    def download(self, value: Value, content: Sequence[Bytes]) -> None:
+        """Fill ``content`` with the bytes of each rank's storage, and block until they are there."""
+        events = []
+        for rank, (storage, target) in enumerate(zip(value.storages, content, strict=True)):
+            if storage is not None:
+                cell, queue = storage.cell, self.session.platform.queue_of(rank)
+                waits = cell.conflicts(queue, 0, cell.size, write=False)
+                chosen = self.session.platform.queues[queue]
+                event = cl.enqueue_copy(chosen, target, cell.buffer, is_blocking=False, wait_for=waits or None)
+                cell.enqueued((queue, False, 0, cell.size), event)
+                events.append(event)
+        if events:
+            cl.wait_for_events(events)
+
+    def forget(self) -> None:
+        """Drop every plan."""
+        self._plans.clear()
+
+    def _upload(self, rank: int, content: Bytes) -> Storage:
+        storage, queue = self.session.memory.allocate(content.nbytes), self.session.platform.queue_of(rank)
+        cell, chosen = storage.cell, self.session.platform.queues[queue]
+        waits = cell.conflicts(queue, 0, cell.size, write=True)
+        # The event keeps the array alive.
+        event = cl.enqueue_copy(chosen, cell.buffer, content, is_blocking=False, wait_for=waits or None)
+        cell.enqueued((queue, True, 0, cell.size), event)
+        chosen.flush()
+        return storage
+
+    def _plan(self, program: Program, inputs: Mapping[str, Value], order: Order, given: Given) -> Plan:
+        """Return a plan for programs of this structure, on values of these forms that share storages alike."""
+        if any(step.op in DATA_DEPENDENT for step in program.steps):
+            return self._made(program, inputs, given)
+        forms = tuple((name, value.forms) for name, value in inputs.items())
+        key = msgspec.msgpack.encode(program), forms, order
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._made(program, inputs, given)
+            if len(self._plans) > PLANS:
+                self._plans.popitem(last=False)
+        else:
+            self._plans.move_to_end(key)
+        return plan
+
+    def _made(self, program: Program, inputs: Mapping[str, Value], given: Given) -> Plan:
+        numbers: dict[int, int] = {id(storage): number for number, storage in given.items()}
+        nodes: dict[int, Buffer] = {}
+
+        def block(name: str, rank: int, form: Form | None, storage: Storage | None) -> Movement | None:
+            if form is None:
+                return None
+            node = Buffer(rank, form.dtype, form.size, name)
+            if storage is not None:
+                node = nodes.setdefault(numbers[id(storage)], node)
+            return Movement(node, form.view)
+
+        def read(blocks: tuple[Movement, ...]) -> list[Array]:
+            plan = self._scheduled(Traced({"": blocks}, ()), nodes)
+            return [array for array in self.read(plan.launch(given)[0][""]) if array is not None]
+
+        sources = {
+            name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
+            for name, value in inputs.items()
+        }
+        return self._scheduled(trace(program, sources, read), nodes)
+
+    def _scheduled(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
+        lowered = lower(traced.results, self.settings)
+        wanted = tuple(block for blocks in lowered.results.values() for block in blocks if block is not None)
+        alignment = self.session.platform.alignment
+        made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings)
+        numbers = {node: number for number, node in nodes.items()}
+        return Plan(made, lowered.results, tuple(numbers[node] for node in made.inputs), self.session)
+
+
+def _storages(inputs: Mapping[str, Value]) -> tuple[Order, Given]:
+    """Return for each block, in order, the number of its storage, and the storages by number."""
+    numbers: dict[int, int] = {}
+    given: Given = {}
+    order = []
+    for value in inputs.values():
+        for storage in value.storages:
+            if storage is None:
+                order.append(-1)
+                continue
+            number = numbers.setdefault(id(storage), len(numbers))
+            given[number] = storage
+            order.append(number)
+    return tuple(order), given
+
+
+def _viewed(form: Form, content: Bytes) -> Array:
+    """Return the block that a view makes of the bytes of its storage."""
+    array = content.view(NUMPY[form.dtype])
+    shape, strides, offset = form.view.shape, form.view.strides, form.view.offset
+    width = array.itemsize
+    if not form.view.size:
+        return np.empty(shape, array.dtype)
+    # The buffer is bytes because the buffer protocol does not know the 8-bit floats.
+    return np.ndarray(shape, array.dtype, content.data, offset * width, tuple(width * stride for stride in strides))

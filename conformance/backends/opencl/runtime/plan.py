@@ -1,0 +1,93 @@
+"""A schedule made ready: commands on numbered storages, to be launched again and again on different ones."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+
+import pyopencl as cl
+
+from conformance.backends.opencl.graph import Movement, Node
+from conformance.backends.opencl.item import Item, Kernel
+from conformance.backends.opencl.runtime.command import Launched, command
+from conformance.backends.opencl.runtime.memory import Storage, Use
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.runtime.table import table
+from conformance.backends.opencl.runtime.value import Form, Forms, Value
+from conformance.backends.opencl.schedule import Schedule
+
+Blocks = tuple[Movement | None, ...]
+
+
+class Plan:
+    """Commands in order, the storages they need, and which of them hold the results."""
+
+    def __init__(
+        self, made: Schedule, results: Mapping[str, Blocks], inputs: tuple[int, ...], session: Session
+    ) -> None:
+        """Make every item of a schedule ready on the devices of ``session``; ``inputs`` numbers its inputs."""
+        self.schedule, self.inputs, self._session = made, inputs, session
+        content, begins = table(item for item in made.items if isinstance(item, Kernel))
+        constant = session.memory.constant(content) if begins else None
+        if constant is not None:
+            weakref.finalize(self, session.memory.release, constant)
+        launched = Launched(session.kernels, constant, begins)
+        queue_of = session.platform.queue_of
+        queues = [queue_of(item.device) for item in made.items]
+        self.commands = tuple(
+            command(item, queues[number], _across(item, queues, queues[number]), made.places, launched)
+            for number, item in enumerate(made.items)
+        )
+        self._sizes = made.sizes[len(made.inputs) :]
+        last: dict[tuple[int, Use], int] = {}
+        for number, each in enumerate(self.commands):
+            for place, start, stop, write in each.uses:
+                last[place, (each.queue, write, start, stop)] = number
+        self._last = tuple((place, use, number) for (place, use), number in last.items())
+        self._results = {name: _result(blocks, made.places) for name, blocks in results.items()}
+
+    def launch(self, given: Mapping[int, Storage]) -> tuple[dict[str, Value], list[cl.Event]]:
+        """Enqueue every command, ordered by events, and return the results, under way; nothing blocks.
+
+        A command waits for those of this launch that its item names and for whatever is under way on the bytes it
+        binds, of whichever launch. ``given`` has the storages that exist before, by number.
+        """
+        memory, queues = self._session.memory, self._session.platform.queues
+        storages = [given[number] for number in self.inputs]
+        storages += [memory.allocate(size) for size in self._sizes]
+        cells = [storage.cell for storage in storages]
+        events: list[cl.Event] = []
+        try:
+            for each in self.commands:
+                waits = [events[number] for number in each.after]
+                queue = each.queue
+                for place, start, stop, write in each.uses:
+                    cell = cells[place]
+                    if cell.under_way:
+                        waits += cell.conflicts(queue, start, stop, write=write)
+                events.append(each.enqueue(queues[queue], cells, waits or None))
+        finally:
+            for place, use, number in self._last:
+                if number < len(events):
+                    cells[place].enqueued(use, events[number])
+            # Whoever waits for an event of a queue needs its commands submitted.
+            for one in queues:
+                one.flush()
+        return {
+            name: Value(forms, tuple(None if place is None else storages[place] for place in places))
+            for name, (forms, places) in self._results.items()
+        }, events
+
+
+def _across(item: Item, queues: Sequence[int], queue: int) -> tuple[int, ...]:
+    """Return the last item of every other queue that ``item`` waits for; an in-order queue needs no more."""
+    last: dict[int, int] = {}
+    for number in item.after:
+        if queues[number] != queue:
+            last[queues[number]] = max(number, last.get(queues[number], -1))
+    return tuple(last.values())
+
+
+def _result(blocks: Blocks, places: Mapping[Node, int]) -> tuple[Forms, tuple[int | None, ...]]:
+    forms = tuple(None if block is None else Form(block.node.dtype, block.node.size, block.view) for block in blocks)
+    return forms, tuple(None if block is None else places.get(block.node) for block in blocks)

@@ -1,0 +1,186 @@
+"""Values that stay on the devices: programs that feed each other without anybody waiting, and no memory left over."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from conformance.backends.opencl.runtime import engine as engines
+from conformance.backends.opencl.runtime.engine import Engine
+from conformance.backends.opencl.runtime.memory import FORGET, Cell
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.settings import Settings
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Attr, Axis, Program, Step
+
+
+def one_step(op: str, inputs: tuple[str, ...] = ("x",), /, **attrs: Attr) -> Program:
+    outputs = tuple(f"y{k}" for k in range(len(inputs)))
+    step = Step(op=op, inputs=inputs, outputs=outputs, axes=("i",), attrs=attrs)
+    return Program(mesh=(Axis("i", 4),), steps=(step,), results=outputs)
+
+
+def four(size: int = 40) -> list[tuple[Array, Array]]:
+    return [(block, block) for block in (np.arange(size, dtype=np.int32) + rank for rank in range(4))]
+
+
+@pytest.fixture
+def engine(session: Session) -> Engine:
+    return Engine(session, Settings())
+
+
+def test_a_result_is_the_next_input_and_nobody_waits(engine: Engine) -> None:
+    value = engine.put(four())
+    for _ in range(3):
+        value = engine.start(one_step("permute", pairs=((0, 1), (1, 2), (2, 3), (3, 0))), {"x": value}).done()["y0"]
+    assert [block[0] for block in engine.read(value) if block is not None] == [1, 2, 3, 0]
+
+
+def test_a_value_outlives_those_it_was_made_of(engine: Engine) -> None:
+    total = engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four())}).done()["y0"]
+    for filling in range(8):
+        engine.put([(block, block) for block in [np.full(40, filling, np.int32)] * 4])
+    assert all((block == np.arange(40) * 4 + 6).all() for block in engine.read(total) if block is not None)
+
+
+def test_two_operands_may_be_one_value(engine: Engine) -> None:
+    program = Program(
+        mesh=(Axis("i", 4),),
+        steps=(
+            Step(op="all_reduce", inputs=("a",), outputs=("c",), axes=("i",), attrs={"op": "sum"}),
+            Step(op="all_reduce", inputs=("b",), outputs=("d",), axes=("i",), attrs={"op": "max"}),
+        ),
+        results=("c", "d"),
+    )
+    x = engine.put(four(3))
+    started = engine.start(program, {"a": x, "b": x})
+    assert len(started.plan.inputs) == 4
+    assert [engine.read(started.done()[name])[0] for name in "cd"] == [
+        pytest.approx([6, 10, 14]),
+        pytest.approx([3, 4, 5]),
+    ]
+    assert engine.start(program, {"a": x, "b": engine.put(four(3))}).plan is not started.plan
+
+
+def test_one_plan_serves_every_value_of_a_form(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "PLANS", 2)
+    program = one_step("all_gather", axis=0, tiled=True)
+    first = engine.start(program, {"x": engine.put(four())}).plan
+    assert engine.start(one_step("all_gather", axis=0, tiled=True), {"x": engine.put(four())}).plan is first
+    assert engine.start(program, {"x": engine.put(four(41))}).plan is not first
+    engine.start(one_step("all_gather", axis=0, tiled=False), {"x": engine.put(four())})
+    assert len(engine._plans) == 2
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+def test_no_buffer_is_left_over(reuse: bool) -> None:
+    session = Session(Settings(reuse=reuse))
+    engine = Engine(session, Settings(reuse=reuse, force="ring"))
+    x = engine.put(four())
+    y = engine.start(one_step("all_reduce", op="sum"), {"x": x}).done()
+    assert session.memory.live == 8
+    engine.read(y["y0"])
+    del x, y
+    gc.collect()
+    assert session.memory.live == 0
+    assert (session.memory.held == 1) is not reuse
+    engine.forget()
+    session.memory.trim()
+    gc.collect()
+    assert session.memory.held == 0
+
+
+def test_a_command_waits_for_what_it_conflicts_with_on_other_queues() -> None:
+    cell = Cell(None, 256)
+    cell.enqueued((0, True, 0, 128), "written")
+    cell.enqueued((1, False, 128, 256), "read")
+    assert cell.conflicts(2, 100, 140, write=False) == ["written"]
+    assert cell.conflicts(2, 100, 140, write=True) == ["written", "read"]
+    assert cell.conflicts(0, 0, 128, write=True) == []
+    assert cell.conflicts(2, 128, 256, write=False) == []
+
+
+def test_what_is_done_is_forgotten(session: Session) -> None:
+    storage = session.memory.allocate(1024)
+    queue = session.platform.queues[0]
+    for start in range(2 * FORGET):
+        event = cl.enqueue_marker(queue)
+        queue.finish()
+        storage.cell.enqueued((0, False, start, start + 1), event)
+    assert len(storage.cell.under_way) <= FORGET + 1
+
+
+STRESS = """
+import random
+import numpy as np
+from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.settings import Settings
+from conformance.cases.program import Axis, Program, Step
+chosen = random.Random(7)
+for reuse in (True, False):
+    for force in ("direct", "ring", "naive", "tree"):
+        backend = OpenCL(Settings(force=force, reuse=reuse))
+        backend.__dict__["session"] = (session := OpenCL(Settings(reuse=reuse)).session)
+        engine = backend.engine
+        def step(op, /, **attrs):
+            steps = (Step(op=op, inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs),)
+            return Program(mesh=(Axis("i", 4),), steps=steps, results=("y",))
+        moves = [
+            (step("all_reduce", op="sum"), lambda v: [sum(v)] * 4),
+            (step("permute", pairs=((0, 1), (1, 2), (2, 3), (3, 0))), lambda v: [v[3], *v[:3]]),
+            (step("all_to_all", split_axis=0, concat_axis=0, tiled=True),
+             lambda v: [np.concatenate([np.split(b, 4)[r] for b in v]) for r in range(4)]),
+        ]
+        for size in (64, 40000):
+            values = []
+            for k in range(4):
+                blocks = [np.random.default_rng(k * 4 + r).integers(0, 2**16, size).astype(np.uint32) for r in range(4)]
+                values.append((engine.put([(b, b) for b in blocks]), blocks))
+            for _ in range(60):
+                program, meaning = chosen.choice(moves)
+                value, blocks = chosen.choice(values)
+                result = engine.start(program, {"x": value}).done()["y"]
+                values[chosen.randrange(4)] = result, meaning(blocks)
+                del value, result
+            for value, blocks in values:
+                for found, wanted in zip(engine.read(value), blocks, strict=True):
+                    assert (found == wanted).all(), (reuse, force, size)
+            del values, value
+        assert session.memory.live == 0
+"""
+
+
+def test_many_programs_in_flight_on_devices_that_run_side_by_side_keep_their_values() -> None:
+    # A process of its own, for PoCL makes its devices once.
+    environment = {**os.environ, "POCL_DEVICES": "pthread pthread pthread pthread"}
+    done = subprocess.run(
+        [sys.executable, "-c", STRESS], env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_program_without_a_meaning_starts_nothing(engine: Engine, session: Session) -> None:
+    x = engine.put(four())
+    with pytest.raises(ValueError, match="axis 1 is outside"):
+        engine.start(one_step("all_gather", axis=1, tiled=True), {"x": x})
+    del x
+    gc.collect()
+    assert session.memory.live == 0
+
+
+def test_a_run_of_many_shapes_keeps_kernels_few(engine: Engine, session: Session) -> None:
+    def run(size: int) -> Any:
+        return engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four(size))}).wait()
+
+    run(2**16)
+    made = len(session.kernels._made)
+    for size in (2**16 + 1, 2**17, 70001):
+        run(size)
+    assert len(session.kernels._made) == made

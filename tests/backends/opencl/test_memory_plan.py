@@ -1,0 +1,57 @@
+"""The memory plan: values share storage only while none of them is needed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from conformance.backends.opencl.graph import Buffer, whole
+from conformance.backends.opencl.lower import lowering
+from conformance.backends.opencl.operations import collective
+from conformance.backends.opencl.schedule import Schedule, schedule
+from conformance.backends.opencl.settings import ALGORITHMS, Algorithm, Settings
+
+RANKS = (0, 1, 2, 3)
+
+
+def plan_of(algorithm: Algorithm, *, reuse: bool) -> Schedule:
+    blocks = tuple(whole(Buffer(rank, "int32", 96, "x"), (96,)) for rank in RANKS)
+    made = collective("all_reduce", blocks, {"op": "sum"}, (RANKS,))
+    return schedule(tuple(lowering(made, RANKS, algorithm).values()), 128, settings=Settings(reuse=reuse))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_values_of_one_place_are_never_needed_at_once(algorithm: Algorithm) -> None:
+    plan = plan_of(algorithm, reuse=True)
+    used = {
+        node: [n for n, item in enumerate(plan.items) if any(a.node is node for a in item.accesses)]
+        for node in plan.places
+    }
+    for one, other in itertools.combinations(plan.places, 2):
+        if plan.places[one] == plan.places[other]:
+            assert used[one][-1] < used[other][0] or used[other][-1] < used[one][0]
+            assert one.device == other.device
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_whoever_takes_a_place_waits_for_those_who_had_it(algorithm: Algorithm) -> None:
+    plan = plan_of(algorithm, reuse=True)
+    for (early, one), (late, other) in itertools.combinations(enumerate(plan.items), 2):
+        for a, b in itertools.product(one.accesses, other.accesses):
+            same = plan.places[a.node] == plan.places[b.node] and (a.write or b.write)
+            if same and a.start < b.stop and b.start < a.stop:
+                assert early in plan.items[late].after
+
+
+def test_reuse_saves_storage_and_can_be_turned_off() -> None:
+    shared, apart = plan_of("ring", reuse=True), plan_of("ring", reuse=False)
+    assert sum(shared.sizes) < sum(apart.sizes)
+    assert len(set(apart.places.values())) == len(apart.places)
+
+
+def test_inputs_and_results_have_storage_of_their_own() -> None:
+    plan = plan_of("ring", reuse=True)
+    ends = [place for node, place in plan.places.items() if isinstance(node, Buffer)]
+    assert ends == [0, 1, 2, 3]
+    assert [node for node, place in plan.places.items() if place in ends] == list(plan.inputs)
