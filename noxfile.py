@@ -9,7 +9,7 @@ nox.options.sessions = ["lint", "typecheck", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
-BACKENDS = ("opencl", "jax", "torch")
+BACKENDS = ("opencl", "jax", "torch", "mpi")
 
 
 def install(session: nox.Session, *extras: str) -> None:
@@ -25,7 +25,7 @@ def install(session: nox.Session, *extras: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests of the suite itself."""
-    install(session, "opencl", "jax", "torch", "test")
+    install(session, *BACKENDS, "test")
     session.run("python", "-m", "pytest", *session.posargs)
 
 
@@ -39,7 +39,7 @@ def conformance(session: nox.Session, backend: str) -> None:
 
 @nox.session
 def report(session: nox.Session) -> None:
-    """Join the runs of the three backends in the published report; it ends with 1 where a backend does not conform."""
+    """Join the runs of all backends in the published report; it ends with 1 where a backend does not conform."""
     install(session)
     runs = [f"runs/{backend}" for backend in BACKENDS]
     beside = ["--explanations", "reports/explanations.json", "--qualification", "reports/qualification.json"]
@@ -57,7 +57,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check types, of the package that vendors type against."""
-    install(session, "opencl", "jax", "torch", "test")
+    install(session, *BACKENDS, "test")
     session.install("-q", *PINNED, *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "typecheck"))
     session.run("mypy", "--strict", "conformance")
 
@@ -65,5 +65,5 @@ def typecheck(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure how many cases a second each backend is judged on."""
-    install(session, "opencl", "jax", "torch")
+    install(session, *BACKENDS)
     session.run("conformance", "bench", "suite", "-b", ",".join(BACKENDS), *session.posargs)

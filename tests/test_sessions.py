@@ -79,7 +79,17 @@ def test_nox_and_tox_run_the_same_by_default(noxfile: ModuleType, tox: ConfigPar
     assert words(tox["tox"]["env_list"]) == noxfile.nox.options.sessions
 
 
-NAMES = ["tests", "conformance-opencl", "conformance-jax", "conformance-torch", "report", "lint", "typecheck", "bench"]
+NAMES = [
+    "tests",
+    "conformance-opencl",
+    "conformance-jax",
+    "conformance-torch",
+    "conformance-mpi",
+    "report",
+    "lint",
+    "typecheck",
+    "bench",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

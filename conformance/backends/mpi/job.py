@@ -1,0 +1,183 @@
+"""The ranks of one world: an ``mpiexec``, a socket to each rank, and one case at a time.
+
+A rank that raises would end a real job: ``python -m mpi4py.run``, which mpi4py recommends, then calls ``MPI_Abort``.
+So does it here when other ranks wait for one that raised. MPI itself waits for ever, so a case has a deadline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program import rank_groups
+
+DEADLINE: Final = 2.0
+"""Seconds a case may take before it counts as a hang: twenty times the slowest measured (0.1 s, 8 ranks on two busy
+cores; 3 ms alone)."""
+
+GRACE: Final = 0.3
+"""Seconds between the first rank that raised and the last when all raise; measured below 20 ms on busy cores."""
+
+START: Final = 60.0
+"""Seconds ranks may take to report; measured 1 s for 8."""
+
+MESSAGES: Final = frozenset({"permute", "shuffle", "send", "recv"})
+"""Operations in which a rank that raises need not concern the others of its group: what they send has its own tag."""
+
+
+class Job:
+    """``world`` ranks that wait for cases. ``served`` counts those they were asked."""
+
+    def __init__(self, launcher: str, world: int, environment: Mapping[str, str]) -> None:
+        """Start the ranks and wait for each to report; raise ``RuntimeError`` when they do not."""
+        self.world = world
+        self.served = 0
+        # Lives as long as the ranks do.
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        with tempfile.TemporaryDirectory(prefix="conformance-mpi-") as folder, socket.socket(socket.AF_UNIX) as meeting:
+            path = str(Path(folder) / "ranks")
+            meeting.bind(path)
+            meeting.listen(world)
+            command = [launcher, "-n", str(world), sys.executable, "-m", "conformance.backends.mpi.rank", path]
+            self._popen = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output, env=dict(environment)
+            )
+            try:
+                self._channels = self._met(meeting)
+            except BaseException:
+                self.kill()
+                raise
+
+    def ask(self, case: Case) -> list[Observation]:
+        """Return what each rank did with its share of ``case``, or how it failed to answer."""
+        self.served += 1
+        answers: dict[int, Observation] = {}
+        for rank, end in enumerate(self._channels):
+            # A rank that has ended meanwhile is noticed when its answer is read.
+            with contextlib.suppress(OSError):
+                end.send_bytes(msgspec.msgpack.encode((self.served, share(case, rank))))
+        silent: dict[Any, int] = {channel: rank for rank, channel in enumerate(self._channels)}
+        deadline, ended = time.monotonic() + DEADLINE, False
+        while silent:
+            ready: list[Any] = wait(list(silent), max(deadline - time.monotonic(), 0))
+            if not ready:
+                break
+            for channel in ready:
+                rank = silent.pop(channel)
+                try:
+                    answers[rank] = decode(channel.recv_bytes())
+                except (EOFError, OSError):
+                    ended = True
+            if any(answer.raised for answer in answers.values()):
+                deadline = min(deadline, time.monotonic() + GRACE)
+        missing = self._missing(answers, ended)
+        return [answers.get(rank, missing) for rank in range(self.world)]
+
+    def kill(self) -> None:
+        """End the launcher, and by it the ranks."""
+        for channel in getattr(self, "_channels", ()):
+            channel.close()
+        self._popen.terminate()
+        try:
+            self._popen.wait(5)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+        self._output.close()
+
+    def _met(self, meeting: socket.socket) -> list[Connection]:
+        meeting.settimeout(0.2)
+        channels: dict[int, Connection] = {}
+        deadline = time.monotonic() + START
+        while len(channels) < self.world:
+            with contextlib.suppress(TimeoutError):
+                end, _ = meeting.accept()
+                end.setblocking(True)
+                channel = Connection(end.detach())
+                channels[int(channel.recv_bytes())] = channel
+            if self._popen.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.world} ranks did not start: {self._said()}")
+        return [channels[rank] for rank in range(self.world)]
+
+    def _missing(self, answers: Mapping[int, Observation], ended: bool) -> Observation:
+        """Return what is observed of a rank that gave no answer."""
+        raised = [rank for rank, answer in answers.items() if answer.raised]
+        if ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(5)
+            error = RankError(kind="Crash", message=f"the job ended: {self._said()}", category="internal")
+        elif raised:
+            error = RankError(kind="Abort", message=f"rank {raised[0]} raised, which ends the job", category="internal")
+        else:
+            error = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="internal")
+        return Observation(errors=(error,))
+
+    def _said(self) -> str:
+        """Return the end of what launcher and ranks have written, and pass it on whole."""
+        self._output.seek(0)
+        text = self._output.read().decode(errors="replace")
+        sys.stderr.write(text)
+        lines = [line for line in text.splitlines() if line.strip(" =")]
+        return " / ".join(lines[-12:])[-1500:] or "without a word"
+
+
+decode: Final = msgspec.msgpack.Decoder(Observation).decode
+
+
+def share(case: Case, rank: int) -> Case:
+    """Return the case with the blocks of ``rank`` alone."""
+    mine = slice(rank, rank + 1)
+    inputs = {
+        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
+        for name, operand in case.inputs.items()
+    }
+    return Case(program=case.program, inputs=inputs)
+
+
+def merged(case: Case, answers: Sequence[Observation]) -> Observation:
+    """Return what the ranks did, each with its own block, as one observation."""
+    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
+    results = {
+        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
+        for name in case.program.results
+    }
+    return Observation(
+        results=results,
+        errors=errors if any(errors) else (),
+        touched=tuple(change for answer in answers for change in answer.touched),
+        seconds=max((answer.seconds for answer in answers), default=math.nan),
+    )
+
+
+def crashed(answers: Sequence[Observation]) -> bool:
+    """Return whether ranks ended before they answered."""
+    return any(error is not None and error.kind == "Crash" for answer in answers for error in answer.errors)
+
+
+def aligned(case: Case, answers: Sequence[Observation]) -> bool:
+    """Return whether the ranks can go on together: all answered, and each group as one where all of it must meet."""
+    kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
+    # A message cut short was met in the middle of a collective.
+    if {"Crash", "Abort", "Hang", "MPI_ERR_TRUNCATE", "MPI_ERR_IN_STATUS"} & set(kinds):
+        return False
+    program = case.program
+    groups = [
+        group
+        for step in program.steps
+        if step.op not in MESSAGES
+        for group in rank_groups(program.mesh, step.axes, step.groups)
+    ]
+    return all(len({kinds[rank] for rank in group}) == 1 for group in groups)
