@@ -64,7 +64,9 @@ def test_backends_lists_what_is_installed_and_what_is_missing(
 def test_doctor_starts_what_is_there_and_says_what_is_not(
     conformance: Conformance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conformance.backends.discovery._installed", lambda name: name not in {"jax", "torch"})
+    monkeypatch.setattr(
+        "conformance.backends.discovery._installed", lambda name: name not in {"jax", "torch", "mpi4py"}
+    )
     ended = conformance("doctor")
     assert ended.status == 0, ended
     assert "reference: works" in ended.out

@@ -69,6 +69,11 @@ def test_layouts_are_derived_datatypes(mpi: MPI, one: Any, agrees: Any, layout: 
     agrees(mpi, one("all_to_all_uneven", 2, shape=(2, 3), layout=layout, **tables))
 
 
+def test_no_elements_are_gathered_into_no_elements(mpi: MPI, one: Any, agrees: Any) -> None:
+    agrees(mpi, one("gather", 2, shape=(0,), axis=0, tiled=False, root=0))
+    agrees(mpi, one("scatter", 2, shape=(2, 0), axis=0, tiled=False, root=0))
+
+
 def test_roots_and_positions_count_in_the_group(mpi: MPI, one: Any, agrees: Any) -> None:
     agrees(mpi, one("reduce", 4, op="max", root=1, groups=UNSORTED))
     agrees(mpi, one("broadcast", 4, root=0, groups=((3, 1, 0), (2,))))
