@@ -18,6 +18,7 @@ from conformance.cli.problems import problem
 from conformance.judging.clause import Requirement
 from conformance.report.tally import FAILING
 from conformance.runner.explore import Result, explore
+from conformance.runner.known_file import KnownError, read_known
 from conformance.runner.log import CaseRecord, Failure, Record
 from conformance.specs import OPS, clauses_of
 
@@ -34,9 +35,23 @@ class Findings:
         """Return the ways to fail that the clause is to blame for."""
         return [f for f in self.result.failures if (f.backend, f.op, f.clause) == (backend, op, clause)]
 
+    def known(self, backend: str, op: str, clause: str) -> list[Failure]:
+        """Return the known failures that the clause is to blame for, and that still fail."""
+        return [f for f in self.result.known if (f.backend, f.op, f.clause) == (backend, op, clause)]
+
+    def unmet(self, backend: str, op: str, clause: str) -> list[str]:
+        """Return what is wrong with the known failures of the clause."""
+        return [
+            f"{record.expected.where}: {record.case} {record.expected.says}"
+            for record in self.result.unmet
+            if record.expected is not None
+            and (record.backend, record.op, record.expected.known.clause) == (backend, op, clause)
+        ]
+
     def unexplained(self, backend: str, op: str, clause: str) -> list[CaseRecord]:
         """Return the failing cases that blame the clause and that no minimal case explains."""
-        explained = {case for f in self.result.failures if f.backend == backend for case in f.explains}
+        found = (*self.result.failures, *self.result.known)
+        explained = {case for f in found if f.backend == backend for case in f.explains}
         blaming = [r for r in self._of(backend, op) if r.blame == clause and r.outcome in FAILING]
         return [record for record in blaming if record.case not in explained]
 
@@ -76,6 +91,11 @@ class Judging:
         except click.ClickException as error:
             raise pytest.UsageError(error.format_message()) from None
         except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+        known = config.getoption("--conformance-known")
+        try:
+            self.known = read_known(Path(known), self.backends) if known else ()
+        except KnownError as error:
             raise pytest.UsageError(str(error)) from None
         if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
             raise pytest.UsageError("all conformance items share one exploration: run them without -n")
@@ -123,7 +143,7 @@ class Judging:
                 records.append(record)
 
         with opened([b for b in self.backends if b in backends]) as workers, output(self.directory) as directory:
-            return Findings(directory, explore(plan, workers, directory, watch=watch), records)
+            return Findings(directory, explore(plan, workers, directory, known=self.known, watch=watch), records)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -177,7 +197,10 @@ class ClauseItem(pytest.Item):
         self.requirement = requirement
 
     def runtest(self) -> None:
-        """Fail for a *must*, expect the failure of a *should* or *may*, skip what was not exercised."""
+        """Fail for a *must* and for a known failure that is not as expected, skip what was not exercised.
+
+        The failure of a *should* or *may*, and a known one, is expected.
+        """
         findings = self.judging.explored(self.session)
         where = (self.backend, self.op, self.name)
         lines = [
@@ -186,11 +209,16 @@ class ClauseItem(pytest.Item):
             for failure in findings.failures(*where)
         ]
         lines += [f"{record.outcome}: {record.detail} ({record.case})" for record in findings.unexplained(*where)]
+        unmet, known = findings.unmet(*where), findings.known(*where)
+        if unmet:
+            pytest.fail("\n".join([*unmet, *lines]), pytrace=False)
         if lines:
             text = "\n".join([f"{self.name} ({self.requirement}): {self._sentence()}", *lines])
             if self.requirement == "must":
                 pytest.fail(text, pytrace=False)
             pytest.xfail(text)
+        if known:
+            pytest.xfail("\n".join(failure.known.words for failure in known if failure.known))
         missing = findings.why_not_exercised(*where)
         if missing is not None:
             pytest.skip(missing)

@@ -19,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-profile", metavar="NAME", default="default", help="how much: default or nightly")
     group.addoption("--conformance-examples", metavar="N", type=int, help="cases drawn for each operation")
     group.addoption("--conformance-seed", metavar="N", type=int, default=0, help="same seed, same cases")
+    group.addoption("--conformance-known", metavar="FILE", help="known failures, replayed and expected to fail")
     group.addoption("--conformance-run-dir", metavar="DIR", help="folder of the run log (default: runs/TIME)")
 
 

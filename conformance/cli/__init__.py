@@ -23,6 +23,7 @@ COMMANDS = {
     "smoke": "Under a minute: the worked examples; a failure here blames the adapter.",
     "run": "Judge backends and leave a report.",
     "replay": "One case on one backend: expected, observed, verdict.",
+    "known": "The failures of a run as known failures, for `conformance run --known`.",
     "report": "Run logs in, a report out.",
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
     "bench": "How fast the suite judges.",

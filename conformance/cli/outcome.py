@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -26,6 +27,15 @@ STATUS = {
 }
 
 
+def conclusion(result: Result) -> str:
+    """Return the end of a run in one sentence."""
+    new = any(failure.requirement == "must" for failure in result.failures)
+    if result.unmet and not new:
+        return "failed: known failures are not as their entries say"
+    known = any(failure.requirement == "must" for failure in result.known)
+    return STATUS[result.status] + (" but known ones" if known and result.status == 0 else "")
+
+
 def replay_command(directory: Path, failure: Failure) -> str:
     """Return the command line that runs the smallest case of a failure again."""
     return f"conformance replay {quote(str(directory / failure.file))} -b {quote(failure.backend)}"
@@ -39,29 +49,44 @@ def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, A
         "report": str(report) if report else None,
         "seconds": round(result.seconds, 3),
         "backends": {name: {"outcomes": dict(counts)} for name, counts in result.counts.items()},
-        "failures": [
+        "failures": [_failure(failure, directory) for failure in result.failures],
+        "known": [
+            {**_failure(failure, directory), "expected": msgspec.to_builtins(failure.known)} for failure in result.known
+        ],
+        "unmet": [
             {
-                "backend": failure.backend,
-                "op": failure.op,
-                "clause": failure.clause,
-                "requirement": failure.requirement,
-                "outcome": failure.outcome,
-                "case": failure.case,
-                "file": str(directory / failure.file),
-                "cases": len(failure.explains),
-                "minimal": failure.minimal,
-                "detail": failure.detail,
-                "replay": replay_command(directory, failure),
+                "backend": record.backend,
+                "case": record.case,
+                "outcome": record.outcome,
+                "blame": record.blame,
+                "detail": record.detail,
+                "expected": msgspec.to_builtins(record.expected),
             }
-            for failure in result.failures
+            for record in result.unmet
         ],
         "never_exercised": list(result.never),
         "pairwise": dict(result.pairwise),
     }
 
 
+def _failure(failure: Failure, directory: Path) -> dict[str, Any]:
+    return {
+        "backend": failure.backend,
+        "op": failure.op,
+        "clause": failure.clause,
+        "requirement": failure.requirement,
+        "outcome": failure.outcome,
+        "case": failure.case,
+        "file": str(directory / failure.file),
+        "cases": len(failure.explains),
+        "minimal": failure.minimal,
+        "detail": failure.detail,
+        "replay": replay_command(directory, failure),
+    }
+
+
 def show(console: Console, result: Result, directory: Path) -> None:
-    """Print the table of outcomes, then every failing clause with its replay command."""
+    """Print the table of outcomes, every failing clause with its replay command, and the known failures."""
     seen = [outcome for outcome in ORDER if any(counts.get(outcome) for counts in result.counts.values())]
     table = Table("backend", *seen, title=f"{result.seconds:.1f} s", title_justify="left")
     for name, counts in result.counts.items():
@@ -74,6 +99,15 @@ def show(console: Console, result: Result, directory: Path) -> None:
                 f"{len(failure.explains)} cases): {failure.detail}\n    {replay_command(directory, failure)}"
             )
         )
+    for failure in result.known:
+        if failure.known is not None:
+            cases = f"{failure.outcome}, {len(failure.explains)} cases"
+            console.print(
+                escape(f"{failure.backend}: {failure.op} breaks {failure.clause} ({cases}), a {failure.known.words}")
+            )
+    for record in result.unmet:
+        if record.expected is not None:
+            console.print(escape(f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"))
     if result.never:
         console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
     if result.pairwise:
@@ -81,7 +115,7 @@ def show(console: Console, result: Result, directory: Path) -> None:
     left = sum(counts.get("not_run", 0) for counts in result.counts.values())
     if left:
         console.print(f"{left} cases were not run; `conformance run --resume` does not repeat what was judged")
-    console.print(STATUS[result.status])
+    console.print(conclusion(result))
 
 
 def _coverage(pairwise: Mapping[str, tuple[int, int]]) -> str:

@@ -53,10 +53,11 @@ class Progress:
         """Take notice of one record."""
         if isinstance(record, CaseRecord):
             self._cases[record.backend] += 1
-            self._failing[record.backend] += record.outcome not in FINE
+            as_expected = record.expected is not None and record.expected.met
+            self._failing[record.backend] += record.outcome not in FINE and not as_expected
             self._op = record.op
             self.tell(self._line())
-        elif isinstance(record, Failure):
+        elif isinstance(record, Failure) and record.known is None:
             self.tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
 
     def _line(self) -> str:

@@ -13,6 +13,7 @@ from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, printer
 from conformance.cli.reporting import write_report
 from conformance.runner.explore import explore
+from conformance.runner.known_file import read_known
 from conformance.runner.plan import PROFILES
 
 
@@ -25,6 +26,7 @@ from conformance.runner.plan import PROFILES
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
 @click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
+@click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
@@ -37,6 +39,7 @@ def command(
     seed: int,
     time_budget: float | None,
     directory: Path | None,
+    known: Path | None,
     resume: bool,
     in_process: bool,
     as_json: bool,
@@ -44,13 +47,14 @@ def command(
     """Judge backends and leave a report."""
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    expected = read_known(known, names) if known else ()
     plan = planned(ops, suites, profile=profile, examples=examples, seed=seed, time_budget=time_budget)
     with (
         opened(names, in_process=in_process) as workers,
         output(directory or new_directory()) as folder,
         Progress(quiet=as_json) as progress,
     ):
-        result = explore(plan, workers, folder, resume=resume, watch=progress)
+        result = explore(plan, workers, folder, known=expected, resume=resume, watch=progress)
         page = write_report([folder], folder)
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(as_data(result, folder, page))).decode())

@@ -14,21 +14,16 @@ from conformance.report.explanations import Explanation
 from conformance.report.run import Run
 from conformance.report.summary import Bucket
 from conformance.report.tally import FAILING, SEVERITY
-from conformance.runner.log import CaseRecord, Failure
+from conformance.runner.log import CaseRecord, Failure, case_file
 
-Key = tuple[str, str | None, Outcome]
-"""Operation, clause to blame, outcome."""
+Key = tuple[str, str | None, Outcome, str]
+"""Operation, clause to blame, outcome, and of a known failure the case that its entry names."""
 
 
 def buckets(judged: Sequence[Column], explanations: Sequence[Explanation]) -> tuple[Bucket, ...]:
-    """Return every bucket, backend by backend, *must* before *should*, then by operation."""
+    """Return every bucket, backend by backend, new before known, *must* before *should*, then by operation."""
     sentences = {(e.backend, e.op, e.clause, e.outcome): e for e in explanations}
     return tuple(bucket for column in judged for bucket in _of_column(column, sentences))
-
-
-def bucket_file(case: str) -> str:
-    """Return the path of a case file, relative to the report."""
-    return f"cases/{case.replace('/', '_')}.json"
 
 
 def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, str], Explanation]) -> list[Bucket]:
@@ -36,7 +31,7 @@ def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, st
     smallest: dict[Key, tuple[Run, Failure]] = {}
     members: defaultdict[Key, set[str]] = defaultdict(set)
     for run, failure in column.failures:
-        key = (failure.op, failure.clause, failure.outcome)
+        key = (failure.op, failure.clause, failure.outcome, failure.case if failure.known else "")
         known = smallest.get(key)
         if known is None or (failure.minimal and not known[1].minimal):
             smallest[key] = (run, failure)
@@ -44,7 +39,7 @@ def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, st
     found = [_minimised(column, run, failure, members[key], records) for key, (run, failure) in smallest.items()]
     found += _loose(column, set().union(*members.values()))
     shown = [_explained(b, sentences.get((b.name, b.op, b.clause, b.outcome))) for b in found]
-    return sorted(shown, key=lambda b: (SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
+    return sorted(shown, key=lambda b: (b.known is not None, SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
 
 
 def _minimised(
@@ -65,8 +60,9 @@ def _minimised(
         case=failure.case,
         minimal=failure.minimal,
         detail=failure.detail,
-        file=bucket_file(failure.case) if example.source is not None else None,
+        file=case_file(failure.case) if example.source is not None else None,
         example=example,
+        known=failure.known,
     )
 
 
@@ -75,8 +71,8 @@ def _loose(column: Column, explained: set[str]) -> Iterable[Bucket]:
     groups: defaultdict[Key, list[CaseRecord]] = defaultdict(list)
     for record in column.records:
         if record.outcome in FAILING and record.case not in explained:
-            groups[record.op, record.blame, record.outcome].append(record)
-    for (op, clause, outcome), records in groups.items():
+            groups[record.op, record.blame, record.outcome, ""].append(record)
+    for (op, clause, outcome, _), records in groups.items():
         first = min(records, key=lambda record: (record.world, record.case))
         yield Bucket(
             backend=column.label,

@@ -22,7 +22,8 @@ _WORST: tuple[Outcome, ...] = (
 class Column:
     """A backend in one version, judged by one specification: the distinct cases of all its runs.
 
-    ``blamed`` has, for each failing case, the clauses that explain it and their requirements.
+    ``blamed`` has, for each failing case, the clauses that explain it and their requirements; ``known`` those of them
+    that only known failures speak for. ``replayed`` are the known cases, those that are not as expected first.
     """
 
     label: str
@@ -32,6 +33,8 @@ class Column:
     unstable: int
     failures: tuple[tuple[Run, Failure], ...]
     blamed: dict[str, dict[str, Requirement]] = field(default_factory=dict)
+    known: dict[str, set[str]] = field(default_factory=dict)
+    replayed: tuple[CaseRecord, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -71,7 +74,27 @@ def _column(label: str, entry: BackendEntry, runs: tuple[Run, ...]) -> Column:
     failures = tuple((run, failure) for run in runs for failure in run.failures if failure.backend == entry.name)
     records = tuple(by_case.values())
     unstable = sum(len(seen) > 1 for seen in outcomes.values())
-    return Column(label, entry, runs, records, unstable, failures, _blamed(records, [f for _, f in failures]))
+    found = [failure for _, failure in failures]
+    blamed = _blamed(records, found)
+    replayed = [r for run in runs for r in run.records if r.backend == entry.name and r.expected is not None]
+    replayed.sort(key=lambda record: record.expected is not None and record.expected.met)
+    worst: dict[str, CaseRecord] = {}
+    for record in replayed:
+        worst.setdefault(record.case, record)
+    return Column(label, entry, runs, records, unstable, failures, blamed, _known(found), tuple(worst.values()))
+
+
+def _known(failures: Iterable[Failure]) -> dict[str, set[str]]:
+    """Return the clauses by case that known failures are to blame for, and no new one."""
+    known: defaultdict[str, set[str]] = defaultdict(set)
+    new: set[tuple[str, str]] = set()
+    for failure in failures:
+        for case in (failure.case, *failure.explains):
+            if failure.known is None:
+                new.add((case, failure.clause))
+            else:
+                known[case].add(failure.clause)
+    return {case: {clause for clause in clauses if (case, clause) not in new} for case, clauses in known.items()}
 
 
 def _blamed(records: Iterable[CaseRecord], failures: Sequence[Failure]) -> dict[str, dict[str, Requirement]]:

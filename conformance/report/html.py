@@ -33,7 +33,7 @@ SHOWN_SOURCE: Final = 64_000
 EARLY: Final = 'document.documentElement.className = "js";'
 """Runs before the first paint, so that rows which the script folds never flash open."""
 
-_COUNTED: Final = ("cases", "held", "must", "should", "may", "shadowed")
+_COUNTED: Final = ("cases", "held", "must", "should", "may", "known", "shadowed")
 
 
 @dataclass(frozen=True)

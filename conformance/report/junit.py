@@ -22,9 +22,11 @@ def as_junit(report: Report) -> str:
     """Return the report as JUnit XML.
 
     A *must* clause to blame is a failure, or an error when the backend raised, crashed or hung. A broken *should*
-    passes and says so in its output; unsupported, shadowed and not run are skipped; an incomplete run is an error.
+    passes and says so in its output; unsupported, shadowed, not run and known failures are skipped; an incomplete run
+    is an error, and a known failure that is not as expected a failure.
     """
     root = ElementTree.Element("testsuites", name=MARK)
+    unmet = [one for one in report.known if not one.expected.met]
     for backend in report.backends:
         _whole_run(root, backend)
         cells = [cell for cell in report.cells if cell.backend == backend.label]
@@ -33,7 +35,12 @@ def as_junit(report: Report) -> str:
             suite = ElementTree.SubElement(root, "testsuite", name=xml_text(f"{backend.label}.{op}"))
             for cell in cells:
                 if cell.op == op and cell.clause is not None:
-                    _clause(suite, cell, [b for b in buckets if b.op == op and b.clause == cell.clause])
+                    says = [
+                        f"{one.expected.where}: {one.case} {one.expected.says}"
+                        for one in unmet
+                        if (one.backend, one.op, one.expected.known.clause) == (backend.label, op, cell.clause)
+                    ]
+                    _clause(suite, cell, [b for b in buckets if b.op == op and b.clause == cell.clause], says)
             for bucket in buckets:
                 if bucket.op == op and bucket.clause is None:
                     _problem(_testcase(suite, suite.get("name", ""), "no clause to blame"), [bucket])
@@ -51,13 +58,18 @@ def _whole_run(root: ElementTree.Element, backend: BackendSummary) -> None:
         ElementTree.SubElement(case, "error", type="incomplete", message=xml_text(" ".join(backend.why)))
 
 
-def _clause(suite: ElementTree.Element, cell: Cell, buckets: list[Bucket]) -> None:
+def _clause(suite: ElementTree.Element, cell: Cell, buckets: list[Bucket], unmet: list[str]) -> None:
     case = _testcase(suite, suite.get("name", ""), cell.clause or "")
-    if cell.state == "fail":
-        _problem(case, buckets, f"broken in {figure(cell)} cases")
+    new = [bucket for bucket in buckets if bucket.known is None]
+    if cell.state == "fail" or unmet:
+        broken = f"broken in {figure(cell)} cases" if cell.state == "fail" else ""
+        _problem(case, new, "; ".join(filter(None, (*unmet, broken))))
+    elif cell.state == "known":
+        message = "; ".join(bucket.known.words for bucket in buckets if bucket.known)
+        ElementTree.SubElement(case, "skipped", message=xml_text(f"broken in {figure(cell)} cases, {message}"))
     elif cell.state in ("should_fail", "differs"):
         lines = [f"{'should' if cell.state == 'should_fail' else 'may'}: broken in {figure(cell)} cases"]
-        ElementTree.SubElement(case, "system-out").text = xml_text("\n".join([*lines, *map(_text, buckets)]))
+        ElementTree.SubElement(case, "system-out").text = xml_text("\n".join([*lines, *map(_text, new)]))
     elif cell.state != "pass":
         ElementTree.SubElement(case, "skipped", message=cell.state.replace("_", " "))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.report.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.runner.known_entry import Expected
 
 
 def as_markdown(report: Report, folder: str = "") -> str:
@@ -33,7 +34,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
                 held_of(b.must),
                 held_of(b.should),
                 f"{b.cases:,}",
-                f"{b.failing:,}",
+                f"{b.failing:,}" + (f" ({b.known:,} known)" if b.known else ""),
                 f"{b.cases_per_second:,.0f}" if b.cases_per_second else "–",
             )
             for b in report.backends
@@ -44,9 +45,14 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Operations", "")
     yield from _matrix(report)
     yield from ("", "## Failures", "")
-    if not report.buckets:
-        yield "None."
-    for bucket in report.buckets:
+    new = [bucket for bucket in report.buckets if bucket.known is None]
+    known = [bucket for bucket in report.buckets if bucket.known is not None]
+    if not new:
+        yield "None." if not known else "None that is new."
+    for bucket in new:
+        yield from _bucket(bucket, folder)
+    yield from ("", "## Known failures", "") if known else ()
+    for bucket in known:
         yield from _bucket(bucket, folder)
     if report.never_exercised:
         yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
@@ -85,11 +91,20 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
     where = f"**{escaped(bucket.backend)}**, {escaped(bucket.op)}"
     yield f"- {where}: {clause} ({bucket.requirement}) {escaped(bucket.outcome)}, {many}"
     link = f" [More](<{bucket.link}>)" if bucket.link and not re.search(r"[<>\s]", bucket.link) else ""
-    yield f"  - {escaped(bucket.explanation)}{link}" if bucket.explanation else "  - Not yet explained."
+    if bucket.known is not None:
+        yield f"  - {_known(bucket.known)}"
+    if bucket.explanation or bucket.known is None:
+        yield f"  - {escaped(bucket.explanation)}{link}" if bucket.explanation else "  - Not yet explained."
     if bucket.detail:
         yield f"  - Seen: {escaped(bucket.detail)}"
     if bucket.file:
         yield f"  - `{replay(bucket, folder)}`"
+
+
+def _known(expected: Expected) -> str:
+    issue = expected.known.issue.strip()
+    says = f" {escaped(expected.where)}: {escaped(expected.says)}." if expected.says else ""
+    return f"{escaped(expected.terms)}: [{escaped(issue)}](<{issue}>).{says}"
 
 
 def replay(bucket: Bucket, folder: str) -> str:

@@ -31,10 +31,10 @@ def count(judged: Sequence[Column]) -> Counts:
 def _count(column: Column, known: Mapping[str, set[str]]) -> Mapping[Key, Counter[str]]:
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for record in column.records:
-        blamed = column.blamed.get(record.case, {})
-        counts[record.op, None, record.dtype].update(op_words(record, blamed))
+        blamed, known_clauses = column.blamed.get(record.case, {}), column.known.get(record.case, set())
+        counts[record.op, None, record.dtype].update(op_words(record, blamed, known_clauses))
         for clause in speaking(record, blamed.keys(), known):
-            counts[record.op, clause, record.dtype].update(clause_words(record, clause, blamed))
+            counts[record.op, clause, record.dtype].update(clause_words(record, clause, blamed, known_clauses))
     return counts
 
 

@@ -12,7 +12,7 @@ from conformance.report.matrix import Counts, cells, count, rows
 from conformance.report.qualification import UNQUALIFIED, Qualification
 from conformance.report.run import Run
 from conformance.report.specification import ClauseText
-from conformance.report.summary import Report, RunSummary
+from conformance.report.summary import KnownFailure, Report, RunSummary
 from conformance.report.tally import FAILING
 from conformance.report.verdict import backend_summary
 
@@ -40,6 +40,7 @@ def summarise(
         clauses=tuple(specification),
         cells=tuple(cells(judged, counts, rows(specification, counts))),
         buckets=found,
+        known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
         mutants=qualification.mutants,
         uncovered=qualification.uncovered,
@@ -78,6 +79,20 @@ def _never(runs: Iterable[Run], specification: Iterable[ClauseText], exercised: 
     yield from sorted(told - exercised - set(known))
 
 
+def _known(judged: Sequence[Column]) -> Iterable[KnownFailure]:
+    for column in judged:
+        for record in column.replayed:
+            if record.expected is not None:
+                yield KnownFailure(
+                    backend=column.label,
+                    op=record.op,
+                    case=record.case,
+                    outcome=record.outcome,
+                    detail=record.detail,
+                    expected=record.expected,
+                )
+
+
 def _warnings(
     runs: Sequence[Run], judged: Sequence[Column], counts: Counts, specification: Sequence[ClauseText]
 ) -> Iterable[str]:
@@ -90,6 +105,9 @@ def _warnings(
     strange = {c for by_cell in counts.values() for _, c, _ in by_cell if c is not None and c not in known}
     if strange:
         yield f"Clauses that this version of the specification does not have: {', '.join(sorted(strange))}."
+    for one in _known(judged):
+        if not one.expected.met:
+            yield f"{one.backend}: {one.expected.where}: {one.case} {one.expected.says}."
     for column in judged:
         if column.unstable:
             yield f"{column.label}: {column.unstable} cases ended differently in different runs; the worst is shown."

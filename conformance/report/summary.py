@@ -12,6 +12,7 @@ from conformance.report.explanations import Explanation
 from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
+from conformance.runner.known_entry import Expected
 
 MARK: Final = "mesh-conformance report"
 """Stands near the beginning of every file a report writes, so that it overwrites only its own."""
@@ -40,13 +41,17 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Numbers of clauses of one requirement, each counted once whatever operations it was exercised in."""
+    """Numbers of clauses of one requirement, each counted once whatever operations it was exercised in.
+
+    ``known`` are those of the ``broken`` ones that only known failures are to blame for.
+    """
 
     held: int = 0
     broken: int = 0
     shadowed: int = 0
     unsupported: int = 0
     not_run: int = 0
+    known: int = 0
 
     @property
     def total(self) -> int:
@@ -58,7 +63,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One judged backend. ``label`` is unique in the report, ``name`` is what ``-b`` takes.
 
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
-    counts cases that had different outcomes in different runs (the worst one is shown).
+    counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
+    ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
     """
 
     label: str
@@ -80,6 +86,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     under_claimed: dict[str, int]
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
+    known: int = 0
+    known_only: bool = False
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +105,7 @@ class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     """Failures with one operation, blamed clause and outcome, shown by their smallest case.
 
     ``file`` is that case's file, relative to the report; ``minimal`` says that no listed reduction of it still fails.
+    A ``known`` bucket is of one entry and its stored case.
     """
 
     backend: str
@@ -115,6 +124,18 @@ class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     example: Example
     explanation: str | None = None
     link: str | None = None
+    known: Expected | None = None
+
+
+class KnownFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A known failure that was replayed on a backend (by label): how its case ended, and what was expected."""
+
+    backend: str
+    op: str
+    case: str
+    outcome: Outcome
+    detail: str | None
+    expected: Expected
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,6 +148,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     clauses: tuple[ClauseText, ...]
     cells: tuple[Cell, ...]
     buckets: tuple[Bucket, ...]
+    known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()
     uncovered: tuple[Uncovered, ...] = ()

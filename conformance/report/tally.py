@@ -12,7 +12,7 @@ import msgspec
 from conformance.judging.clause import Outcome, Requirement
 from conformance.runner.log import CaseRecord
 
-State = Literal["fail", "should_fail", "differs", "pass", "shadowed", "unsupported", "not_run"]
+State = Literal["fail", "should_fail", "known", "differs", "pass", "shadowed", "unsupported", "not_run"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """Worst first."""
 
@@ -21,14 +21,20 @@ FAILING: Final[frozenset[Outcome]] = frozenset({"failed", "errored", "crashed", 
 
 SEVERITY: Final[dict[str, int]] = {"must": 0, "should": 1, "may": 2}
 
-_WORDS: Final = ("cases", "held", "must", "should", "may", "shadowed")
+_TOLD: Final[dict[str, State]] = {
+    "must": "fail", "should": "should_fail", "known": "known", "may": "differs", "held": "pass", "shadowed": "shadowed",
+}  # fmt: skip
+"""The state that each word of a tally gives a cell; the first that counts anything decides."""
+
+_WORDS: Final = ("cases", "held", "must", "should", "may", "known", "shadowed")
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Numbers of distinct cases.
 
     ``held``: the clause held, or the operation passed. ``must``, ``should``, ``may``: the clause (of an operation: the
-    worst clause) is to blame, by requirement. ``shadowed``: the clause was broken, but another one is to blame.
+    worst clause) is to blame, by requirement. ``known``: it is to blame, and the failure is known. ``shadowed``: the
+    clause was broken, but another one is to blame.
     ``outcomes``: by outcome of the case.
     """
 
@@ -37,6 +43,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     must: int = 0
     should: int = 0
     may: int = 0
+    known: int = 0
     shadowed: int = 0
     outcomes: dict[str, int] = {}
 
@@ -51,34 +58,31 @@ def freeze(counts: Mapping[str, int]) -> Tally:
 
 def state(tally: Tally) -> State:
     """Return the state of a cell: the worst that happened, otherwise the best that was shown."""
-    if tally.must:
-        return "fail"
-    if tally.should:
-        return "should_fail"
-    if tally.may:
-        return "differs"
-    if tally.held:
-        return "pass"
-    if tally.shadowed:
-        return "shadowed"
-    return "unsupported" if tally.outcomes.get("unsupported") else "not_run"
+    told = next((found for word, found in _TOLD.items() if getattr(tally, word)), None)
+    return told or ("unsupported" if tally.outcomes.get("unsupported") else "not_run")
 
 
-def op_words(record: CaseRecord, blamed: Mapping[str, Requirement]) -> Iterable[str]:
-    """Yield what a case counts as for its operation; a failure no clause explains weighs like a *must*."""
+def op_words(record: CaseRecord, blamed: Mapping[str, Requirement], known: AbstractSet[str]) -> Iterable[str]:
+    """Yield what a case counts as for its operation; a failure no clause explains weighs like a *must*.
+
+    ``known`` are the clauses that known failures are to blame for.
+    """
     yield from ("cases", record.outcome)
-    worst = min(blamed.values(), key=SEVERITY.__getitem__, default="must")
+    new = [requirement for clause, requirement in blamed.items() if clause not in known]
+    worst = min(new, key=SEVERITY.__getitem__, default="must")
     if record.outcome in FAILING:
-        yield worst
+        yield "known" if blamed and not new else worst
     elif record.outcome == "passed":
         yield "held"
 
 
-def clause_words(record: CaseRecord, clause: str, blamed: Mapping[str, Requirement]) -> Iterable[str]:
+def clause_words(
+    record: CaseRecord, clause: str, blamed: Mapping[str, Requirement], known: AbstractSet[str]
+) -> Iterable[str]:
     """Yield what a case counts as for one clause that speaks about it."""
     yield from ("cases", record.outcome)
     if clause in blamed:
-        yield blamed[clause]
+        yield "known" if clause in known else blamed[clause]
     elif record.clauses.get(clause) == "broken":
         yield "shadowed"
     elif record.clauses.get(clause) == "held":

@@ -21,7 +21,7 @@ TITLES: Final[dict[Verdict, str]] = {
 }
 
 _KEYS: Final[dict[State, str]] = {
-    "fail": "broken", "should_fail": "broken", "differs": "broken", "pass": "held",
+    "fail": "broken", "should_fail": "broken", "known": "broken", "differs": "broken", "pass": "held",
     "shadowed": "shadowed", "unsupported": "unsupported", "not_run": "not_run",
 }  # fmt: skip
 
@@ -43,7 +43,9 @@ def backend_summary(
     unclaimed = _unclaimed(column, scope)
     open_clauses = _open(column, states, specification, scope)
     failing = any(failure.requirement == "must" for _, failure in column.failures)
-    failing |= any(words["must"] for words in counts.values())
+    new = any(words["must"] for words in counts.values())
+    new |= any(failure.requirement == "must" and failure.known is None for _, failure in column.failures)
+    failing |= new
     verdict: Verdict
     if failing:
         verdict = "not_conformant"
@@ -59,7 +61,8 @@ def backend_summary(
         name=column.entry.name,
         runs=tuple(run.name for run in column.runs),
         verdict=verdict,
-        title=TITLES[verdict] + (" within its claims" if within else ""),
+        title=TITLES[verdict]
+        + (" within its claims" if within else ", known failures only" if failing and not new else ""),
         why=tuple(_why(column, per["must"], outcomes, scope, unclaimed, open_clauses, specification)),
         complete=complete,
         must=per["must"],
@@ -67,6 +70,8 @@ def backend_summary(
         may=per["may"],
         cases=len(column.records),
         failing=sum(outcomes[outcome] for outcome in FAILING),
+        known=sum(column.known.get(case, set()) >= blamed.keys() for case, blamed in column.blamed.items()),
+        known_only=failing and not new,
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES if outcomes[outcome]},
         seconds=round(column.seconds, 3),
         cases_per_second=round(asked / column.seconds, 1) if asked and column.seconds else None,
@@ -105,7 +110,8 @@ def _clause_counts(
     level: Requirement, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
 ) -> ClauseCounts:
     listed = [text for text in specification if text.requirement == level and (text.shared or text.op in scope)]
-    return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed))
+    known = sum(states[text.id] == "known" for text in listed)
+    return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed), known=known)
 
 
 def _open(
@@ -144,7 +150,9 @@ def _why(
     if not column.records:
         yield "No case was run."
     elif must.broken:
-        yield f"{must.broken} of {must.total} must clauses {'is' if must.broken == 1 else 'are'} broken."
+        share = "all" if must.known == must.broken else f"{must.known} of them"
+        known = f", {share} by known failures alone" if must.known else ""
+        yield f"{must.broken} of {must.total} must clauses {'is' if must.broken == 1 else 'are'} broken{known}."
     elif any(record.outcome in FAILING and record.case not in column.blamed for record in column.records):
         yield "There are failures that no clause explains; until one does they count like a broken must."
     elif must.held:

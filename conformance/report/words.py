@@ -10,6 +10,7 @@ from conformance.report.tally import State
 WORDS: Final[dict[State, str]] = {
     "fail": "fail",
     "should_fail": "should fails",
+    "known": "known",
     "differs": "differs",
     "pass": "pass",
     "shadowed": "shadowed",
@@ -20,6 +21,7 @@ WORDS: Final[dict[State, str]] = {
 GLYPHS: Final[dict[State, str]] = {
     "fail": "✗",
     "should_fail": "▲",
+    "known": "◆",
     "differs": "≈",
     "pass": "✓",
     "shadowed": "◐",
@@ -30,6 +32,7 @@ GLYPHS: Final[dict[State, str]] = {
 MEANINGS: Final[dict[State, str]] = {
     "fail": "a must clause is to blame for at least one failing case",
     "should_fail": "only should clauses are to blame",
+    "known": "only known failures, with issue, owner and expiry, are to blame; they were replayed and still fail",
     "differs": "a may clause does not hold; reported, never counted against a backend",
     "pass": "held in every case that another clause does not explain",
     "shadowed": "broken only together with a clause that explains the failure; nothing shown by itself",
@@ -43,7 +46,7 @@ VERDICT_GLYPHS: Final = {"conformant": "✓", "not_conformant": "✗", "incomple
 def figure(cell: Cell) -> str:
     """Return the numbers of a cell: ``3 of 40`` to blame, ``40`` held, ``30 of 40 run`` when some are unsupported."""
     tally = cell.tally
-    broken = tally.must + tally.should + tally.may
+    broken = tally.must + tally.should + tally.may or tally.known
     if broken:
         return f"{broken:,} of {tally.cases:,}"
     ran = tally.cases - tally.outcomes.get("unsupported", 0) - tally.outcomes.get("not_run", 0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from conformance.cases.case import Case, case_id
@@ -17,8 +18,21 @@ from conformance.runner.clock import Clock
 from conformance.runner.coverage import Coverage
 from conformance.runner.draws import draw_cases
 from conformance.runner.environment import digests, environment
+from conformance.runner.known import Replayed, known_failures, replay_known
+from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Judgeable, Lane
-from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Log, LogError, Record, read
+from conformance.runner.log import (
+    BackendEntry,
+    CaseRecord,
+    Failure,
+    Footer,
+    Header,
+    Log,
+    LogError,
+    Record,
+    case_file,
+    read,
+)
 from conformance.runner.meaning import meaning
 from conformance.runner.minimise import failures
 from conformance.runner.plan import Plan
@@ -31,6 +45,7 @@ class Result:
     """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
 
     ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
+    ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -38,11 +53,18 @@ class Result:
     never: tuple[str, ...]
     pairwise: Mapping[str, tuple[int, int]]
     seconds: float
+    known: tuple[Failure, ...] = ()
+    replayed: tuple[CaseRecord, ...] = ()
+
+    @property
+    def unmet(self) -> tuple[CaseRecord, ...]:
+        """Return the records of known failures that passed, failed in another way, or whose entry expired."""
+        return tuple(record for record in self.replayed if record.expected and not record.expected.met)
 
     @property
     def status(self) -> int:
-        """Return the exit status: 0 conformant, 1 a *must* clause fails, 3 nothing or not all was run."""
-        if any(failure.requirement == "must" for failure in self.failures):
+        """Return the exit status: 0 nothing new fails, 1 a *must* clause or an expectation does, 3 not all was run."""
+        if self.unmet or any(failure.requirement == "must" for failure in self.failures):
             return 1
         judged = all(sum(counts.values()) > counts.get("not_run", 0) == 0 for counts in self.counts.values())
         return 0 if judged and self.counts and not self.never else 3
@@ -55,6 +77,7 @@ class _Run:
     log: Log
     watch: Callable[[Record], None]
     counts: dict[str, Counter[str]] = field(default_factory=dict)
+    replayed: list[CaseRecord] = field(default_factory=list)
 
     def write(self, record: Record) -> None:
         self.log.write(record)
@@ -63,6 +86,7 @@ class _Run:
     def tell(self, record: Record) -> None:
         if isinstance(record, CaseRecord):
             self.counts.setdefault(record.backend, Counter())[record.outcome] += 1
+            self.replayed += [record] if record.expected else []
         self.watch(record)
 
 
@@ -71,17 +95,19 @@ def explore(
     workers: Mapping[str, Judgeable],
     directory: Path,
     *,
+    known: Sequence[KnownCase] = (),
     resume: bool = False,
     watch: Callable[[Record], None] = lambda record: None,
 ) -> Result:
     """Run ``plan`` on every worker, by name, and write ``directory/run.jsonl`` and the failing cases.
 
+    The ``known`` failures of these workers and operations are replayed first, whatever was resumed.
     ``watch`` sees every record as it is written. Raise ``LogError`` when the directory holds a log already
     and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
     header = _header(plan, workers)
-    kept = _kept(directory / "run.jsonl", header, resume=resume)
+    kept = _kept(directory / "run.jsonl", header, known, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch)
     lanes = [Lane(name, worker, run.write) for name, worker in workers.items()]
     if kept is None:
@@ -90,8 +116,10 @@ def explore(
         _take_over(record, lanes)
         run.tell(record)
     try:
+        today, late = datetime.now(UTC).date(), partial(_late, plan, began)
+        replayed = {lane.name: replay_known(known, lane, plan.ops, today, late) for lane in lanes}
         exercised = pass_one(plan, lanes, began)
-        found = tuple(_pass_two(plan, lanes, directory, run))
+        found = tuple(_pass_two(plan, lanes, replayed, directory, run))
         never = tuple(sorted(plan.clauses() - exercised))
         pairwise = _pairwise(lanes)
         seconds = time.monotonic() - began
@@ -107,7 +135,9 @@ def explore(
         )
     finally:
         run.log.close()
-    return Result(run.counts, found, never, pairwise, seconds)
+    new = tuple(failure for failure in found if failure.known is None)
+    still = tuple(failure for failure in found if failure.known is not None)
+    return Result(run.counts, new, never, pairwise, seconds, still, tuple(run.replayed))
 
 
 def pass_one(
@@ -127,7 +157,7 @@ def pass_one(
             subject = meaning(case)
         with clock.phase("judging"):
             exercised.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
-        late = plan.time_budget is not None and time.monotonic() - began > plan.time_budget
+        late = _late(plan, began)
         with clock.phase("waiting"):
             for lane in lanes:
                 if late:
@@ -148,20 +178,29 @@ def pass_one(
     return exercised
 
 
-def _pass_two(plan: Plan, lanes: Sequence[Lane], directory: Path, run: _Run) -> Iterator[Failure]:
-    """Minimise and record every way to fail."""
+def _pass_two(
+    plan: Plan, lanes: Sequence[Lane], replayed: Mapping[str, Sequence[Replayed]], directory: Path, run: _Run
+) -> Iterator[Failure]:
+    """Record every way to fail: those that are known with the cases they cover, the others minimised."""
 
     def store(name: str, case: Case) -> str:
-        file = Path("cases") / f"{name.replace('/', '_')}.json"
+        file = case_file(name)
         (directory / "cases").mkdir(exist_ok=True)
         save(case, directory / file)
-        return file.as_posix()
+        return file
 
     for lane in lanes:
         for op in plan.ops:
-            for failure in failures(lane, op, plan, store):
+            for failure in chain(
+                known_failures(replayed[lane.name], lane, op, store),
+                failures(lane, op, plan, store),
+            ):
                 run.write(failure)
                 yield failure
+
+
+def _late(plan: Plan, began: float) -> bool:
+    return plan.time_budget is not None and time.monotonic() - began > plan.time_budget
 
 
 def _pairwise(lanes: Sequence[Lane]) -> dict[str, tuple[int, int]]:
@@ -198,8 +237,11 @@ def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
     )
 
 
-def _kept(path: Path, header: Header, *, resume: bool) -> list[Record] | None:
-    """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew."""
+def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: bool) -> list[Record] | None:
+    """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
+
+    Records of known failures are left out: they are replayed, with what is expected of them now.
+    """
     if not path.exists():
         return None
     if not resume:
@@ -209,7 +251,9 @@ def _kept(path: Path, header: Header, *, resume: bool) -> list[Record] | None:
     for name in ("spec_digest", "reference_digest", "suites", "profile", "seed", "examples", "ops", "backends"):
         if getattr(old, name) != getattr(header, name):
             raise LogError(f"{path} is the log of another run: its {name} differ; choose another folder with -o")
-    return [old, *(record for record in records if isinstance(record, CaseRecord))]
+    again = {(one.entry.backend, one.entry.case) for one in known}
+    cases = [record for record in records if isinstance(record, CaseRecord) and record.expected is None]
+    return [old, *(record for record in cases if (record.backend, record.case) not in again)]
 
 
 def _take_over(record: Record, lanes: Sequence[Lane]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
 from conformance.backends.base import supported
@@ -14,6 +14,7 @@ from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer
 from conformance.runner.clock import Clock
+from conformance.runner.known_entry import Expected
 from conformance.runner.log import CaseRecord
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.waiting import Waitable
@@ -65,6 +66,7 @@ class Lane:
         self._pending: dict[int, tuple[str, str | None]] = {}
         self._probed: Counter[str] = Counter()
         self._recorded: set[str] = set()
+        self._covered: set[str] = set()
 
     def resume(self, record: CaseRecord, known: Verdict) -> None:
         """Take over the verdict of an earlier, unfinished run instead of asking again."""
@@ -125,15 +127,37 @@ class Lane:
         return self.verdicts[name]
 
     def failing(self, op: str) -> Iterator[str]:
-        """Yield the ids of the run's cases of ``op`` that failed in any way."""
+        """Yield the ids of the run's cases of ``op`` that failed in any way and that no known failure covers."""
         for name, subject in self.subjects.items():
-            if subject.step.op == op and self.verdicts[name].blame is not None:
+            if subject.step.op == op and self.verdicts[name].blame is not None and name not in self._covered:
                 yield name
 
-    def _record(
-        self, name: str, judged: Verdict, seconds: float = 0.0, note: str | None = None, *, under_claimed: bool = False
+    def cover(self, names: Iterable[str]) -> None:
+        """Take cases for those of a known failure."""
+        self._covered.update(names)
+
+    def replayed(
+        self, subject: Subject, judged: Verdict, expected: Expected, seconds: float = 0.0, note: str | None = None
     ) -> None:
-        subject = self.subjects[name]
+        """Record a known failure. One that fails in another way than it should is left among the failing cases."""
+        name = case_id(subject.case)
+        if expected.state == "changed":
+            self.subjects[name] = subject
+        self.seconds += seconds
+        self._record(name, judged, seconds, note, subject=subject, expected=expected)
+
+    def _record(
+        self,
+        name: str,
+        judged: Verdict,
+        seconds: float = 0.0,
+        note: str | None = None,
+        *,
+        subject: Subject | None = None,
+        under_claimed: bool = False,
+        expected: Expected | None = None,
+    ) -> None:
+        subject = subject or self.subjects[name]
         self.verdicts[name] = judged
         self._recorded.add(name)
         self._write(
@@ -152,5 +176,6 @@ class Lane:
                 detail=judged.detail,
                 note=note,
                 under_claimed=under_claimed,
+                expected=expected,
             )
         )

@@ -8,6 +8,7 @@ from typing import IO, Final
 import msgspec
 
 from conformance.judging.clause import Held, Outcome, Requirement
+from conformance.runner.known_entry import Expected
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +41,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause that speaks about the case
     (none when it was not judged).
     ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
-    evidence beside the verdict, such as a crash that did not come back.
+    evidence beside the verdict, such as a crash that did not come back. ``expected`` is a second axis: the case was
+    replayed because somebody said that it fails.
     """
 
     backend: str
@@ -57,14 +59,17 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     detail: str | None = None
     note: str | None = None
     under_claimed: bool = False
+    expected: Expected | None = None
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """One way in which a backend fails, by its smallest case.
 
     ``clause`` is to blame: no smaller case triggers fewer clauses and fails alike. ``file`` is the case,
-    relative to the log. ``explains`` lists the cases of the run that break every clause this one breaks.
-    ``minimal`` says that every listed reduction was tried and none still fails.
+    relative to the log. ``explains`` lists the cases of the run that break every clause this one breaks, and
+    ``alike`` other smallest cases that fail in the same way, stored beside the first.
+    ``minimal`` says that every listed reduction was tried and none still fails. A ``known`` failure is a stored
+    case that was replayed and not shrunk again.
     """
 
     backend: str
@@ -77,6 +82,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     detail: str
     minimal: bool
     explains: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+    known: Expected | None = None
 
 
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
@@ -96,6 +103,11 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
 
 Record = Header | CaseRecord | Failure | Footer
 DECODER: Final = msgspec.json.Decoder(Record)
+
+
+def case_file(name: str) -> str:
+    """Return where the case with this id is kept, relative to the log or file that names it."""
+    return f"cases/{name.replace('/', '_')}.json"
 
 
 class LogError(ValueError):

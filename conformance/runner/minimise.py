@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.case import Case, case_id
@@ -36,7 +37,7 @@ def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) 
     Two small cases show the same way when the same clause is to blame, with the same outcome and, where
     the implementation raised, the same kind of error: the smaller stands for both.
     """
-    found: dict[tuple[str, ...], tuple[Case, bool, list[str]]] = {}
+    found: dict[tuple[str, ...], _Way] = {}
     left = sorted(lane.failing(op), key=lambda name: _cost(lane.verdicts[name], lane.subjects[name].case))
     for _ in range(WAYS):
         if not left:
@@ -44,14 +45,16 @@ def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) 
         start = left[0]
         case, minimal = smallest(lane, op, start, plan)
         judged = lane.ask(case)
-        alike = [other for other in left if other == start or _explains(judged, lane.verdicts[other])]
+        alike = [other for other in left if other == start or explains(judged, lane.verdicts[other])]
         left = [other for other in left if other not in alike]
-        way = (_to_blame(lane, op, judged).id, judged.outcome, _kind_of_error(judged))
-        before = found.setdefault(way, (case, minimal, []))
-        least = min(before, (case, minimal, []), key=lambda one: _cost(lane.ask(one[0]), one[0]))
-        found[way] = (*least[:2], before[2] + alike)
-    for case, minimal, explains in found.values():
-        judged, name = lane.ask(case), case_id(case)
+        way = found.setdefault((_to_blame(lane, op, judged).id, judged.outcome, _kind_of_error(judged)), _Way())
+        way.smallest[case_id(case)] = case, minimal
+        way.explains.extend(alike)
+    for way in found.values():
+        name, *others = sorted(way.smallest, key=lambda one: _cost(lane.verdicts[one], way.smallest[one][0]))
+        (case, minimal), judged = way.smallest[name], lane.verdicts[name]
+        for other in others:
+            save(other, way.smallest[other][0])
         clause = _to_blame(lane, op, judged)
         yield Failure(
             backend=lane.name,
@@ -63,8 +66,17 @@ def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) 
             file=save(name, case),
             detail=judged.detail or "",
             minimal=minimal,
-            explains=tuple(explains),
+            explains=tuple(way.explains),
+            alike=tuple(others),
         )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The smallest cases of one way to fail, by id, and whether each is minimal; and the cases they explain."""
+
+    smallest: dict[str, tuple[Case, bool]] = field(default_factory=dict)
+    explains: list[str] = field(default_factory=list)
 
 
 def _kind_of_error(judged: Verdict) -> str:
@@ -119,19 +131,25 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
     left out does when what breaks is NaN; over the run, few cases of the one fail and most of the other.
     """
     clauses = clauses_of(op)
-    assert judged.blame is not None
-    tier = specificity(judged.blame, clauses)[:2]
-    rivals = [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]
     run = [lane.verdicts[name].clauses for name, subject in lane.subjects.items() if subject.step.op == op]
 
     def rate(clause: Clause) -> tuple[float, int]:
         spoke = [held[clause.id] for held in run if clause.id in held]
         return spoke.count("broken") / max(len(spoke), 1), clauses.index(clause)
 
-    return max(rivals, key=rate)
+    return max(rivals(op, judged), key=rate)
 
 
-def _explains(smaller: Verdict, other: Verdict) -> bool:
+def rivals(op: str, judged: Verdict) -> list[Clause]:
+    """Return the most particular clauses that a failing case of ``op`` breaks: those that can be to blame."""
+    clauses = clauses_of(op)
+    assert judged.blame is not None
+    tier = specificity(judged.blame, clauses)[:2]
+    return [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]
+
+
+def explains(smaller: Verdict, other: Verdict) -> bool:
+    """Return whether a case fails with the outcome of a smaller one, and breaks every clause that one breaks."""
     return smaller.outcome == other.outcome and _broken(smaller) <= _broken(other)
 
 

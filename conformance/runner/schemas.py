@@ -1,4 +1,7 @@
-"""The published JSON Schema of one line of a run log; ``python -m conformance.runner.schemas`` writes it again."""
+"""The published JSON Schemas of a line of a run log and of a file of known failures.
+
+``python -m conformance.runner.schemas`` writes them again.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 import msgspec
 
 from conformance.cases.schemas import FOLDER, published, written
+from conformance.runner.known_entry import Known
 from conformance.runner.log import Record
 
 
@@ -18,5 +22,11 @@ def run_schema() -> dict[str, Any]:
     return published("run", "One line of a run log", schema)
 
 
+def known_schema() -> dict[str, Any]:
+    """Return the schema of the file; that names exist, and which day it is, can only be checked by reading one."""
+    return published("known", "Known failures", msgspec.json.schema(tuple[Known, ...]))
+
+
 if __name__ == "__main__":
     (FOLDER / "run.schema.json").write_text(written(run_schema()))
+    (FOLDER / "known.schema.json").write_text(written(known_schema()))

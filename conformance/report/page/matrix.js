@@ -20,6 +20,7 @@ async function readData() {
 function stateOf(counts) {
   if (counts.must) return "fail";
   if (counts.should) return "should_fail";
+  if (counts.known) return "known";
   if (counts.may) return "differs";
   if (counts.held) return "pass";
   if (counts.shadowed) return "shadowed";
@@ -35,7 +36,7 @@ function cellAt(row, column, dtypes = []) {
 }
 
 function figureOf(counts) {
-  const broken = counts.must + counts.should + counts.may;
+  const broken = counts.must + counts.should + counts.may || counts.known;
   const ran = counts.cases - counts.unsupported - counts.not_run;
   const [part, word] = broken ? [broken, ""] : ran < counts.cases ? [ran, " run"] : [counts.held, ""];
   const all = counts.cases.toLocaleString("en");
@@ -128,9 +129,9 @@ function drawBuckets(query) {
     const words = query.words.length ? `${names[bucket.dataset.op]} ${bucket.textContent}`.toLowerCase() : "";
     const fits = bucketMatches(query, bucket.dataset, words);
     bucket.hidden = !fits;
-    if (fits) backends.add(bucket.dataset.backend);
+    if (fits) backends.add(bucket.dataset.group);
     shown += fits;
   }
-  for (const title of document.querySelectorAll("#buckets h3")) title.hidden = !backends.has(title.dataset.backend);
+  for (const title of document.querySelectorAll("#buckets h3")) title.hidden = !backends.has(title.dataset.group);
   return `${shown} of ${counted(all.length, "failure")}`;
 }

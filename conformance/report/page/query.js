@@ -3,7 +3,7 @@
 
 const KEYS = ["op", "clause", "backend", "outcome", "dtype", "requirement", "is"];
 const IS = {
-  failing: ["fail", "should_fail"], passing: ["pass"], fail: ["fail"], should_fail: ["should_fail"], differs: ["differs"],
+  failing: ["fail", "should_fail"], passing: ["pass"], known: ["known"], fail: ["fail"], should_fail: ["should_fail"], differs: ["differs"],
   shadowed: ["shadowed"], unsupported: ["unsupported"], not_run: ["not_run"],
 };
 
@@ -45,7 +45,7 @@ function cellMatches(query, cell) {
 }
 
 function bucketMatches(query, data, words) {
-  const state = { must: "fail", should: "should_fail", may: "differs" }[data.requirement];
+  const state = data.known ? "known" : { must: "fail", should: "should_fail", may: "differs" }[data.requirement];
   return contains(query.op, data.op) && contains(query.clause, data.clause) && contains(query.backend, data.backend)
     && equals(query.outcome, data.outcome) && equals(query.requirement, data.requirement)
     && (!query.is.length || wantedStates(query).includes(state))

@@ -1,0 +1,87 @@
+"""``conformance known``: from the failures of a run to a file of known failures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from conformance.cases.codec import load
+from conformance.cli.names import Names, checked
+from conformance.cli.problems import Problem
+from conformance.cli.progress import printer
+from conformance.report import read_run
+from conformance.runner.known_file import KnownError, entry_of, read_known, write_known
+from conformance.runner.log import case_file
+from conformance.specs import every_clause
+
+
+@click.command("known")
+@click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("-o", "--output", "path", type=click.Path(path_type=Path), required=True, help="File to write or add to.")
+@click.option("--issue", required=True, help="Address under which the failures are followed up.")
+@click.option("--owner", required=True, help="Who answers for them.")
+@click.option("--expiry", metavar="YYYY-MM-DD", required=True, help="Last day on which they are expected.")
+@click.option("-b", "--backend", "names", type=Names(), default=(), help="Only failures of these backends.")
+@click.option("--clause", "clauses", type=Names(), default=(), help="Only these clauses [default: every must].")
+@click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
+def command(
+    directory: Path,
+    path: Path,
+    issue: str,
+    owner: str,
+    expiry: str,
+    names: tuple[str, ...],
+    clauses: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Write the failures of RUN that are new into a file for `conformance run --known`, their cases beside it.
+
+    What is in the file already stays; with --clause each group of failures gets the issue of its own.
+    """
+    run = read_run(directory)
+    wanted = checked("clause", clauses, every_clause())
+    judged = [entry.name for entry in run.header.backends]
+    backends = checked("backend of this run", names, judged) or tuple(judged)
+    earlier = read_known(path, judged) if path.exists() else ()
+    there = {(one.entry.case, one.entry.backend) for one in earlier}
+    chosen = [
+        (case, failure)
+        for failure in run.failures
+        if failure.known is None and failure.backend in backends
+        if (failure.clause in wanted if wanted else failure.requirement == "must")
+        for case in (failure.case, *failure.alike)
+    ]
+    if not chosen:
+        told = f"of {', '.join(wanted)}" if wanted else "of a must clause; name others with --clause"
+        cut = f" ({run.why_incomplete})" if run.why_incomplete else ""
+        raise Problem(f"{directory} has no new failure {told}{cut}")
+    try:
+        entries = [
+            entry_of(
+                {
+                    "case": case,
+                    "backend": failure.backend,
+                    "clause": failure.clause,
+                    "outcome": failure.outcome,
+                    "issue": issue,
+                    "owner": owner,
+                    "expiry": expiry,
+                }
+            )
+            for case, failure in chosen
+            if (case, failure.backend) not in there
+        ]
+    except KnownError as error:
+        raise click.UsageError(str(error)) from None
+    cases = [load(run.directory / case_file(entry.case)) for entry in entries]
+    write_known(path, [*(one.entry for one in earlier), *entries], cases)
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(entries)).decode())
+    else:
+        console = printer()
+        for entry in entries:
+            console.print(f"{entry.backend}: {entry.clause} ({entry.outcome}): {entry.case}", markup=False)
+        console.print(f"{len(entries)} new and {len(earlier)} earlier known failures: {path}", markup=False)
+    return 0
