@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -34,7 +35,7 @@ SMALL = ("--conformance-examples", "100", "--conformance-run-dir", "out", "-p", 
 def vendor(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """Return a project with a wrong backend and a test of its own."""
     pytester.makepyfile(wrong_vendor=WRONG, test_own="def test_own():\n    pass\n")
-    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path), prepend=os.pathsep)
     return pytester
 
 
@@ -130,3 +131,32 @@ def test_an_earlier_run_is_not_overwritten(vendor: pytest.Pytester) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*exists: choose another folder with -o*"])
     assert (vendor.path / "out" / "run.jsonl").read_text() == '"mine"'
+
+
+def test_known_failures_are_expected_and_one_that_passes_fails(vendor: pytest.Pytester) -> None:
+    words = ("wrong_vendor:Wrong", "--op", "broadcast", "--suite", "collectives", "--examples", "100", "-o", "first")
+    conformance(vendor, "run", "-b", *words)
+    who = ("--issue", "https://acme.example/7", "--owner", "Ann", "--expiry", "2999-12-31")
+    conformance(vendor, "known", "first", "-o", "known.json", *who)
+    arguments = ("--conformance-known", "known.json", "-k", "broadcast.C1", "-rx", *SMALL)
+    result = vendor.runpytest_subprocess("--conformance-backend", "wrong_vendor:Wrong", *arguments)
+    result.assert_outcomes(xfailed=1)
+    result.stdout.fnmatch_lines(["*known failure, owner Ann, expires 2999-12-31: https://acme.example/7*"])
+    other = ("--conformance-run-dir", "next")
+    text = (vendor.path / "known.json").read_text()
+    (vendor.path / "known.json").write_text(text.replace("wrong_vendor:Wrong", "reference"))
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", *arguments, *other)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*known.json:*passes although it is known to fail*"])
+
+
+def test_a_known_failure_that_is_not_in_order_is_a_usage_error(vendor: pytest.Pytester) -> None:
+    (vendor.path / "known.json").write_text('[\n{"case": 5}]')
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", "--conformance-known", "known.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: known.json:2: *case should be the id that a log and the case file have*"])
+
+
+def conformance(vendor: pytest.Pytester, *words: str) -> None:
+    """Run the command in the vendor's project; a run that fails is no error here."""
+    subprocess.run([sys.executable, "-m", "conformance", *words], cwd=vendor.path, check=False, capture_output=True)

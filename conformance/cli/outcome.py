@@ -101,9 +101,12 @@ def show(console: Console, result: Result, directory: Path) -> None:
         )
     for failure in result.known:
         if failure.known is not None:
-            cases = f"{failure.outcome}, {len(failure.explains)} cases"
+            many = f"{failure.outcome}, {len(failure.explains)} cases"
             console.print(
-                escape(f"{failure.backend}: {failure.op} breaks {failure.clause} ({cases}), a {failure.known.words}")
+                escape(
+                    f"{failure.backend}: {failure.op} breaks {failure.clause} ({many}), a {failure.known.words} "
+                    f"({failure.known.where})"
+                )
             )
     for record in result.unmet:
         if record.expected is not None:

@@ -117,7 +117,7 @@ def explore(
         run.tell(record)
     try:
         today, late = datetime.now(UTC).date(), partial(_late, plan, began)
-        replayed = {lane.name: replay_known(known, lane, plan.ops, today, late) for lane in lanes}
+        replayed = {lane.name: replay_known(known, lane, plan, today, late) for lane in lanes}
         exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, replayed, directory, run))
         never = tuple(sorted(plan.clauses() - exercised))

@@ -21,6 +21,7 @@ from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
 from conformance.runner.minimise import explains, rivals
+from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
 
 CHANCE: Final = 1000
@@ -37,16 +38,16 @@ class Replayed:
 
 
 def replay_known(
-    known: Sequence[KnownCase], lane: Lane, ops: Sequence[str], today: date, late: Callable[[], bool]
+    known: Sequence[KnownCase], lane: Lane, plan: Plan, today: date, late: Callable[[], bool]
 ) -> list[Replayed]:
-    """Replay and record the known failures of the lane's backend and of ``ops``; when ``late`` says so, none."""
+    """Replay and record the known failures of the lane's backend and of ``plan``; when ``late`` says so, none."""
     found = []
     for one in known:
-        if one.entry.backend != lane.name or one.subject.step.op not in ops:
+        if one.entry.backend != lane.name or one.subject.step.op not in plan.ops or one.suite not in plan.suites:
             continue
         judged, failed, seconds, note = _asked(one, lane, late)
         expected = _expectation(one, judged, failed, today)
-        lane.replayed(one.subject, judged, expected, seconds, note)
+        lane.replayed(one.subject, one.suite, judged, expected, seconds, note)
         found.append(Replayed(one, judged, expected))
     return found
 

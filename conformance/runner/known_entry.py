@@ -50,7 +50,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     outcome: FailingOutcome
     issue: Annotated[str, Meta(pattern=r"^https?://[^\s<>]+$")]
     owner: Annotated[str, Meta(pattern=r"\S")]
-    expiry: date
+    expiry: Annotated[date, Meta(extra_json_schema={"pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"})]
     flaky: Flaky | None = None
 
     @property

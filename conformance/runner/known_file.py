@@ -21,7 +21,7 @@ from conformance.judging.verdict import applicable
 from conformance.runner.known_entry import MOST_RUNS, FailingOutcome, Known
 from conformance.runner.log import case_file
 from conformance.runner.meaning import meaning
-from conformance.specs import OPS, clauses_of
+from conformance.specs import OPS, clauses_of, every_clause
 
 RIGHT: Final = {
     "case": "the id that a log and the case file have, such as broadcast/int32-2/0123456789ab",
@@ -50,6 +50,11 @@ class KnownCase:
     where: str
     expiry_where: str
     subject: Subject
+
+    @property
+    def suite(self) -> str:
+        """Return the suite of the clause."""
+        return every_clause()[self.entry.clause].suite
 
 
 class _Wrong(ValueError):
@@ -138,7 +143,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, Any]]:
             if text[at : at + 1] == "]":
                 raise _Wrong("it is not JSON: a comma before the closing bracket", at=at)
         elif text[at : at + 1] != "]":
-            raise _Wrong("it is not JSON: a comma or the closing bracket is missing", at=at)
+            raise _Wrong("it is not JSON: a comma or the closing bracket is missing", at=end)
     if _skip(text, at + 1) != len(text):
         raise _Wrong("it is not JSON: there is more after the closing bracket", at=_skip(text, at + 1))
 

@@ -137,10 +137,17 @@ class Lane:
         self._covered.update(names)
 
     def replayed(
-        self, subject: Subject, judged: Verdict, expected: Expected, seconds: float = 0.0, note: str | None = None
+        self,
+        subject: Subject,
+        suite: str,
+        judged: Verdict,
+        expected: Expected,
+        seconds: float = 0.0,
+        note: str | None = None,
     ) -> None:
         """Record a known failure. One that fails in another way than it should is left among the failing cases."""
         name = case_id(subject.case)
+        self.suites[name] = suite
         if expected.state == "changed":
             self.subjects[name] = subject
         self.seconds += seconds
