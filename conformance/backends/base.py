@@ -3,6 +3,11 @@
 The smallest backend is a subclass with one method for each operation it supports. A method takes the
 operands, each a list of arrays with one block a rank, and by keyword ``groups`` (tuples of ranks) and the
 operation's attributes; it returns one block a rank, or raises.
+
+Programs with effects ask for more, of backends that claim the feature ``effects`` alone. ``into``: the method takes
+``out`` by keyword too, blocks to write the result into, and returns them, or ``None``. ``start``: ``start_NAME`` takes
+what ``NAME`` takes and returns anything, of which ``wait`` makes what ``NAME`` returns. Buffers, views, ``assign``,
+``copy`` and ``free`` are NumPy's here: the blocks a method gets are the real storage.
 """
 
 from __future__ import annotations
@@ -10,20 +15,25 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from conformance.cases.case import Case
+from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
+from conformance.cases.effects import window
 from conformance.cases.features import Features
 from conformance.cases.layout import place
 from conformance.cases.observation import Category, Observation, RankError, Touched
-from conformance.cases.program import rank_groups
+from conformance.cases.program import EFFECTS, Program, Step, rank_groups
 from conformance.cases.tensor import Tensor, from_array, to_array
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
 Placed = dict[str, list[tuple[Array, Array]]]
+
+POISON: Final = 0xDB
+"""Byte that fills freed storage."""
 
 
 class Unsupported(NotImplementedError):
@@ -39,10 +49,11 @@ class Backend:
     def claims(self) -> Claims:
         """Return, for each supported operation, the features it is limited to (``conformance.cases.features``).
 
-        ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited.
+        ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited, but for
+        ``effects``, of which an operation that does not name them has none.
         By default every public method is an operation without limits.
         """
-        own = {name for name in dir(type(self)) if not name.startswith("_")} - set(dir(Backend))
+        own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
         return {name: {} for name in sorted(own) if callable(getattr(self, name))}
 
     def describe(self) -> dict[str, str]:
@@ -72,30 +83,107 @@ class Backend:
     def close(self) -> None:
         """Release processes and devices."""
 
+    def wait(self, ticket: Any) -> Any:
+        """Return the blocks of a collective whose ``start_NAME`` returned ``ticket``; it may be asked for twice."""
+        raise Unsupported(f"{type(self).__name__} has no wait for {ticket!r}")
+
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the steps in order: each operand of a method that takes one, all at once for a method that takes more."""
         values: dict[str, Any] = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         for step in case.program.steps:
-            method = getattr(self, step.op, None)
-            if method is None:
-                raise Unsupported(f"{type(self).__name__} has no {step.op}")
-            groups = rank_groups(case.program.mesh, step.axes, step.groups)
-            operands = [values[name] for name in step.inputs]
-            if _operands(method) != 1:
-                result = method(*operands, **step.attrs, groups=groups)
-                values.update(zip(step.outputs, [result], strict=False))
-                continue
-            for operand, target in zip(operands, step.outputs, strict=True):
-                values[target] = method(operand, **step.attrs, groups=groups) if step.axes else _alone(operand)
+            taken = [values[name] for name in step.inputs]
+            if step.op in EFFECTS:
+                made = self._effect(case, placed, step, taken)
+            else:
+                made = self._collective(case.program, step, taken, [values[name] for name in step.into])
+            values.update(zip(step.outputs, made, strict=False))
         return tensors({name: values[name] for name in case.program.results})
 
+    def _collective(self, program: Program, step: Step, operands: list[Any], targets: list[Any]) -> list[Any]:
+        """Return the results of a collective, or its tickets."""
+        name = f"start_{step.op}" if step.start else step.op
+        method = getattr(self, name, None)
+        if method is None:
+            raise Unsupported(f"{type(self).__name__} has no {name}")
+        if targets and len(targets) != len(step.outputs):
+            raise ValueError(f"{len(step.outputs)} results cannot go into {len(targets)} targets")
+        groups = rank_groups(program.mesh, step.axes, step.groups)
+        if _operands(method) != 1:
+            return [_called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})]
+        results = []
+        for operand, target in zip(_read_first(operands, targets), targets or [None] * len(operands), strict=True):
+            if step.axes:
+                results.append(_called(method, [operand], target, {**step.attrs, "groups": groups}))
+            else:
+                results.append(_Ready(_alone(operand, target)) if step.start else _alone(operand, target))
+        return results
 
-def _alone(blocks: list[Array]) -> list[Array]:
+    def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:
+        """Return the outputs of a step that is no collective."""
+        if step.op == "buffer":
+            placed[step.outputs[0]] = placed_operand(case.inputs[step.inputs[0]])
+            return [[view for _, view in placed[step.outputs[0]]]]
+        if step.op == "view":
+            return [[window(block, step) for block in taken[0]]]
+        if step.op == "copy":
+            return [[np.array(block) for block in taken[0]]]
+        if step.op == "done":
+            return [ticket.blocks if isinstance(ticket, _Ready) else self.wait(ticket) for ticket in taken]
+        if step.op == "assign":
+            written(taken[0], [np.array(block) for block in taken[1]])
+        else:
+            poison(taken[0])
+        return []
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """The ticket of a collective over no axis, of which a backend is asked nothing."""
+
+    blocks: list[Array]
+
+
+def _called(method: Callable[..., Any], operands: list[Any], target: Any, keywords: dict[str, Any]) -> Any:
+    """Return what a method returns, or the target where that is nothing."""
+    if target is None:
+        return method(*operands, **keywords)
+    result = method(*operands, **keywords, out=target)
+    return target if result is None else result
+
+
+def _read_first(operands: list[Any], targets: list[Any]) -> list[Any]:
+    """Return the operands, a copy of each that shares memory with the target of one before it."""
+    return [
+        [np.array(block) for block in operand]
+        if any(map(np.may_share_memory, operand * at, [block for target in targets[:at] for block in target]))
+        else operand
+        for at, operand in enumerate(operands)
+    ]
+
+
+def _alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
     """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
     kinds = {(block.dtype, block.shape) for block in blocks}
     if len(kinds) > 1:
         raise ValueError(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
-    return [block.copy() for block in blocks]
+    fresh = [block.copy() for block in blocks]
+    return fresh if target is None else written(target, fresh)
+
+
+def written(target: list[Array], blocks: list[Array]) -> list[Array]:
+    """Return ``target`` with the blocks written; raise ``ValueError`` unless dtypes and shapes are the same."""
+    for to, block in zip(target, blocks, strict=True):
+        if (to.dtype, to.shape) != (block.dtype, block.shape):
+            raise ValueError(f"{block.dtype} {block.shape} cannot be written into {to.dtype} {to.shape}")
+    for to, block in zip(target, blocks, strict=True):
+        to[...] = block
+    return target
+
+
+def poison(blocks: list[Array]) -> None:
+    """Fill freed storage with a byte, so that whoever still reads it is found out."""
+    for block in blocks:
+        block[...] = np.full(block.nbytes, POISON, np.uint8).view(block.dtype).reshape(block.shape)
 
 
 def _operands(method: Callable[..., Any]) -> int:
@@ -120,25 +208,42 @@ def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None
             outside = facts.get(feature, frozenset()) - set(allowed)
             if outside:
                 return f"{op}: {feature} {', '.join(sorted(outside))} is not claimed"
-    return None
+    return unasked(claims, ops, facts)
+
+
+def unasked(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
+    """Return why effects are not even asked for: an operation whose claims do not name them has none."""
+    if not facts.get("effects"):
+        return None
+    silent = [op for op in ops if "effects" not in claims.get(op, {})]
+    return f"{silent[0]}: effects are not claimed" if silent else None
 
 
 def place_inputs(case: Case) -> Placed:
     """Return ``(storage, view)`` for each input and rank, laid out as the case says."""
-    return {
-        name: [place(to_array(block), layout) for block, layout in zip(operand.blocks, operand.layouts, strict=True)]
-        for name, operand in case.inputs.items()
-    }
+    return {name: placed_operand(operand) for name, operand in case.inputs.items()}
+
+
+def placed_operand(operand: Operand) -> list[tuple[Array, Array]]:
+    """Return ``(storage, view)`` for each rank of one input, or of a buffer that begins as a copy of it."""
+    pairs = zip(operand.blocks, operand.layouts, strict=True)
+    return [place(to_array(block), layout) for block, layout in pairs]
 
 
 def touched(case: Case, placed: Placed) -> tuple[Touched, ...]:
-    """Return the first changed storage element of every input that is not, byte for byte, what it was."""
+    """Return the first changed storage element of every input that is not, byte for byte, what it was.
+
+    Of a buffer, where ``placed`` has one under its name, only what surrounds its elements counts.
+    """
     return tuple(_changes(case, placed))
 
 
 def _changes(case: Case, placed: Placed) -> Iterator[Touched]:
-    for name, before in place_inputs(case).items():
-        for rank, ((old, _), (new, _)) in enumerate(zip(before, placed[name], strict=True)):
+    buffers = {name: placed_operand(case.inputs[source]) for name, source in case.program.buffers.items()}
+    for name, before in (place_inputs(case) | {name: buffers[name] for name in placed.keys() & buffers}).items():
+        for rank, ((old, inside), (new, seen)) in enumerate(zip(before, placed[name], strict=True)):
+            if name in buffers:
+                inside[...] = seen
             if old.tobytes() != new.tobytes():
                 width = old.dtype.itemsize
                 different = (old.view(np.uint8) != new.view(np.uint8)).reshape(-1, width).any(axis=1)

@@ -41,11 +41,11 @@ def digest(case: Case) -> str:
 
 
 def case_id(case: Case) -> str:
-    """Return the id: operations, dtype and world to read, and the digest to be exact.
+    """Return the id: collectives, dtype and world to read, and the digest to be exact.
 
     For example ``all_gather/float32-4/0123456789ab``.
     """
     program = case.program
-    steps = "+".join(step.op for step in program.steps) or "nothing"
+    steps = "+".join(step.op for step in program.collectives) or "nothing"
     dtypes = sorted({block.dtype for operand in case.inputs.values() for block in operand.blocks})
     return f"{steps}/{'+'.join(dtypes) or 'none'}-{program.world}/{digest(case)}"

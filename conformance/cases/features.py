@@ -6,6 +6,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import kind
+from conformance.cases.effect_words import effect_words
 from conformance.cases.program import Groups, Step, lines, rank_groups
 from conformance.cases.tensor import Tensor, to_array
 
@@ -21,21 +22,24 @@ def features(case: Case) -> Features:
     ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
     truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, hold a
     negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others have not is
-    ``partial`` too.
+    ``partial`` too. ``effects`` and ``flow`` are the words of ``effect_words``; all the others are about collectives.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
+    effects, flow = effect_words(case)
     facts = {
         "dtype": frozenset(block.dtype for block in blocks),
         "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts),
         "world": frozenset({str(case.program.world)}),
         "axes": frozenset(_axes_words(case)),
-        "operands": frozenset(_operand_word(step) for step in case.program.steps),
+        "operands": frozenset(_operand_word(step) for step in case.program.collectives),
         "ranks": frozenset(_rank_words(case)),
         "ndim": frozenset(str(len(block.shape)) for block in blocks),
         "size": frozenset(_size_word(block) for block in blocks),
         "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
+        "effects": effects,
+        "flow": flow,
     }
-    for step in case.program.steps:
+    for step in case.program.collectives:
         facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
         for name, value in step.attrs.items():
             if isinstance(value, bool | str):
@@ -48,7 +52,9 @@ def features(case: Case) -> Features:
         if isinstance(root, int) and len({0 <= root < len(group) for group in _meeting(case, step)}) > 1:
             facts["root"] |= {"partial"}
         if isinstance(op := step.attrs.get("op"), str):
-            facts["reduction"] = frozenset(f"{op} of {kind(dtype)}" for dtype in facts["dtype"])
+            facts["reduction"] = facts.get("reduction", frozenset()) | frozenset(
+                f"{op} of {kind(dtype)}" for dtype in facts["dtype"]
+            )
     return facts
 
 
@@ -82,7 +88,7 @@ def _step_groups(case: Case, step: Step) -> frozenset[str]:
 def _axes_words(case: Case) -> list[str]:
     names = [axis.name for axis in case.program.mesh]
     words = []
-    for step in case.program.steps:
+    for step in case.program.collectives:
         known = set(step.axes) <= set(names) and len(set(step.axes)) == len(step.axes)
         words.append(("none", "one", "several")[min(len(step.axes), 2)] if known else "invalid")
     return words
@@ -98,7 +104,7 @@ def _rank_words(case: Case) -> list[str]:
     for name, operand in case.inputs.items():
         wholes = {(block.dtype, block.shape) for block in operand.blocks}
         rows = [(block.dtype, len(block.shape), block.shape[1:]) for block in operand.blocks]
-        groups = [group for step in case.program.steps if name in step.inputs for group in _meeting(case, step)]
+        groups = [group for step in case.program.collectives if name in step.inputs for group in _meeting(case, step)]
         apart = any(len({rows[rank] for rank in group if rank < len(rows)}) == 1 for group in groups)
         unlike = "rows" if len(set(rows)) == 1 else "apart" if apart else "different"
         words.append("alike" if len(wholes) == 1 else unlike)

@@ -20,7 +20,10 @@ class RankError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Touched(msgspec.Struct, frozen=True, kw_only=True):
-    """An input whose storage is not what it was. ``index`` is the first changed storage element."""
+    """An input whose storage is not what it was, or a buffer around whose elements it is not.
+
+    ``index`` is the first changed storage element.
+    """
 
     input: str
     rank: int

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 Attr = int | float | bool | str | None | tuple[int | tuple[int, ...], ...]
 Groups = tuple[tuple[int, ...], ...]
+
+EFFECTS: Final = ("buffer", "view", "assign", "copy", "free", "done")
+"""Steps that are no collectives (``conformance.cases.effects``)."""
 
 
 class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,6 +26,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     ``axes`` are the mesh axes it spans, major first. ``groups`` partition the positions along those axes
     and name members in order; ``None`` is one group of all positions in order.
+
+    The results go ``into`` named buffers or views, where there are any, and the outputs are then names of that
+    storage. With ``start`` the outputs are tickets, of which ``done`` makes the results; the meaning of the program
+    is as if everything had happened at the start.
     """
 
     op: str
@@ -31,6 +38,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     axes: tuple[str, ...]
     groups: Groups | None = None
     attrs: dict[str, Attr] = {}
+    into: tuple[str, ...] = ()
+    start: bool = False
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,6 +54,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def world(self) -> int:
         """Return the number of ranks."""
         return math.prod(axis.size for axis in self.mesh)
+
+    @property
+    def collectives(self) -> tuple[Step, ...]:
+        """Return the steps that are collectives."""
+        return tuple(step for step in self.steps if step.op not in EFFECTS)
+
+    @property
+    def buffers(self) -> dict[str, str]:
+        """Return the input that each buffer begins as a copy of, laid out alike."""
+        return {step.outputs[0]: step.inputs[0] for step in self.steps if step.op == "buffer"}
 
 
 def lines(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> Groups:

@@ -10,10 +10,14 @@ import math
 from typing import Final
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.case_error import CaseError
 from conformance.cases.dtypes import NUMPY
+from conformance.cases.effects import names
 from conformance.cases.layout import LAYOUTS
 from conformance.cases.program import Program
 from conformance.cases.tensor import Tensor
+
+__all__ = ["MOST_AXES", "MOST_BYTES", "MOST_RANKS", "CaseError", "check_total", "footprint", "validate"]
 
 MOST_RANKS: Final = 1024
 MOST_AXES: Final = 64
@@ -21,10 +25,6 @@ MOST_AXES: Final = 64
 
 MOST_BYTES: Final = 1 << 30
 """Bytes of all inputs of one case, on all ranks together."""
-
-
-class CaseError(ValueError):
-    """A case that is malformed; the message is one line that says what is wrong and where."""
 
 
 def validate(case: Case) -> None:
@@ -35,7 +35,7 @@ def validate(case: Case) -> None:
         _check_operand(name, operand, case.program.world)
         total += sum(footprint(f"input {name!r}, rank {r}", b.dtype, b.shape) for r, b in enumerate(operand.blocks))
     check_total(total)
-    _check_names(case.program, set(case.inputs))
+    names(case)
 
 
 def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
@@ -90,20 +90,3 @@ def _constant(block: Tensor) -> bool:
         return True
     row = len(block.bits) // block.shape[0]
     return block.bits[:-row] == block.bits[row:]
-
-
-def _check_names(program: Program, defined: set[str]) -> None:
-    for index, step in enumerate(program.steps):
-        where = f"step {index} ({step.op})"
-        for name in step.inputs:
-            if name not in defined:
-                raise CaseError(f"{where} uses {name!r}, which no input and no earlier step defines")
-        for name in step.outputs:
-            if name in defined:
-                raise CaseError(f"{where} defines {name!r}, which is already defined")
-            defined.add(name)
-    for name in program.results:
-        if name not in defined:
-            raise CaseError(f"result {name!r} is never produced")
-    if len(set(program.results)) != len(program.results):
-        raise CaseError(f"results {list(program.results)} name a value twice")

@@ -107,7 +107,7 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
             if error is not None:
                 console.print(f"    rank {rank} raised {error.kind} ({error.category}): {error.message}", markup=False)
         for touch in seen.touched:
-            where = f"input {touch.input} on rank {touch.rank}, storage element {touch.index}"
+            where = f"storage of {touch.input} on rank {touch.rank}, element {touch.index}"
             console.print(f"    {where}: was {touch.before}, is {touch.after}", markup=False)
     console.print(f"verdict: {judged.outcome}{': ' + judged.detail if judged.detail else ''}", markup=False)
     for note in (one.answer.note if one.answer else None, one.stderr):

@@ -39,8 +39,8 @@ class Subject:
 
     @property
     def step(self) -> Step:
-        """Return the last step, the one that clauses of an operation speak about."""
-        return self.case.program.steps[-1]
+        """Return the last collective, the step that clauses of an operation speak about."""
+        return self.case.program.collectives[-1]
 
     @cached_property
     def groups(self) -> Groups:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind, logical
-from conformance.cases.observation import Observation, RankError
+from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor import Tensor, to_array
+from conformance.judging.arithmetic import arithmetic
 from conformance.judging.clause import Subject
 
 
@@ -15,11 +16,12 @@ def same(subject: Subject, seen: Observation) -> str | None:
     problem = answered(subject, seen)
     if problem:
         return problem
+    loose = arithmetic(subject.case.program)
     for name, blocks in subject.expected.items():
         for rank, (expected, tensor) in enumerate(zip(blocks, seen.results[name], strict=True)):
             if expected is None or tensor is None:
                 continue  # a rank without a meaning for this result; ``answered`` saw to the others
-            problem = _difference(expected, tensor, any_nan="op" in subject.step.attrs)
+            problem = _difference(expected, tensor, any_nan=name in loose)
             if problem:
                 return f"{name} on rank {rank}: {problem}"
     return None
@@ -65,12 +67,18 @@ def blames_argument(subject: Subject, seen: Observation) -> str | None:
 
 def inputs_kept(subject: Subject, seen: Observation) -> str | None:
     """Demand that no byte of any input's storage changed."""
-    for touch in seen.touched:
-        return (
-            f"input {touch.input} on rank {touch.rank}: storage element {touch.index} "
-            f"was {touch.before} and is {touch.after}"
-        )
-    return None
+    inputs = subject.case.inputs
+    return next((f"input {_changed(touch)}" for touch in seen.touched if touch.input in inputs), None)
+
+
+def surroundings_kept(subject: Subject, seen: Observation) -> str | None:
+    """Demand that no byte around the elements of any buffer changed."""
+    inputs = subject.case.inputs
+    return next((f"around buffer {_changed(touch)}" for touch in seen.touched if touch.input not in inputs), None)
+
+
+def _changed(touch: Touched) -> str:
+    return f"{touch.input} on rank {touch.rank}: storage element {touch.index} was {touch.before} and is {touch.after}"
 
 
 def canonical_bools(subject: Subject, seen: Observation) -> str | None:

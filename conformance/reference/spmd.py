@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from copy import copy
+from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Final, get_type_hints
@@ -14,7 +14,9 @@ import msgspec
 import conformance.reference as package
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Attr, Groups, Program, Step, rank_groups
+from conformance.cases.effects import names
+from conformance.cases.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
+from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
 from conformance.reference.rejected import Rejected
 
@@ -95,29 +97,56 @@ def evaluate(case: Case) -> dict[str, list[Array | None]]:
 
     Raise ``Rejected`` when a step breaks a clause, ``ValueError`` when the program is malformed.
     """
+    names(case)
     return run(case.program, case.blocks(), OPERATIONS)
 
 
 def run(
-    program: Program, inputs: Mapping[str, list[Array]], operations: Mapping[str, Operation]
+    program: Program,
+    inputs: Mapping[str, list[Array]],
+    operations: Mapping[str, Operation],
+    effects: Effects | None = None,
 ) -> dict[str, list[Array | None]]:
-    """Return the results of ``program`` on ``inputs`` by the given operations; raise as ``evaluate`` does."""
+    """Return the results of ``program`` on ``inputs`` by the given operations; raise as ``evaluate`` does.
+
+    Storage and waiting are the business of ``effects``, eager by default.
+    """
+    effects = effects or Effects()
     values: dict[str, Any] = dict(inputs)
-    for step in program.steps:
-        attrs, groups = check_step(step), _groups(program, step)
-        operands = [values[name] for name in step.inputs]
-        for operand in operands if step.op not in UNLIKE else ():
-            one_shape(operand)
-        if not OPERANDS[step.op]:
-            partition(groups, program.world)  # which an operation without operands cannot know
-        if OPERANDS[step.op] != 1:
-            result = operations[step.op](*operands, **attrs, groups=groups)
-            values.update(zip(step.outputs, [result], strict=False))
-            continue
-        for operand, target in zip(operands, step.outputs, strict=True):
-            alone = [copy(block) for block in operand]
-            values[target] = operations[step.op](operand, **attrs, groups=groups) if step.axes else alone
+    for index, step in enumerate(program.steps):
+        if step.op in EFFECTS:
+            made = perform(effects, f"step {index} ({step.op})", step, [values[name] for name in step.inputs])
+        else:
+            act = partial(_collective, program, step, values, operations, effects)
+            made = effects.start(act, step) if step.start else act()
+        values.update(zip(step.outputs, made, strict=False))
     return {name: values[name] for name in program.results}
+
+
+def _collective(
+    program: Program, step: Step, values: Mapping[str, Any], operations: Mapping[str, Operation], effects: Effects
+) -> list[Any]:
+    """Return the outputs of a collective: all operands are read before any target is written."""
+    attrs, groups = check_step(step), _groups(program, step)
+    operands = [values[name] for name in step.inputs]
+    for operand in operands if step.op not in UNLIKE else ():
+        one_shape(operand)
+    if not OPERANDS[step.op]:
+        partition(groups, program.world)  # which an operation without operands cannot know
+    if OPERANDS[step.op] != 1:
+        results = [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
+    elif step.axes:
+        results = [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
+    else:
+        results = [list(operand) for operand in operands]
+    # One that takes several writes its result over the first that may be like it, if over any.
+    sources = operands if OPERANDS[step.op] == 1 else [operands[0] if operands else []] * len(results)
+    fresh = [effects.fresh(result, source) for result, source in zip(results, sources, strict=True)]
+    if not step.into:
+        return fresh
+    targets = [values[name] for name in step.into]
+    effects.check(step.op, targets, fresh)
+    return [effects.write(*parts) for parts in zip(targets, fresh, sources, strict=True)]
 
 
 def _groups(program: Program, step: Step) -> Groups:

@@ -12,7 +12,7 @@ from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.codec import CaseFile, StoredOperand, load
 from conformance.cases.dtypes import Array, logical
 from conformance.cases.pretty import pretty
-from conformance.cases.program import Program, Step
+from conformance.cases.program import EFFECTS, Program, Step
 from conformance.cases.stored import StoredTensor
 from conformance.cases.tensor import to_array
 from conformance.reference.rejected import Rejected
@@ -104,7 +104,12 @@ def inline(case: Case) -> str:
 def step_line(step: Step) -> str:
     """Return a step as one line: ``y = all_gather(x, axis=0, tiled=true) over i, groups {0 2} {1 3}``."""
     attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in step.attrs.items()]
-    call = f"{', '.join(step.outputs)} = {step.op}({', '.join([*step.inputs, *attrs])})"
+    into = [f"into={', '.join(step.into)}"] if step.into else []
+    call = f"{'start ' * step.start}{step.op}({', '.join([*step.inputs, *attrs, *into])})"
+    if step.outputs or step.op not in EFFECTS:
+        call = f"{', '.join(step.outputs)} = {call}"
+    if step.op in EFFECTS:
+        return call
     if step.groups is None:
         return f"{call} over {', '.join(step.axes)}"
     groups = " ".join(f"{{{' '.join(map(str, group))}}}" for group in step.groups) or "none"

@@ -63,7 +63,8 @@ def misfit(case: Case, observation: Observation) -> str | None:
                     footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
         except CaseError as error:
             return str(error)
+    known = {*case.inputs, *case.program.buffers}
     for touched in observation.touched:
-        if touched.input not in case.inputs or not 0 <= touched.rank < world:
+        if touched.input not in known or not 0 <= touched.rank < world:
             return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
     return None

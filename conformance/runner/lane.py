@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
-from conformance.backends.base import supported
+from conformance.backends.base import supported, unasked
 from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
 from conformance.cases.observation import Observation
@@ -82,7 +82,11 @@ class Lane:
         outside = self.outside(subject)
         if outside is None:
             self._pending[self.worker.submit(subject.case)] = (name, None)
-        elif subject.legal and self._probed[outside] < PROBES:
+        elif (
+            subject.legal
+            and self._probed[outside] < PROBES
+            and not unasked(self.claims, _ops(subject), subject.features)
+        ):
             self._probed[outside] += 1
             self._pending[self.worker.submit(subject.case)] = (name, outside)
         else:
@@ -97,7 +101,7 @@ class Lane:
 
     def outside(self, subject: Subject) -> str | None:
         """Return the claim that leaves the case out, if one does."""
-        return supported(self.claims, [step.op for step in subject.case.program.steps], subject.features)
+        return supported(self.claims, _ops(subject), subject.features)
 
     def collect(self, timeout: float = 0.0) -> None:
         """Judge every answer that has come."""
@@ -186,3 +190,7 @@ class Lane:
                 expected=expected,
             )
         )
+
+
+def _ops(subject: Subject) -> list[str]:
+    return [step.op for step in subject.case.program.collectives]

@@ -222,7 +222,9 @@ def _verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterat
         claims = worker.ready.claims
     except StartError as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
-    claimed = [s for s in subjects if supported(claims, [step.op for step in s.case.program.steps], s.features) is None]
+    claimed = [
+        s for s in subjects if supported(claims, [step.op for step in s.case.program.collectives], s.features) is None
+    ]
     window = worker.limits.window
     for start in range(0, len(claimed), window):
         batch = claimed[start : start + window]

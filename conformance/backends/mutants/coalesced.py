@@ -37,7 +37,7 @@ class OneDtypeForAll(Reference):
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         dtypes = [ranks[0][1].dtype for ranks in placed.values()]
-        same = case.program.steps[-1].op not in BLOCKS_TO_BLOCKS or len(set(dtypes)) < 2
+        same = case.program.collectives[-1].op not in BLOCKS_TO_BLOCKS or len(set(dtypes)) < 2
         cast = {
             name: [(storage, _through(view, dtypes[0])) for storage, view in ranks] for name, ranks in placed.items()
         }
@@ -76,7 +76,7 @@ class NothingIsTooLittle(Reference):
     outcome = "errored"
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        step = case.program.steps[-1]
+        step = case.program.collectives[-1]
         if OPERANDS[step.op] == 1:
             step.inputs[0]
         return super()._walk(case, placed)
@@ -89,7 +89,7 @@ class GroupsOfNothing(Reference):
     outcome = "errored"
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        step = case.program.steps[-1]
+        step = case.program.collectives[-1]
         if OPERANDS[step.op] == 1 and not step.inputs:
             partition(rank_groups(case.program.mesh, step.axes, step.groups), case.program.world)
         return super()._walk(case, placed)

@@ -38,7 +38,7 @@ class MendedRanks(Reference, ABC):
         """Return the block that stands in for ``block``; ``first`` is that of rank 0."""
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        if case.program.steps[-1].op not in UNLIKE:
+        if case.program.collectives[-1].op not in UNLIKE:
             placed = {
                 name: [(storage, self.mend(view, ranks[0][1])) for storage, view in ranks]
                 for name, ranks in placed.items()

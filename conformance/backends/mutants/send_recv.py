@@ -25,7 +25,7 @@ class SendWantsATaker(Reference):
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         results = super()._walk(case, placed)
-        if case.program.steps[-1].op == "send":
+        if case.program.collectives[-1].op == "send":
             raise RuntimeError("unmatched send")
         return results
 

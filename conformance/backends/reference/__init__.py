@@ -5,10 +5,32 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from conformance.backends.base import Backend, Claims, Placed, tensors
+from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
 from conformance.cases.case import Case
+from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.tensor import Tensor
+from conformance.reference.effects import Effects, Ranks
 from conformance.reference.spmd import OPERATIONS, run
+
+
+class Stored(Effects):
+    """Buffers in the layouts that the case asks for, found in ``placed`` when it is over."""
+
+    def __init__(self, case: Case, placed: Placed) -> None:
+        """Add the buffers of ``case`` to ``placed`` as they are made."""
+        self.case, self.placed = case, placed
+
+    def buffer(self, name: str, operand: str, blocks: Ranks) -> Ranks:
+        """Place the blocks as the input was placed."""
+        self.placed[name] = placed_operand(self.case.inputs[operand])
+        views = [view for _, view in self.placed[name]]
+        for view, block in zip(views, blocks, strict=True):
+            view[...] = block
+        return views
+
+    def free(self, blocks: Ranks) -> None:
+        """Poison the storage, so that whoever still reads it is found out."""
+        poison(blocks)
 
 
 class Reference(Backend):
@@ -19,7 +41,7 @@ class Reference(Backend):
     @property
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
-        return {name: {} for name in OPERATIONS}
+        return {name: {"effects": CAPABILITIES} for name in OPERATIONS}
 
     def describe(self) -> dict[str, str]:
         """Return the NumPy that computes."""
@@ -29,7 +51,11 @@ class Reference(Backend):
         """Run the program by this backend's methods, with every check of the oracle."""
         values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         operations = {name: getattr(self, name) for name in OPERATIONS}
-        return tensors(run(case.program, values, operations))
+        return tensors(run(case.program, values, operations, self._effects(case, placed)))
+
+    def _effects(self, case: Case, placed: Placed) -> Effects:
+        """Return what makes the storage of one program and writes it."""
+        return Stored(case, placed)
 
     def __getattr__(self, name: str) -> Any:
         """Return the reference function called ``name``."""
