@@ -9,7 +9,7 @@ nox.options.sessions = ["lint", "typecheck", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
-BACKENDS = ("opencl", "jax", "torch", "mpi")
+BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
 
 
 def install(session: nox.Session, *extras: str) -> None:

@@ -85,6 +85,7 @@ NAMES = [
     "conformance-jax",
     "conformance-torch",
     "conformance-mpi",
+    "conformance-tinygrad",
     "report",
     "lint",
     "typecheck",

@@ -65,7 +65,7 @@ def test_doctor_starts_what_is_there_and_says_what_is_not(
     conformance: Conformance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "conformance.backends.discovery._installed", lambda name: name not in {"jax", "torch", "mpi4py"}
+        "conformance.backends.discovery._installed", lambda name: name not in {"jax", "torch", "mpi4py", "tinygrad"}
     )
     ended = conformance("doctor")
     assert ended.status == 0, ended

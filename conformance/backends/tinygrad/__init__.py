@@ -1,0 +1,103 @@
+"""tinygrad under test: multi-device tensors in one process, a device a rank.
+
+Three backends for the three algorithms that tinygrad lowers a reduction over a sharded axis to. None imports
+tinygrad before it is constructed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from conformance.backends.base import Backend, Claims
+from conformance.backends.tinygrad.claims import claims
+from conformance.backends.tinygrad.device import start
+from conformance.cases.dtypes import Array
+from conformance.cases.program import Groups
+
+
+class TinyGrad(Backend):
+    """Every device copies all shards and folds them; raise ``ImportError`` when tinygrad is not installed."""
+
+    name = "tinygrad"
+    algorithm: ClassVar[str] = "naive"
+
+    def __init__(self) -> None:
+        """Import tinygrad on the device that the environment names, or on one that works here."""
+        self._device, self._world, self._note = start()
+        self._carry: Any = import_module("conformance.backends.tinygrad.collectives")
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
+        worlds = [str(world) for world in range(1, self._world + 1)]
+        return {op: {**limits, "world": worlds} for op, limits in claims().items()}
+
+    def describe(self) -> dict[str, str]:
+        """Return the version, the device with how it came to be chosen, and the algorithm."""
+        return {
+            "tinygrad": version("tinygrad"),
+            "device": self._device,
+            "devices": str(self._world),
+            "chosen": self._note,
+            "all-reduce": self.algorithm,
+        }
+
+    def all_reduce(
+        self,
+        blocks: list[Array],
+        *,
+        op: str,
+        factor: float = 1.0,
+        local_axes: tuple[int, ...] = (),
+        groups: Groups,
+    ) -> list[Array]:
+        """Reduce a tensor that is split over its first axis along that axis, and local ones behind it."""
+        return self._each(self._carry.all_reduce, blocks, groups, op=op, local_axes=local_axes)
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        """Return where along the axis that is split over the ranks the extreme is."""
+        return self._each(self._carry.arg_reduce, blocks, groups, op=op)
+
+    def all_gather(self, blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
+        """Copy a tensor that is split along ``axis`` to all its devices."""
+        return self._each(self._carry.all_gather, blocks, groups, axis=axis, tiled=tiled)
+
+    def gather(self, blocks: list[Array], *, root: int, axis: int, tiled: bool, groups: Groups) -> list[Array | None]:
+        """Move a tensor that is split along ``axis`` to the device of the root."""
+        found: list[Array | None] = self._each(self._carry.gather, blocks, groups, root=root, axis=axis, tiled=tiled)
+        return found
+
+    def scatter(self, blocks: list[Array], *, root: int, axis: int, tiled: bool, groups: Groups) -> list[Array]:
+        """Split the tensor on the root's device along ``axis``; ``tiled``, for a shard keeps the axis."""
+        return self._each(self._carry.scatter, blocks, groups, root=root, axis=axis, tiled=tiled)
+
+    def broadcast(self, blocks: list[Array], *, root: int, groups: Groups) -> list[Array]:
+        """Copy the tensor on the root's device to all devices."""
+        return self._each(self._carry.broadcast, blocks, groups, root=root)
+
+    def _each(self, carry: Any, blocks: list[Array], groups: Groups, **attrs: Any) -> list[Any]:
+        """Return what ``carry`` makes of the blocks of each group, on the devices of its members."""
+        out: list[Any] = [None] * len(blocks)
+        for group in groups:
+            devices = tuple(f"{self._device}:{rank}" for rank in group)
+            with self._carry.lowered(self.algorithm):
+                results = carry([blocks[rank] for rank in group], devices, **attrs)
+            for rank, result in zip(group, results, strict=True):
+                out[rank] = result
+        return out
+
+
+class TinyGradRing(TinyGrad):
+    """Chunks go round in a ring, twice."""
+
+    name = "tinygrad-ring"
+    algorithm: ClassVar[str] = "ring"
+
+
+class TinyGradAllToAll(TinyGrad):
+    """Every device folds one chunk of all shards, and sends it to all."""
+
+    name = "tinygrad-all2all"
+    algorithm: ClassVar[str] = "all-to-all"

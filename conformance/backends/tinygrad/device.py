@@ -1,0 +1,47 @@
+"""Starting tinygrad: which device it runs on must be in the environment before it is imported."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Final
+
+WORLD: Final = 8
+"""Devices asked for, the largest world of the specification."""
+
+INTERPRETED: Final = "no clang here, so kernels are interpreted in Python, slowly; install clang, or set DEV"
+
+
+def choice() -> tuple[str, str]:
+    """Return the device to run on and why it is this one.
+
+    ``DEV`` chooses it. Without it, it is the processor, which needs a compiler: clang, or what ``CC`` names; and where
+    there is none, Python itself, which needs nothing.
+    """
+    if "DEV" in os.environ:
+        return os.environ["DEV"], "by the environment variable DEV"
+    compiler = os.environ.get("CC", "clang")
+    return ("CPU", f"compiled by {compiler}") if shutil.which(compiler) else ("PYTHON", INTERPRETED)
+
+
+def start() -> tuple[str, int, str]:
+    """Import tinygrad and return its device, how many of them there are, at most ``WORLD``, and why this one.
+
+    Raise ``RuntimeError`` when none opens.
+    """
+    os.environ["DEV"], note = choice()
+    # A fresh case is compiled afresh, and nothing is left on disk.
+    os.environ.setdefault("CACHELEVEL", "0")
+    from tinygrad.device import Device
+
+    device = str(Device.DEFAULT)
+    found = 0
+    while found < WORLD:
+        try:
+            Device[f"{device}:{found}"]
+        except Exception:  # noqa: BLE001 - every runtime has its own way to say that there is no such device
+            break
+        found += 1
+    if not found:
+        raise RuntimeError(f"tinygrad cannot open {device}:0; set DEV to a device that works, such as PYTHON")
+    return device, found, note
