@@ -112,10 +112,10 @@ class Backend:
             return [_called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})]
         results = []
         for operand, target in zip(_read_first(operands, targets), targets or [None] * len(operands), strict=True):
-            if step.axes:
-                results.append(_called(method, [operand], target, {**step.attrs, "groups": groups}))
-            else:
+            if step.idle:
                 results.append(_Ready(_alone(operand, target)) if step.start else _alone(operand, target))
+            else:
+                results.append(_called(method, [operand], target, {**step.attrs, "groups": groups}))
         return results
 
     def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:

@@ -41,6 +41,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     into: tuple[str, ...] = ()
     start: bool = False
 
+    @property
+    def idle(self) -> bool:
+        """Return whether it is over no axis, neither of the mesh nor local: nobody meets and nothing is reduced."""
+        return not self.axes and not self.attrs.get("local_axes")
+
 
 class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Steps over a mesh. The world is every coordinate of the mesh in row-major order, rank 0 first."""

@@ -135,10 +135,10 @@ def _collective(
         partition(groups, program.world)  # which an operation without operands cannot know
     if OPERANDS[step.op] != 1:
         results = [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
-    elif step.axes:
-        results = [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
-    else:
+    elif step.idle:
         results = [list(operand) for operand in operands]
+    else:
+        results = [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
     # One that takes several writes its result over the first that may be like it, if over any.
     sources = operands if OPERANDS[step.op] == 1 else [operands[0] if operands else []] * len(results)
     fresh = [effects.fresh(result, source) for result, source in zip(results, sources, strict=True)]

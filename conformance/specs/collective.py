@@ -102,8 +102,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C21",
         "must",
-        "Over no axis at all the operation is the identity, dtype included.",
-        lambda s: s.legal and not s.step.axes,
+        "Over no axis at all, of the mesh or local, the operation is the identity, dtype included.",
+        lambda s: s.legal and s.step.idle,
         same,
         "001",
     ),

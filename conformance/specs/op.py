@@ -58,7 +58,7 @@ def value(
     """
 
     def speaks(subject: Subject) -> bool:
-        idle = OPERANDS[subject.step.op] == 1 and not (subject.step.axes and subject.step.inputs)
+        idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject)
 
     return Clause(id, requirement, text, speaks, same, source, general=when is legal)

@@ -109,7 +109,7 @@ def outputs(step: Step, values: Mapping[str, Any], comm: MPI.Comm, tag: int) -> 
     blocks = [values[name] for name in step.inputs]
     if step.op in ALONE:
         return [ALONE[step.op](comm, **step.attrs)]
-    if not step.axes:
+    if step.idle:
         return blocks  # Nobody meets, so nothing is asked of MPI.
     if step.op in TAGGED:
         return [TAGGED[step.op](block, comm, tag, **step.attrs) for block in blocks]

@@ -90,13 +90,13 @@ def _check_arity(step: Step) -> None:
 def _mapped(step: Step, operand: Value, groups: Groups, stage: int) -> Value:
     """Return the value of an operation on one operand; over no axis there is nobody to meet, so the operand itself."""
     if step.op == "recv":
-        if not step.axes:
+        if step.idle:
             return operand
         if not isinstance(operand, Token):
             raise no.WrongValueError(f"recv takes the token of a send, got the blocks {step.inputs[0]!r}")
         return received(operand, step.attrs, groups)
     blocks = _blocks(step, operand)
-    if not step.axes:
+    if step.idle:
         # Even where nobody meets, all ranks hold one shape and dtype.
         if step.op != "all_to_all_uneven":
             alike(blocks)

@@ -29,7 +29,7 @@ def mapped(function: Callable[..., Any]) -> Operation:
 
 def idle(step: Step) -> bool:
     """Return whether a step maps an operation over no axis: nobody meets, so nothing is asked of Torch."""
-    return not step.axes and bool(step.inputs) and len(step.inputs) == len(step.outputs)
+    return step.idle and bool(step.inputs) and len(step.inputs) == len(step.outputs)
 
 
 def leaves_posted(step: Step, position: int) -> bool:
