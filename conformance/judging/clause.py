@@ -12,6 +12,8 @@ from conformance.cases.dtypes import Array
 from conformance.cases.features import Features, features
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
+from conformance.judging.contributions import contributions
+from conformance.reference.reductions import Terms
 from conformance.reference.rejected import Rejected
 
 Requirement = Literal["must", "should", "may"]
@@ -31,6 +33,11 @@ class Subject:
     def features(self) -> Features:
         """Return the facts of the case."""
         return features(self.case)
+
+    @cached_property
+    def terms(self) -> dict[str, list[Terms | None]]:
+        """Return what every element of the last step's results is folded from, where the step folds."""
+        return contributions(self.case)
 
     @property
     def legal(self) -> bool:

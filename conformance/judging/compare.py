@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind, logical
@@ -11,20 +14,32 @@ from conformance.judging.arithmetic import arithmetic
 from conformance.judging.clause import Subject
 
 
+class Difference(NamedTuple):
+    """A block that is not, bit for bit, the one expected, and in words how it differs."""
+
+    name: str
+    rank: int
+    expected: Array
+    tensor: Tensor
+    problem: str
+
+
 def same(subject: Subject, seen: Observation) -> str | None:
     """Demand of every result, on every rank, the reference's dtype, shape and bits."""
     problem = answered(subject, seen)
-    if problem:
-        return problem
+    return problem or next((one.problem for one in differences(subject, seen)), None)
+
+
+def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
+    """Yield the blocks that are not the reference's; of arithmetic any NaN is. Every rank must have answered."""
     loose = arithmetic(subject.case.program)
     for name, blocks in subject.expected.items():
         for rank, (expected, tensor) in enumerate(zip(blocks, seen.results[name], strict=True)):
             if expected is None or tensor is None:
-                continue  # a rank without a meaning for this result; ``answered`` saw to the others
+                continue  # a rank without a meaning for this result; ``answered`` sees to the others
             problem = _difference(expected, tensor, any_nan=name in loose)
             if problem:
-                return f"{name} on rank {rank}: {problem}"
-    return None
+                yield Difference(name, rank, expected, tensor, f"{name} on rank {rank}: {problem}")
 
 
 def answered(subject: Subject, seen: Observation) -> str | None:
@@ -99,22 +114,28 @@ def _difference(expected: Array, tensor: Tensor, *, any_nan: bool) -> str | None
         return f"shape is {list(tensor.shape)}, expected {list(expected.shape)}"
     if tensor.bits == expected.tobytes().hex():
         return None
-    seen = to_array(tensor)
-    width = NUMPY[tensor.dtype].itemsize
-    flat = [np.ascontiguousarray(side).reshape(-1).view(np.uint8).reshape(-1, width) for side in (seen, expected)]
-    wrong = (flat[0] != flat[1]).any(axis=1)
-    if any_nan:  # arithmetic makes a NaN, not a particular one
-        wrong &= (
-            ~(np.isnan(seen) & np.isnan(expected)).reshape(-1) if kind(tensor.dtype) in ("float", "complex") else True
-        )
+    wrong = unequal(expected, tensor, any_nan=any_nan)
     if not wrong.any():
         return None
-    index = int(wrong.argmax())
+    seen, index = to_array(tensor), int(wrong.argmax())
     where = [int(i) for i in np.unravel_index(index, expected.shape)]
     return (
         f"{int(wrong.sum())} of {expected.size} elements differ; element {where} is "
         f"{_shown(seen, index)}, expected {_shown(expected, index)}"
     )
+
+
+def unequal(expected: Array, tensor: Tensor, *, any_nan: bool) -> Array:
+    """Return which elements, in C order, have other bits; the block must have the dtype and shape expected.
+
+    With ``any_nan`` one NaN is as good as another: arithmetic makes a NaN, not a particular one.
+    """
+    seen, width = to_array(tensor), NUMPY[tensor.dtype].itemsize
+    flat = [np.ascontiguousarray(side).reshape(-1).view(np.uint8).reshape(-1, width) for side in (seen, expected)]
+    wrong: Array = (flat[0] != flat[1]).any(axis=1)
+    if any_nan and kind(tensor.dtype) in ("float", "complex"):
+        wrong &= ~(np.isnan(seen) & np.isnan(expected)).reshape(-1)
+    return wrong
 
 
 def _shown(array: Array, index: int) -> str:

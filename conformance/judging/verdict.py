@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from conformance.cases.observation import Observation
+from conformance.judging.admissible import admissible, reached
+from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Subject
 from conformance.judging.compare import answered, same
 
 
+VALUES: Final = (same, admissible)
+"""The checks of all of a result's values."""
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What the clauses say of one observation. ``clauses`` has every clause that speaks about the case."""
+    """What the clauses say of one observation. ``clauses`` has every clause that speaks about the case.
+
+    ``classes`` are those of ``judging.classes`` that a passed reduction of floats belongs to, strongest first.
+    """
 
     outcome: Outcome
     clauses: dict[str, Held]
     blame: Clause | None = None
     detail: str | None = None
+    classes: tuple[Class, ...] = ()
 
 
 def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Verdict:
     """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised."""
     held: dict[str, Held] = {}
     broken: list[tuple[Clause, str]] = []
+    answers: dict[object, str | None] = {}  # most clauses about values ask the same
     for clause in applicable(subject, clauses):
-        problem = clause.check(subject, seen)
+        if clause.check not in answers:
+            answers[clause.check] = clause.check(subject, seen)
+        problem = answers[clause.check]
         held[clause.id] = "broken" if problem else "held"
         if problem:
             broken.append((clause, problem))
     if not broken:
-        return Verdict(outcome="passed", clauses=held)
+        return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen))
     blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
     return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail)
@@ -50,9 +64,9 @@ def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
     its weight is not.
     """
     speaking = [clause for clause in clauses if clause.when(subject)]
-    if any(clause.check is same and clause.requirement != "must" for clause in speaking):
+    if any(clause.check in VALUES and clause.requirement != "must" for clause in speaking):
         speaking = [
-            clause for clause in speaking if clause.check not in (same, answered) or clause.requirement != "must"
+            clause for clause in speaking if clause.check not in (*VALUES, answered) or clause.requirement != "must"
         ]
     return speaking
 

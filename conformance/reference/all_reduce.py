@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Groups
 from conformance.reference.groups import axis_in, partition
-from conformance.reference.reductions import check, fold
+from conformance.reference.reductions import Terms, check, folded
 from conformance.reference.rejected import Rejected
 
 
@@ -17,18 +17,23 @@ def all_reduce(
     ``local_axes`` of every block are reduced away first, slice by slice in order (``all_reduce.C2``).
     """
     check(logical(blocks[0].dtype), op)
+    return folded(terms(blocks, local_axes=local_axes, groups=groups), op, factor)
+
+
+def terms(blocks: list[Array], *, local_axes: tuple[int, ...] = (), groups: Groups) -> list[Terms]:
+    """Return, for each rank, what is folded on it: the slices of its group's blocks, in member order."""
     at = [axis_in(axis, blocks[0].ndim, "all_reduce.C3") for axis in local_axes]
     if len(set(at)) != len(at):
         raise Rejected("all_reduce.C4", f"local axes {list(local_axes)} name one axis twice")
     for axis in at:
         if blocks[0].shape[axis] == 0:
             raise Rejected("all_reduce.C5", f"local axis {axis} of shape {blocks[0].shape} has no elements to reduce")
-    out = list(blocks)
+    found: list[Terms] = [[]] * len(blocks)
     for group in partition(groups, len(blocks)):
         members = [piece for member in group for piece in _slices(blocks[member], at)]
         for rank in group:
-            out[rank] = fold(members, op, factor)
-    return out
+            found[rank] = members
+    return found
 
 
 def _slices(block: Array, axes: list[int]) -> list[Array]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Groups
 from conformance.reference.groups import partition, position_in
-from conformance.reference.reductions import check, fold
+from conformance.reference.reductions import Terms, check, folded
 
 
 def reduce(blocks: list[Array], *, op: str, root: int, factor: float = 1.0, groups: Groups) -> list[Array | None]:
     """Return the reduction of each group on the member at position ``root``, ``None`` elsewhere."""
     check(logical(blocks[0].dtype), op)
-    out: list[Array | None] = [None] * len(blocks)
+    return folded(terms(blocks, root=root, groups=groups), op, factor)
+
+
+def terms(blocks: list[Array], *, root: int, groups: Groups) -> list[Terms | None]:
+    """Return what is folded on each root: its group's blocks, in member order."""
+    found: list[Terms | None] = [None] * len(blocks)
     for group in partition(groups, len(blocks)):
-        out[group[position_in(root, len(group), "reduce.C3", "root")]] = fold([blocks[m] for m in group], op, factor)
-    return out
+        found[group[position_in(root, len(group), "reduce.C3", "root")]] = [blocks[member] for member in group]
+    return found

@@ -6,7 +6,7 @@ from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Groups
 from conformance.reference.all_to_all import pieces
 from conformance.reference.groups import axis_in, equal_sizes, partition, pieces_of
-from conformance.reference.reductions import check, fold
+from conformance.reference.reductions import Terms, check, folded
 
 
 def reduce_scatter(
@@ -14,12 +14,17 @@ def reduce_scatter(
 ) -> list[Array]:
     """Return piece p of the reduction along ``axis``; untiled pieces have extent 1 and lose the axis."""
     check(logical(blocks[0].dtype), op)
+    return folded(terms(blocks, axis=axis, tiled=tiled, groups=groups), op, factor)
+
+
+def terms(blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Terms]:
+    """Return, for the member at position p, what is folded on it: piece p of its group's blocks, in member order."""
     size = equal_sizes(partition(groups, len(blocks)))
     at = axis_in(axis, blocks[0].ndim, "reduce_scatter.C5")
     pieces_of(blocks[0].shape[at], size, tiled, "reduce_scatter.C6", "reduce_scatter.C7")
-    out = list(blocks)
+    found: list[Terms] = [[]] * len(blocks)
     for group in groups:
-        reduced = fold([blocks[member] for member in group], op, factor)
-        for rank, piece in zip(group, pieces(reduced, size, at, tiled=tiled), strict=True):
-            out[rank] = piece
-    return out
+        cut = [pieces(blocks[member], size, at, tiled=tiled) for member in group]
+        for position, rank in enumerate(group):
+            found[rank] = [block[position] for block in cut]
+    return found

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, overload
 
 import numpy as np
 
 from conformance.cases.dtypes import Array, kind, logical
 from conformance.reference.rejected import Rejected
 
-ARITHMETIC: Final = {"sum": np.add, "mean": np.add, "premul_sum": np.add, "product": np.multiply}
-ORDER: Final = {"max": np.maximum, "min": np.minimum}
-BITWISE: Final = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-REDUCTIONS: Final[dict[str, np.ufunc]] = {**ARITHMETIC, **ORDER, **BITWISE}
+Terms = list[Array]
+"""The blocks that are folded to one, in order."""
+
+
+def times(left: Array, right: Array) -> Array:
+    """Return the product. Of complex numbers it is ``(ac - bd) + (ad + bc)i``, every operation rounded.
+
+    NumPy fuses some of them, on some machines and for some elements of an array.
+    """
+    if left.dtype.kind != "c":
+        return np.asarray(np.multiply(left, right))
+    a, b, c, d = left.real, left.imag, right.real, right.imag
+    out = np.empty(left.shape, left.dtype)
+    out.real, out.imag = a * c - b * d, a * d + b * c
+    return out
+
+
+Operation = Callable[[Array, Array], Array]
+
+ARITHMETIC: Final[dict[str, Operation]] = {"sum": np.add, "mean": np.add, "premul_sum": np.add, "product": times}
+ORDER: Final[dict[str, Operation]] = {"max": np.maximum, "min": np.minimum}
+BITWISE: Final[dict[str, Operation]] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+REDUCTIONS: Final[dict[str, Operation]] = {**ARITHMETIC, **ORDER, **BITWISE}
 
 
 def fold(blocks: Sequence[Array], op: str, factor: float = 1.0) -> Array:
@@ -22,7 +41,8 @@ def fold(blocks: Sequence[Array], op: str, factor: float = 1.0) -> Array:
 
     bool counts as int32 in sum and product (``reduction.C11``); integers wrap; floats round to their dtype
     after every operation. mean divides the sum once, in float64 for integers and bool (``reduction.C9``, ``C13``).
-    premul_sum multiplies every block by ``factor`` first.
+    premul_sum multiplies every block by ``factor``, rounded to the dtype, first. The count and the factor are real:
+    complex numbers are divided and scaled part by part.
     """
     check(logical(blocks[0].dtype), op)
     if blocks[0].dtype == np.bool_ and op in ARITHMETIC:
@@ -30,11 +50,21 @@ def fold(blocks: Sequence[Array], op: str, factor: float = 1.0) -> Array:
     dtype = blocks[0].dtype
     with np.errstate(all="ignore"):
         if op == "premul_sum":
-            blocks = [_as(dtype, np.multiply(block, np.array(factor, dtype))) for block in blocks]
+            blocks = [by_real(np.multiply, block, factor) for block in blocks]
         total = functools.reduce(lambda left, right: _as(dtype, REDUCTIONS[op](left, right)), blocks)
         if op == "mean":
             return _mean(np.asarray(total), len(blocks))
     return np.array(total, dtype)
+
+
+@overload
+def folded(terms: Sequence[Terms], op: str, factor: float) -> list[Array]: ...
+@overload
+def folded(terms: Sequence[Terms | None], op: str, factor: float) -> list[Array | None]: ...
+def folded(terms: Sequence[Terms | None], op: str, factor: float) -> list[Any]:
+    """Return, for each rank, its terms folded; ranks that share their terms share the result."""
+    done = {id(shared): fold(shared, op, factor) for shared in {id(each): each for each in terms if each}.values()}
+    return [None if each is None else done[id(each)] for each in terms]
 
 
 def check(dtype: str, op: str) -> None:
@@ -52,7 +82,17 @@ def check(dtype: str, op: str) -> None:
 def _mean(total: Array, count: int) -> Array:
     if kind(logical(total.dtype)) == "integer":
         return np.asarray(total.astype(np.float64) / count)
-    return _as(total.dtype, np.divide(total, np.array(count, total.dtype)))
+    return by_real(np.divide, total, count)
+
+
+def by_real(operation: np.ufunc, block: Array, number: float) -> Array:
+    """Return ``operation`` of every element, or of both its parts, and a real number."""
+    if block.dtype.kind != "c":
+        return _as(block.dtype, operation(block, np.array(number, block.dtype)))
+    out = np.empty(block.shape, block.dtype)
+    real = np.array(number, block.real.dtype)
+    out.real, out.imag = operation(block.real, real), operation(block.imag, real)
+    return out
 
 
 def _as(dtype: np.dtype[Any], array: Any) -> Array:

@@ -9,8 +9,9 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from conformance.cases.case import Case
+from conformance.judging.admissible import admissible
 from conformance.judging.clause import Clause, Requirement, Subject, legal
-from conformance.judging.compare import refused, same
+from conformance.judging.compare import refused
 from conformance.reference.spmd import OPERANDS
 
 Blocks = list[Any]
@@ -51,7 +52,7 @@ class Op:
 def value(
     id: str, text: str, source: str, when: Callable[[Subject], bool] = legal, requirement: Requirement = "must"
 ) -> Clause:
-    """Return a clause about results: where it speaks, they are the reference's.
+    """Return a clause about results: where it speaks, they are the reference's, or admissible beside them.
 
     It speaks of operations that have something to do: of those of one operand, which are mapped over as many as a
     step names, ``collective.C21`` and ``C27`` say all there is to say over no axis and on an empty tuple.
@@ -61,7 +62,7 @@ def value(
         idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject)
 
-    return Clause(id, requirement, text, speaks, same, source, general=when is legal)
+    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal)
 
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
