@@ -37,7 +37,7 @@ def classes_of(dtype: str, op: str, factor: float, content: bytes, result: bytes
     if terms.finite:
         if _wide(terms, value):
             found.add("wide_accumulator")
-        if _bounded(terms, value, surely_no_tree="any_tree" not in found and _reached(terms)[1] is not None):
+        if _bounded(terms, value, surely_no_tree="any_tree" not in found and reachable(terms)[1] is not None):
             found.add("within_bound")
     return frozenset(found)
 
@@ -48,7 +48,7 @@ def closest(found: frozenset[Class]) -> Class | None:
 
 
 @lru_cache(maxsize=1024)
-def _reached(terms: Column) -> tuple[Array | None, Array | None]:
+def reachable(terms: Column) -> tuple[Array | None, Array | None]:
     """Return what trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
     with np.errstate(all="ignore"):
         leaves = _leaves(terms)
@@ -58,7 +58,7 @@ def _reached(terms: Column) -> tuple[Array | None, Array | None]:
 
 def _trees(terms: Column, value: Array) -> set[Class]:
     """Return the classes of trees that the value is found in."""
-    in_order, in_any = _reached(terms)
+    in_order, in_any = reachable(terms)
     if in_order is not None and _among(value, in_order):
         return {"rank_order_tree", "any_tree"}
     if in_any is None:
@@ -95,7 +95,7 @@ def _bounded(terms: Column, value: Array, *, surely_no_tree: bool) -> bool:
     Where it says nothing it counts only if the trees are too many to go through, for want of anything better.
     ``surely_no_tree`` says that they were gone through and that none of them is the value.
     """
-    if terms.vacuous and _reached(terms)[1] is not None:
+    if terms.vacuous and reachable(terms)[1] is not None:
         return False
     for part, exact, far in zip(_parts(terms, value), terms.exact, terms.bound, strict=True):
         if isinstance(part, Fraction):

@@ -27,7 +27,10 @@ Part = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Column:
-    """The terms of one element, as bytes in rank order, and what is done with them. Terms of ``product`` may be complex."""
+    """The terms of one element, as bytes in rank order, and what is done with them.
+
+    Only those of products may be complex: sums and means of complex numbers are two columns, one of each part.
+    """
 
     dtype: str
     op: str
@@ -56,7 +59,7 @@ class Column:
 
     @property
     def complex(self) -> bool:
-        """Return whether the terms are complex; of sums and means they never are, for parts are added apart."""
+        """Return whether the terms are complex."""
         return kind(self.dtype) == "complex"
 
     @cached_property
@@ -91,7 +94,7 @@ class Column:
         Magnitudes are multiplied without signs: ``(ac + bd, ad + bc)``.
         """
         sizes = [(abs(re), abs(im)) for re, im in self.numbers]
-        return (_combined("sum", sizes) if self.op != "product" else _sizes(sizes))
+        return _combined("sum", sizes) if self.op != "product" else _sizes(sizes)
 
     @cached_property
     def steps(self) -> int:
@@ -124,9 +127,8 @@ class Column:
 
     @cached_property
     def vacuous(self) -> bool:
-        """Return whether the bound says next to nothing: rounding, or underflow made larger again, may eat an eighth."""
-        steps = max(self.steps - (2 if self.op == "mean" else 1 if self.op == "premul_sum" else 0), 0)
-        if steps * self.format.unit > Fraction(1, 8):
+        """Return whether the bound says next to nothing: rounding, or underflow made larger again, may eat 1/8."""
+        if self.steps * self.format.unit > Fraction(1, 8):
             return True
         if self.op != "product" or self.amplification == 1:
             return False
@@ -143,19 +145,25 @@ class Column:
         form = self.format
         # However narrow the exponents of a wider accumulator, its digits go on below the least number of the terms.
         half = self.error(form.wide, form.least / 2 * form.wide / form.unit)
-        found = [(form.rounded(part - far), form.rounded(part + far)) for part, far in zip(self.exact, half, strict=True)]
+        found = [
+            (form.rounded(part - far), form.rounded(part + far)) for part, far in zip(self.exact, half, strict=True)
+        ]
         low, high = found[0]
         if self.op == "mean":
             n = len(self.terms)
             ends = [form.rounded((self.exact[0] + sign * half[0]) * n) for sign in (-1, 1)]
             ends = [form.rounded(end / n) if isinstance(end, Fraction) else end for end in ends]
         elif self.op == "premul_sum":
-            scaled = [form.rounded(number) for number, _ in self.numbers]
-            whole = sum(map(Fraction, scaled), start=Fraction(0)) if all(map(math.isfinite, scaled)) else Fraction(0)
+            whole = sum((self._scaled(number) for number, _ in self.numbers), start=Fraction(0))
             ends = [form.rounded(whole + sign * half[0]) for sign in (-1, 1)]
         else:
             ends = []
         return (min([low, *ends]), max([high, *ends])), found[1]
+
+    def _scaled(self, number: Fraction) -> Fraction:
+        """Return what was scaled as it is rounded; past the greatest number as it is, for then any order overflows."""
+        found = self.format.rounded(number)
+        return found if isinstance(found, Fraction) else number
 
     @cached_property
     def order_free(self) -> bool:
@@ -168,7 +176,7 @@ class Column:
             return bool(np.isnan(self.terms).any())
         if len(self.terms) == 1:
             return True
-        if self.op == "product" and any(number == (0, 0) for number in self.numbers) and not self.complex:
+        if self.op == "product" and any(not any(number) for number in self.numbers) and not self.complex:
             return self._stays_finite()
         return self._sure() or (not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_partial_exact())
 
@@ -203,7 +211,7 @@ class Column:
         if not all(form.holds(term) for term in terms):
             return False
         return all(
-            form.holds(math.prod(some) if self.op == "product" else sum(some))
+            form.holds(Fraction(math.prod(some) if self.op == "product" else sum(some)))
             for size in whole
             for some in itertools.combinations(terms, size)
         )

@@ -36,15 +36,14 @@ class Precision:
     @property
     def normal(self) -> Fraction:
         """Return the least normal number."""
-        return self.least * 2 ** (self.digits - 1)
+        return self.least * Fraction(2 ** (self.digits - 1))
 
     def quantum(self, number: Fraction) -> Fraction:
         """Return the unit in the last place of ``number``: the distance of its neighbours, away from zero."""
         if abs(number) < self.normal:
             return self.least
         high = abs(number).numerator.bit_length() - number.denominator.bit_length()
-        power = Fraction(2) ** high
-        exponent = high if power <= abs(number) else high - 1
+        exponent = high if Fraction(2) ** high <= abs(number) else high - 1
         return Fraction(2) ** (exponent - self.digits + 1)
 
     def rounded(self, number: Real) -> Real:

@@ -13,7 +13,6 @@ from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Subject
 from conformance.judging.compare import answered, same
 
-
 VALUES: Final = (same, admissible)
 """The checks of all of a result's values."""
 

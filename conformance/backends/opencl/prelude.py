@@ -38,8 +38,7 @@ static uint round_small(float x, int exponent, int mantissa, int infinite) {
   static real##2 times_##real##2(real##2 a, real##2 b) { \\
     return (real##2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); } \\
   static real##2 quotient_##real##2(real##2 a, real##2 b) { \\
-    real one = (real)(1.0 / (double)b.x); \\
-    return (real##2)((a.x + a.y * b.y) * one, (a.y - a.x * b.y) * one); } \\
+    return (real##2)((real)((double)a.x / (double)b.x), (real)((double)a.y / (double)b.x)); } \\
   static int unordered_##real##2(real##2 a) { return a.x != a.x || a.y != a.y; } \\
   static int after_##real##2(real##2 a, real##2 b) { \\
     return (a.x > b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y >= b.y); }

@@ -221,10 +221,10 @@ def _combine(operation: str, dtype: str) -> str:
 
 
 def _scaled(dtype: str) -> str:
-    """Return ``v`` multiplied by the scalar of the launch and rounded; only for floats and complex numbers."""
+    """Return ``v`` multiplied by the scalar of the launch, a real one, and rounded; for floats and their parts."""
     form = FORMATS[dtype]
-    scalar = _in("widen", dtype, form.scalar.format(x="part[8]"))
-    return _in("round", dtype, form.multiply.format(a=_in("widen", dtype, "v"), b=scalar))
+    scalar = _in("widen", dtype, form.scalar.format(x="part[8]")) + (".x" if kind(dtype) == "complex" else "")
+    return _in("round", dtype, f"({_in('widen', dtype, 'v')} * {scalar})")
 
 
 def _quotient(dtype: str) -> str:

@@ -1,0 +1,155 @@
+"""Classes: what each of them holds, and that a result just outside all of them is broken."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from conformance.cases.dtypes import NUMPY, Array
+from conformance.judging.classes import Class, classes_of, reachable
+from conformance.judging.column import Column, column
+from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order
+from conformance.reference.reductions import fold
+from tests.judging.drawn import FACTOR, columns, rounded_tree
+
+OPS = pytest.mark.parametrize("op", ["sum", "mean", "premul_sum", "product"])
+DRAWN = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def classes(terms: Column, value: Array) -> frozenset[Class]:
+    return classes_of(terms.dtype, terms.op, terms.factor, terms.content, value.tobytes(), exact=False)
+
+
+def of(dtype: str, op: str, *numbers: float) -> Column:
+    return column(dtype, op, FACTOR, np.array(numbers).astype(NUMPY[dtype]).tobytes())
+
+
+def one(dtype: str, number: float) -> Array:
+    return np.array([number]).astype(NUMPY[dtype])
+
+
+def folded(terms: Column) -> Array:
+    return fold(list(terms.terms.reshape(-1, 1)), terms.op, terms.factor)
+
+
+@OPS
+@DRAWN
+@given(data=st.data())
+def test_every_tree_is_found_and_order_free_terms_have_one_result(op: str, data: st.DataObject) -> None:
+    terms = data.draw(columns(op))
+    value = rounded_tree(data, terms)
+    assume(value is not None)
+    if terms.order_free:
+        assert value.tobytes() == folded(terms).tobytes()
+    else:
+        assert "any_tree" in classes(terms, value)
+        assert {"rank_order_tree", "any_tree"} <= classes(terms, folded(terms))
+
+
+@OPS
+@DRAWN
+@given(data=st.data())
+def test_a_wider_accumulator_is_found(op: str, data: st.DataObject) -> None:
+    terms = data.draw(columns(op))
+    wide = {"bfloat16": np.float32, "float16": np.float32, "float32": np.float64, "complex64": np.complex128}
+    assume(terms.dtype != "float64" and not terms.order_free)
+    accumulator = wide.get(terms.dtype, data.draw(st.sampled_from([ml_dtypes.bfloat16, np.float16, np.float32])))
+    some = data.draw(st.permutations(list(terms.terms.reshape(-1, 1).astype(accumulator))))
+    with np.errstate(all="ignore"):
+        total = fold(some, op, FACTOR)
+        value = total.astype(terms.terms.dtype)
+    assume(np.isfinite(total).all())
+    assume(np.isfinite(value).all())
+    assert "wide_accumulator" in classes(terms, value)
+
+
+@OPS
+@DRAWN
+@given(data=st.data())
+def test_just_outside_every_class_a_result_is_broken(op: str, data: st.DataObject) -> None:
+    terms = data.draw(columns(op))
+    assume(not terms.complex)
+    trees = [tree for tree in reachable(terms) if tree is not None]
+    ends = [float(terms.wide[0][1]), *(float(end) for tree in trees for end in tree)]
+    assume(all(map(math.isfinite, ends)))
+    top = max(terms.exact[0] + terms.bound[0], *map(Fraction, ends))
+    above = terms.format.rounded(top + 2 * terms.format.quantum(top))
+    assume(isinstance(above, Fraction))
+    assert classes(terms, one(terms.dtype, float(above))) == frozenset()
+
+
+def test_order_free_terms_admit_their_neighbour_nowhere() -> None:
+    assert classes(of("float32", "sum", 1, 2, 4), np.nextafter(np.float32([7]), np.float32(8))) == frozenset()
+
+
+def test_two_terms_are_order_free_however_they_round() -> None:
+    assert of("float32", "sum", 1e10, 1.0).order_free
+    assert classes(of("float32", "sum", 1e10, 1.0), one("float32", 1e10 + 1024)) == frozenset()
+
+
+@pytest.mark.parametrize(("dtype", "numbers", "result", "found"), [
+    ("bfloat16", (256, 1, 1), 258, {"rank_order_tree", "any_tree", "wide_accumulator", "within_bound"}),
+    ("float32", (1e8, 1, -1e8), 1, {"any_tree", "wide_accumulator", "within_bound"}),
+    ("bfloat16", (256, 1, 1, 1), 260, {"rank_order_tree", "any_tree", "wide_accumulator", "within_bound"}),
+    ("float8_e5m2", (12, 6, 0.5, 8), 28, {"wide_accumulator"}),
+    ("float32", (1e8, 1, -1e8), 4, {"within_bound"}),
+    ("float32", (1e8, 1, -1e8), 32, set()),
+])  # fmt: skip
+def test_each_class_is_told_from_the_others(
+    dtype: str, numbers: tuple[float, ...], result: float, found: set[str]
+) -> None:
+    assert classes(of(dtype, "sum", *numbers), one(dtype, result)) == found
+
+
+def test_trees_in_rank_order_keep_the_order() -> None:
+    terms = np.float32([1, 1e8, -1e8])
+    in_order = in_rank_order(terms, np.add)
+    any_order = in_any_order(terms, np.add)
+    assert in_order is not None
+    assert any_order is not None
+    assert set(in_order.tolist()) == {0.0, 1.0}
+    assert set(in_rank_order(np.float32([1e8, 1, -1e8]), np.add)) == {0.0}  # type: ignore[arg-type]
+    assert set(any_order.tolist()) == {0.0, 1.0}
+
+
+def test_equal_terms_are_one_leaf_and_too_many_unlike_ones_are_not_gone_through() -> None:
+    many = np.ones(200, np.float32)
+    assert in_any_order(many, np.add) == [200]
+    assert in_any_order(np.arange(9, dtype=np.float32), np.add) is None
+    assert in_rank_order(np.arange(17, dtype=np.float32), np.add) is None
+    assert set(in_known_orders(np.arange(9, dtype=np.float32), np.add)) == {36}
+
+
+@pytest.mark.parametrize(("numbers", "result", "admitted"), [
+    ((65504, 65504, -65504), math.inf, True),
+    ((65504, 65504, -65504), 65504, True),
+    ((65504, 65504, -65504), 0, False),
+    ((65504, 65504, -65504), -math.inf, False),
+    ((60000, 60000, 60000), 65504, False),
+    ((1000, 1001, 1000.5), math.inf, False),
+    ((math.inf, 1, 2), math.nan, False),
+    ((math.inf, 1, 2), 65504, False),
+    ((1, -1, 2.0**-24), -0.0, False),
+])  # fmt: skip
+def test_an_infinity_is_admitted_where_some_order_overflows(
+    numbers: tuple[float, ...], result: float, admitted: bool
+) -> None:
+    assert bool(classes(of("float16", "sum", *numbers), one("float16", result))) is admitted
+
+
+def test_nine_unlike_terms_have_no_tree_and_still_a_bound() -> None:
+    terms = of("float32", "sum", 1e8, 1, 3, 5, 7, 9, 11, 13, 17)
+    assert classes(terms, one("float32", 1e8 + 96)) == {"within_bound"}
+    assert classes(terms, one("float32", 1e8 + 1024)) == frozenset()
+
+
+def test_the_sign_of_a_product_is_no_matter_of_rounding() -> None:
+    terms = of("float32", "product", 1e-30, -1e-30, 1e-30)
+    assert "any_tree" in classes(terms, one("float32", -0.0))
+    assert classes(terms, one("float32", 0.0)) == frozenset()
