@@ -1,0 +1,106 @@
+"""Clauses about schedules, and the verdict on one: which are held, which broken, and which do not speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
+from conformance.cases.schedule_form import validate_schedule
+from conformance.judging.clause import Requirement
+from conformance.reference.schedule_facts import Facts
+
+Finding = Literal["held", "broken", "silent"]
+Relation = Literal["afterwards", "again", "reordered", "rebound", "unplanned"]
+"""What a second schedule of the same graph is: of the graph after it has run, made again in another process, of the
+same results in another order, with other values for its variables, or without a memory plan."""
+
+
+def _always(facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``ScheduleClause.when``
+    return True
+
+
+def of_graph(facts: Facts) -> bool:
+    """Speak about schedules whose graph is known."""
+    return facts.schedule.graph is not None
+
+
+@dataclass(frozen=True)
+class ScheduleClause:
+    """One sentence. ``check`` returns ``None`` when it holds, else the item and the reason.
+
+    The ``last`` clauses speak only when no other is broken: what a schedule computes that breaks one is not defined.
+    """
+
+    id: str
+    text: str
+    source: str
+    check: Callable[[Facts], str | None]
+    when: Callable[[Facts], bool] = _always
+    requirement: Requirement = "must"
+    last: bool = False
+
+
+@dataclass(frozen=True)
+class FormClause:
+    """One sentence about what a schedule must be to be judged at all; the loader refuses what breaks it."""
+
+    id: str
+    text: str
+    source: str
+    requirement: Requirement = "must"
+
+
+@dataclass(frozen=True)
+class PairClause:
+    """One sentence about a schedule and a second one that is its ``relation``."""
+
+    id: str
+    text: str
+    source: str
+    relation: Relation
+    check: Callable[[Facts, Facts], str | None]
+    requirement: Requirement = "must"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a clause says of a schedule; ``detail`` names the item and the reason where it is broken."""
+
+    clause: str
+    finding: Finding
+    detail: str = ""
+
+
+def judge_schedule(
+    schedule: Schedule, clauses: Sequence[ScheduleClause], forms: Sequence[FormClause] = ()
+) -> tuple[Found, ...]:
+    """Return what each clause says of ``schedule``; of a malformed one only the clauses of form say anything."""
+    try:
+        validate_schedule(schedule)
+    except ScheduleError as error:
+        broken = [Found(form.id, "broken", str(error)) for form in forms if form.id == error.clause]
+        others = [each.id for each in forms] + [each.id for each in clauses]
+        return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
+    facts = Facts(schedule)
+    found = [Found(form.id, "held") for form in forms]
+    for clause in sorted(clauses, key=lambda clause: clause.last):
+        if not clause.when(facts) or (clause.last and any(each.finding == "broken" for each in found)):
+            found.append(Found(clause.id, "silent"))
+        else:
+            found.append(_found(clause.id, clause.check(facts)))
+    return tuple(found)
+
+
+def judge_pair(
+    first: Schedule, second: Schedule, relation: Relation, clauses: Sequence[PairClause]
+) -> tuple[Found, ...]:
+    """Return what each clause says of two well-formed schedules; the second is the ``relation`` of the first."""
+    facts = Facts(first), Facts(second)
+    return tuple(_found(each.id, each.check(*facts)) for each in clauses if each.relation == relation)
+
+
+def _found(clause: str, detail: str | None) -> Found:
+    return Found(clause, "held") if detail is None else Found(clause, "broken", detail)

@@ -1,0 +1,140 @@
+"""The executing oracle: a schedule run with NumPy, in its order and in every legal one, against the eager graph.
+
+Data are small integers in every dtype: adding a few of them rounds in no order. Zeros of either sign are equal, and so
+are all NaNs: a collective that pads its chunks with zeros and adds them turns -0.0 into 0.0.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.kernel_body import Store
+from conformance.cases.schedule import Access, Collective, Kernel
+from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
+from conformance.reference.schedule_memory import POISON, Memory, operation_of, perform
+from conformance.reference.schedule_orders import legal_orders
+
+MOST_BYTES: Final = 1 << 28
+"""Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""
+
+
+DATA: Final = {"bool": (0, 1), "integer": (1, 2, 3), "float": (-2, -1, 1, 2), "complex": (-2, -1, 1, 2)}
+"""What buffers hold by kind of dtype: no zero, which hides a product, and sums of four exact in every float."""
+
+
+DRAWS: Final = 3
+"""How often data are drawn: a sum that happens to be zero hides what was added twice."""
+
+
+def executable(facts: Facts) -> str | None:
+    """Return why the schedule cannot be run with NumPy, or ``None``."""
+    if facts.schedule.graph is None:
+        return "it has no graph"
+    if sum(buffer.size for buffer in facts.schedule.buffers if buffer.base is None) > MOST_BYTES:
+        return f"its storages have more than {MOST_BYTES >> 20} MiB"
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel):
+            stored = {each.access for body in leaf.bodies for each in body.instructions if isinstance(each, Store)}
+            if stored != {at for at, access in enumerate(leaf.accesses) if access.write}:
+                return f"{facts.name(number)} has no body for all that it writes"
+        if isinstance(leaf, Collective) and operation_of(leaf.op) is None:
+            return f"{facts.name(number)} is {leaf.op!r}, which is no operation of the specification"
+    return None
+
+
+def initial(facts: Facts, seed: int = 0) -> Memory:
+    """Return memory with small integers in every preexisting storage and poison everywhere else."""
+    storages = {}
+    for buffer in (each for each in facts.schedule.buffers if each.base is None):
+        storages[buffer.id] = np.full(buffer.size, POISON, np.uint8)
+        if buffer.preexisting:
+            source = np.random.default_rng([seed, *buffer.id.encode()])
+            drawn = source.choice(DATA[kind(buffer.dtype)], buffer.size // NUMPY[buffer.dtype].itemsize)
+            storages[buffer.id] = drawn.astype(NUMPY[buffer.dtype]).view(np.uint8)
+    return Memory(facts, storages)
+
+
+def run(facts: Facts, order: tuple[int, ...] | None = None, seed: int = 0) -> Memory:
+    """Return the memory after the leaves have run in ``order`` (default: as listed)."""
+    memory = initial(facts, seed)
+    for number in range(len(facts.leaves)) if order is None else order:
+        perform(memory, facts.leaves[number], number)
+    return memory
+
+
+def eager(facts: Facts, seed: int = 0) -> Evaluation:
+    """Return the meaning of the graph, with the memory that eager evaluation leaves."""
+    assert facts.schedule.graph is not None
+    return evaluate_graph(facts.schedule.graph, initial(facts, seed), facts.values)
+
+
+def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> str | None:
+    """Return how the memory ``seen`` differs from the meaning of the graph on the same data, or ``None``.
+
+    Compared are the values of all results where they are said to be and of all that is assigned to, in the storages
+    that every alias shows, and bit for bit the rest of what was there before.
+    """
+    places = {place.node: place for place in facts.schedule.places}
+    for name in (name for name in right.graph.results if name in places):
+        place, wanted = places[name], worth(right.meanings[name], right.memory)
+        if place.map is None:
+            array = seen.array(place.buffer)[: wanted.size]
+        else:
+            array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
+        problem = _differs(array, wanted.reshape(-1))
+        if problem:
+            return f"result {name!r}: {problem}"
+    before = initial(facts, seed)
+    given = [buffer.id for buffer in facts.schedule.buffers if buffer.base is None and buffer.preexisting]
+    stray = {name: seen.storages[name] != before.storages[name] for name in given}
+    for stored in right.assigned:
+        root, offset = facts.root(stored.buffer)
+        at = stored.at.reshape(-1)
+        problem = _differs(seen.array(stored.buffer)[at], right.memory.array(stored.buffer)[at])
+        if problem and root in stray:
+            return f"buffer {stored.buffer!r}: of what is assigned there, {problem}"
+        width = NUMPY[facts.buffers[stored.buffer].dtype].itemsize
+        for byte in range(width) if root in stray else ():
+            stray[root][offset + at * width + byte] = False
+    for name, changed in stray.items():
+        if changed.any():
+            return f"buffer {name!r}: byte {int(np.argmax(changed))} changed, and nothing is assigned there"
+    return None
+
+
+def law(facts: Facts) -> str | None:
+    """Return how running the schedule, as listed or in a legal order, differs from its graph, or ``None``."""
+    problem = wrong_as_listed(facts)
+    if problem:
+        return problem
+    right = eager(facts)
+    for order in islice(legal_orders(facts), 1, None):
+        problem = difference(facts, run(facts, order), right)
+        if problem:
+            return f"{problem}, when run in the order {', '.join(facts.leaves[number].id for number in order)}"
+    return None
+
+
+def wrong_as_listed(facts: Facts) -> str | None:
+    """Return how running the schedule in its order differs from its graph on any of ``DRAWS`` data, or ``None``."""
+    for seed in range(DRAWS):
+        problem = difference(facts, run(facts, seed=seed), eager(facts, seed), seed)
+        if problem:
+            return problem
+    return None
+
+
+def _differs(seen: Array, right: Array) -> str | None:
+    if seen.dtype != right.dtype or seen.shape != right.shape:
+        return f"it is {seen.size} {seen.dtype}, expected {right.size} {right.dtype}"
+    with np.errstate(all="ignore"):
+        same = (seen == right) | ((seen != seen) & (right != right))  # noqa: PLR0124 - a NaN differs from itself
+    if same.all():
+        return None
+    at = int(np.argmin(same))
+    return f"{int((~same).sum())} of {same.size} elements differ; element {at} is {seen[at]}, expected {right[at]}"

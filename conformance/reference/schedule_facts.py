@@ -1,0 +1,233 @@
+"""What follows from a schedule alone: the bytes each item touches, which items conflict, and which are in order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import MOVEMENT, Node
+from conformance.cases.index_map import Indices, Values, merged, runs, sizes
+from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule, Wait, accesses, leaves
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.graph_movement import Stored, moved, stored_in
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Bytes of a storage that one access reads or writes: sorted half-open ranges, one a row, counted in ``root``."""
+
+    access: Access
+    root: str
+    ranges: Indices
+
+    @property
+    def write(self) -> bool:
+        """Return whether the bytes are written."""
+        return self.access.write
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A well-formed schedule and what follows from it. Leaves are items and parts of collectives, numbered in order."""
+
+    schedule: Schedule
+
+    @cached_property
+    def buffers(self) -> dict[str, Buffer]:
+        """Return the buffers by id."""
+        return {buffer.id: buffer for buffer in self.schedule.buffers}
+
+    @cached_property
+    def owned(self) -> tuple[tuple[Item, Collective | None], ...]:
+        """Return the leaves, each with the collective that it is a part of."""
+        return tuple(leaves(self.schedule))
+
+    @cached_property
+    def leaves(self) -> tuple[Item, ...]:
+        """Return the leaves in order."""
+        return tuple(leaf for leaf, _ in self.owned)
+
+    @cached_property
+    def values(self) -> Values:
+        """Return what each variable is bound to first, and the most it may be where nothing binds it."""
+        found = {name: bounds.high for name, bounds in self.schedule.variables.items()}
+        bound = [binding for leaf in self.leaves if isinstance(leaf, Kernel) for binding in leaf.variables]
+        return found | {binding.name: binding.value for binding in reversed(bound)}
+
+    def root(self, buffer: str) -> tuple[str, int]:
+        """Return the storage that a buffer lies in, and at which byte of it."""
+        at, offset = self.buffers[buffer], 0
+        while at.base is not None:
+            offset += at.offset
+            at = self.buffers[at.base]
+        return at.id, offset
+
+    def touch(self, access: Access, values: Values | None = None) -> Touch:
+        """Return the bytes of an access."""
+        buffer = self.buffers[access.buffer]
+        root, offset = self.root(access.buffer)
+        if access.map is not None:
+            ranges = runs(access.map, self.values if values is None else values) * NUMPY[buffer.dtype].itemsize
+        else:
+            listed = ((0, buffer.size),) if access.ranges is None else access.ranges
+            ranges = merged(np.array(listed, np.int64).reshape(-1, 2))
+        return Touch(access, root, ranges + offset)
+
+    @cached_property
+    def touches(self) -> tuple[tuple[Touch, ...], ...]:
+        """Return what each leaf touches."""
+        return tuple(tuple(self.touch(access, self.bound(leaf)) for access in accesses(leaf)) for leaf in self.leaves)
+
+    def bound(self, leaf: Item) -> Values:
+        """Return what the variables stand for in a leaf."""
+        own = {binding.name: binding.value for binding in leaf.variables} if isinstance(leaf, Kernel) else {}
+        return {**self.values, **own}
+
+    @cached_property
+    def conflicts(self) -> tuple[tuple[int, int, Touch, Touch], ...]:
+        """Return the pairs of leaves, the first one first, that touch a byte in common which one of them writes.
+
+        A pair of leaves is there once for each kind of conflict: read after write, write after read, write after write.
+        """
+        seen: dict[str, list[tuple[int, Touch]]] = {}
+        found: list[tuple[int, int, Touch, Touch]] = []
+        for number, own in enumerate(self.touches):
+            pairs: dict[tuple[int, bool, bool], tuple[int, int, Touch, Touch]] = {}
+            for touch in own:
+                for earlier, other in seen.get(touch.root, ()):
+                    if (touch.write or other.write) and overlap(touch.ranges, other.ranges):
+                        key = (earlier, other.write, touch.write)
+                        pairs.setdefault(key, (earlier, number, other, touch))
+            found.extend(pairs[key] for key in sorted(pairs))
+            for touch in own:
+                seen.setdefault(touch.root, []).append((number, touch))
+        return tuple(found)
+
+    @cached_property
+    def handles(self) -> dict[str, tuple[int, ...]]:
+        """Return the leaves that are started under each handle."""
+        found: dict[str, tuple[int, ...]] = {}
+        for number, (leaf, owner) in enumerate(self.owned):
+            handle = getattr(owner if owner is not None else leaf, "handle", None)
+            if handle is not None and not isinstance(leaf, Wait):
+                found[handle] = (*found.get(handle, ()), number)
+        return found
+
+    @cached_property
+    def started(self) -> frozenset[int]:
+        """Return the leaves that are only started where they are listed."""
+        return frozenset(number for numbers in self.handles.values() for number in numbers)
+
+    @cached_property
+    def before(self) -> tuple[int, ...]:
+        """Return for each leaf the set, as bits, of the leaves that are done before it begins."""
+        numbers: dict[str, list[int]] = {}
+        for number, (leaf, owner) in enumerate(self.owned):
+            numbers[leaf.id] = [number]
+            if owner is not None:
+                numbers.setdefault(owner.id, []).append(number)
+        found: list[int] = []
+        for number, (leaf, owner) in enumerate(self.owned):
+            direct = [each for name in leaf.after or () for each in numbers[name]]
+            if leaf.after is None:
+                direct = [e for e in range(number) if e not in self.started or self._same_whole(e, owner)]
+            if isinstance(leaf, Wait):
+                direct.extend(self.handles[leaf.handle])
+            done = 0
+            for each in direct:
+                done |= found[each] | 1 << each
+            found.append(done)
+        return tuple(found)
+
+    def _same_whole(self, number: int, owner: Collective | None) -> bool:
+        return owner is not None and self.owned[number][1] is owner
+
+    def ordered(self, first: int, second: int) -> bool:
+        """Return whether the first leaf is done before the second begins."""
+        return bool(self.before[second] >> first & 1)
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """Return the nodes of the graph by id, in program order; none where there is no graph."""
+        graph = self.schedule.graph
+        return {} if graph is None else {node.id: node for node in graph.nodes}
+
+    @cached_property
+    def program(self) -> dict[str, int]:
+        """Return the place of each node in program order."""
+        return {name: place for place, name in enumerate(self.nodes)}
+
+    @cached_property
+    def stored(self) -> dict[str, Stored]:
+        """Return the nodes that are names of storage, with the elements each names."""
+        found: dict[str, Stored] = {}
+        for node in self.nodes.values():
+            if node.op == "buf":
+                found[node.id] = stored_in(str(node.arg), sizes(node.shape, self.values))
+            elif node.of and node.of[0] in found:
+                source = found[node.of[0]]
+                if node.op in MOVEMENT:
+                    found[node.id] = Stored(source.buffer, moved(node, source.at, -1, self.values))
+                elif node.op == "assign":
+                    found[node.id] = source
+        return found
+
+    def node_bytes(self, node: str) -> tuple[str, Indices]:
+        """Return the storage and the bytes of it that a node, a name of storage, stands for."""
+        stored = self.stored[node]
+        root, offset = self.root(stored.buffer)
+        width = NUMPY[self.buffers[stored.buffer].dtype].itemsize
+        starts = np.unique(stored.at[stored.at >= 0]) * width + offset
+        return root, merged(np.stack([starts, starts + width], axis=-1))
+
+    @cached_property
+    def writers(self) -> dict[str, list[tuple[int, Touch]]]:
+        """Return for each node the leaves that are said to write its value, and where."""
+        found: dict[str, list[tuple[int, Touch]]] = {}
+        for number, own in enumerate(self.touches):
+            for touch in own:
+                if touch.write and touch.access.node is not None:
+                    found.setdefault(touch.access.node, []).append((number, touch))
+        return found
+
+    @cached_property
+    def computing(self) -> dict[str, list[int]]:
+        """Return for each node the leaves that compute it."""
+        found: dict[str, list[int]] = {}
+        for number, (leaf, _) in enumerate(self.owned):
+            for node in leaf.provenance:
+                found.setdefault(node, []).append(number)
+        return found
+
+    def place(self, node: str) -> Touch | None:
+        """Return the bytes where the value of a node is at the end, or ``None`` where nothing says."""
+        for place in self.schedule.places:
+            if place.node == node:
+                count = math.prod(sizes(self.nodes[node].shape, self.values))
+                width = NUMPY[self.buffers[place.buffer].dtype].itemsize
+                ranges = ((0, count * width),) if place.map is None else None
+                return self.touch(Access(buffer=place.buffer, map=place.map, ranges=ranges))
+        return None
+
+    def home(self, buffer: str) -> str:
+        """Return whose bytes those of a buffer are: the planned buffer it lies in, or the storage."""
+        at = self.buffers[buffer]
+        while at.base is not None and not at.planned:
+            at = self.buffers[at.base]
+        return at.id
+
+    def device(self, leaf: Item) -> str:
+        """Return the device that runs a leaf: for a copy, the one it is to."""
+        if isinstance(leaf, Kernel):
+            return leaf.device
+        written = [access.buffer for access in accesses(leaf) if access.write]
+        return self.buffers[written[0]].device if written else ""
+
+    def name(self, number: int) -> str:
+        """Return how a leaf is named to people."""
+        leaf, owner = self.owned[number]
+        return f"item {leaf.id!r}" + (f" of {owner.id!r}" if owner is not None else "")

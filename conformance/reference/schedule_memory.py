@@ -1,0 +1,180 @@
+"""The memory a schedule runs in: bytes of each storage, buffers as arrays in them, and what items do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.index_map import Values, elements, sizes
+from conformance.cases.kernel_body import (
+    Alu,
+    Bitcast,
+    Body,
+    Cast,
+    Constant,
+    Index,
+    Load,
+    Reduce,
+    Store,
+    Symbol,
+    sources,
+)
+from conformance.cases.schedule import Access, Collective, Copy, Item, Kernel
+from conformance.cases.tensor import to_array
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.elementwise import apply, fold
+from conformance.reference.schedule_facts import Facts
+
+POISON: Final = 0xA5
+"""What every byte holds that nothing has written: no value that sums to a right one."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The bytes of every storage, by id."""
+
+    facts: Facts
+    storages: dict[str, NDArray[np.uint8]]
+
+    def array(self, buffer: str) -> Array:
+        """Return a buffer as a flat array that shares the storage's bytes."""
+        root, offset = self.facts.root(buffer)
+        found = self.facts.buffers[buffer]
+        return self.storages[root][offset : offset + found.size].view(NUMPY[found.dtype])
+
+    def read(self, access: Access, values: Values) -> Array:
+        """Return what an access reads: elements in the shape of its map, or bytes."""
+        array = self.array(access.buffer)
+        if access.map is not None:
+            found, valid = elements(access.map, values)
+            out = np.zeros(found.shape, array.dtype)
+            out[valid] = array[found[valid]]
+            return out
+        if access.ranges is None:
+            return array.copy()
+        return np.concatenate([array.view(np.uint8)[start:stop] for start, stop in access.ranges])
+
+    def write(self, access: Access, content: Array, values: Values) -> None:
+        """Write ``content``, element by element or byte by byte, where an access says."""
+        array = self.array(access.buffer)
+        if access.map is not None:
+            found, valid = elements(access.map, values)
+            array[found[valid]] = content.reshape(-1).view(array.dtype).reshape(found.shape)[valid]
+            return
+        flat, at = np.ascontiguousarray(content).reshape(-1).view(np.uint8), 0
+        for start, stop in ((0, array.nbytes),) if access.ranges is None else access.ranges:
+            array.view(np.uint8)[start:stop] = flat[at : at + stop - start]
+            at += stop - start
+
+
+def operation_of(name: str) -> Callable[..., list[Array | None]] | None:
+    """Return the reference function of an operation, or ``None`` when there is none such."""
+    if not name.isidentifier() or find_spec(f"conformance.reference.{name}") is None:
+        return None
+    found: Callable[..., list[Array | None]] | None = getattr(
+        import_module(f"conformance.reference.{name}"), name, None
+    )
+    return found
+
+
+def perform(memory: Memory, leaf: Item, number: int) -> None:
+    """Do what leaf ``number`` does; raise ``ValueError`` where that has no meaning."""
+    values = memory.facts.bound(leaf)
+    if isinstance(leaf, Copy):
+        source, target = sorted(leaf.accesses, key=lambda access: access.write)
+        memory.write(target, memory.read(source, values), values)
+    elif isinstance(leaf, Collective):
+        count = len(leaf.participants)
+        blocks = [memory.read(access, values) for access in leaf.accesses[:count]]
+        operation = operation_of(leaf.op)
+        if operation is None:
+            raise ValueError(f"{leaf.op!r} is no operation of the specification")
+        results = operation(blocks, **leaf.attrs, groups=(tuple(range(count)),))
+        for access, result in zip(leaf.accesses[count:], results, strict=True):
+            if result is not None:
+                memory.write(access, np.asarray(result), values)
+    elif isinstance(leaf, Kernel):
+        for body in leaf.bodies:
+            for fixed in _points(memory.facts, leaf, number, body, values):
+                _run(memory, leaf, body, values, fixed)
+
+
+def _points(facts: Facts, leaf: Kernel, number: int, body: Body, values: Values) -> Iterator[tuple[slice, ...]]:
+    """Yield parts of the iteration space to compute at once: all of it, or point by point where points may meet."""
+    own = facts.touches[number]
+    meeting = any(
+        read.root == written.root and overlap(read.ranges, written.ranges)
+        for written in own
+        if written.write
+        for read in own
+        if not read.write
+    )
+    shape = sizes(body.extents, values)
+    stores = [leaf.accesses[each.access].map for each in body.instructions if isinstance(each, Store)]
+    reduced = {axis for each in body.instructions if isinstance(each, Reduce) for axis in each.axes}
+    if not meeting or not stores:
+        yield (slice(None),) * len(shape)
+        return
+    for point in product(*(range(1 if axis in reduced else extent) for axis, extent in enumerate(shape))):
+        yield tuple(slice(None) if axis in reduced else slice(at, at + 1) for axis, at in enumerate(point))
+
+
+def _run(memory: Memory, leaf: Kernel, body: Body, values: Values, part: tuple[slice, ...]) -> None:
+    """Compute the instructions at the points of ``part``, and store."""
+    shape = np.empty(sizes(body.extents, values), np.bool_)[part].shape
+    found: list[Any] = []
+    for each in body.instructions:
+        of = [found[source] for source in sources(each)]
+        result: Any = None
+        if isinstance(each, Load):
+            result = _load(memory, leaf.accesses[each.access], values, part)
+        elif isinstance(each, Constant):
+            result = np.broadcast_to(to_array(each.value), shape)
+        elif isinstance(each, Symbol):
+            result = np.full(shape, values[each.name], np.int64)
+        elif isinstance(each, Index):
+            start = part[each.axis].start or 0
+            lead = [-1 if axis == each.axis else 1 for axis in range(len(shape))]
+            result = np.broadcast_to(np.arange(start, start + shape[each.axis]).reshape(lead), shape)
+        elif isinstance(each, Alu):
+            result = apply(each.op, of)
+        elif isinstance(each, Cast):
+            result = cast(of[0], each.dtype)
+        elif isinstance(each, Bitcast):
+            result = np.ascontiguousarray(of[0]).view(NUMPY[each.dtype])
+        elif isinstance(each, Reduce):
+            result = np.broadcast_to(np.expand_dims(fold(each.op, of[0], each.axes), each.axes), shape)
+        elif isinstance(each, Store):
+            _store(memory, leaf.accesses[each.access], of[0], values, part)
+        found.append(result)
+
+
+def cast(values: Array, dtype: str) -> Array:
+    """Return the values in another dtype, rounded to nearest; a complex number keeps its real part."""
+    with np.errstate(all="ignore"):
+        if np.iscomplexobj(values) and "complex" not in dtype:
+            values = values.real
+        return values.astype(NUMPY[dtype])
+
+
+def _load(memory: Memory, access: Access, values: Values, part: tuple[slice, ...]) -> Array:
+    assert access.map is not None
+    array = memory.array(access.buffer)
+    found, valid = (each[part] for each in elements(access.map, values))
+    out = np.zeros(found.shape, array.dtype)
+    out[valid] = array[found[valid]]
+    return out
+
+
+def _store(memory: Memory, access: Access, value: Array, values: Values, part: tuple[slice, ...]) -> None:
+    assert access.map is not None
+    found, valid = (each[part] for each in elements(access.map, values))
+    memory.array(access.buffer)[found[valid]] = value[valid]

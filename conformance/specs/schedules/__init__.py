@@ -1,0 +1,47 @@
+"""What must hold of schedules, whoever made them: one short file for each group of invariants."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.schedule import Schedule
+from conformance.judging.schedule_clause import Found, PairClause, Relation, ScheduleClause, judge_pair, judge_schedule
+from conformance.specs.schedules.assign import ASSIGN
+from conformance.specs.schedules.bodies import BODIES
+from conformance.specs.schedules.copies import COPIES
+from conformance.specs.schedules.form import FORM
+from conformance.specs.schedules.law import LAW
+from conformance.specs.schedules.memory import MEMORY, MEMORY_OF_TWO
+from conformance.specs.schedules.no_kernel import NO_KERNEL
+from conformance.specs.schedules.order import ORDER, ORDER_OF_TWO
+from conformance.specs.schedules.variables import VARIABLES, VARIABLES_OF_TWO
+from conformance.specs.schedules.waits import WAITS
+
+CLAUSES: Final[tuple[ScheduleClause, ...]] = (
+    *ORDER,
+    *NO_KERNEL,
+    *COPIES,
+    *ASSIGN,
+    *VARIABLES,
+    *MEMORY,
+    *BODIES,
+    *WAITS,
+    *LAW,
+)
+"""The clauses about one schedule."""
+
+PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *VARIABLES_OF_TWO, *MEMORY_OF_TWO)
+"""The clauses about two schedules of one graph."""
+
+
+def judge(schedule: Schedule) -> tuple[Found, ...]:
+    """Return what every clause says of a schedule."""
+    return judge_schedule(schedule, CLAUSES, FORM)
+
+
+def judge_two(first: Schedule, second: Schedule, relation: Relation) -> tuple[Found, ...]:
+    """Return what every clause about ``relation`` says of two well-formed schedules."""
+    return judge_pair(first, second, relation, PAIRS)
+
+
+__all__ = ["CLAUSES", "FORM", "PAIRS", "judge", "judge_two"]

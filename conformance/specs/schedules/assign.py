@@ -1,0 +1,295 @@
+"""Assigns, aliases and the order of reads and writes, decided over index maps and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import Node
+from conformance.cases.index_map import Indices
+from conformance.cases.kernel_body import Load, Store
+from conformance.cases.schedule import Kernel
+from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
+from conformance.reference.schedule_facts import Facts, Touch
+from conformance.specs.schedules.free import itself, of_nothing
+from conformance.specs.schedules.points import positions
+
+
+def reads_where_it_writes(facts: Facts) -> str | None:
+    """Find a kernel that reads an element at one point and writes it at another."""
+    for number, leaf in enumerate(facts.leaves):
+        if not isinstance(leaf, Kernel):
+            continue
+        own = facts.touches[number]
+        for written in (touch for touch in own if touch.write):
+            for read in (touch for touch in own if not touch.write):
+                if read.root == written.root and overlap(read.ranges, written.ranges):
+                    at = _crossing(facts, leaf, read, written)
+                    if at is not None:
+                        return (
+                            f"{facts.name(number)} reads element {at} of {read.access.buffer!r} at another point than "
+                            f"where it writes it; the value must be kept elsewhere first"
+                        )
+    return None
+
+
+def _crossing(facts: Facts, leaf: Kernel, read: Touch, written: Touch) -> int | None:
+    """Return an element read at another point than it is written at, or ``None``; maps decide, where there are any."""
+    if read.access.map is None or written.access.map is None:
+        return None
+    values = facts.bound(leaf)
+    source, valid = positions(facts, read.access, values)
+    target, stored = positions(facts, written.access, values)
+    hit = valid & np.isin(source, target[stored])
+    if source.shape == target.shape:
+        hit &= ~stored | (source != target)
+    if not hit.any():
+        return None
+    buffer = facts.buffers[read.access.buffer]
+    found = int(source[hit][0]) - facts.root(buffer.id)[1]
+    return found // NUMPY[buffer.dtype].itemsize
+
+
+def no_read_after_store(facts: Facts) -> str | None:
+    """Find a body that loads what an earlier instruction of it stored."""
+    for number, leaf in enumerate(facts.leaves):
+        for body in leaf.bodies if isinstance(leaf, Kernel) else ():
+            stored: list[Touch] = []
+            for each in body.instructions:
+                if isinstance(each, Store):
+                    stored.append(facts.touches[number][each.access])
+                if isinstance(each, Load):
+                    touch = facts.touches[number][each.access]
+                    for other in stored:
+                        if touch.root == other.root and overlap(touch.ranges, other.ranges):
+                            return (
+                                f"{facts.name(number)} loads {touch.access.buffer!r} before and after it stores there, "
+                                "a cycle"
+                            )
+    return None
+
+
+def _edges(first_writes: bool, second_writes: bool, what: str) -> Callable[[Facts], str | None]:
+    def check(facts: Facts) -> str | None:
+        for first, second, other, own in facts.conflicts:
+            kind = (other.write, own.write) == (first_writes, second_writes)
+            # What is only started and not waited for is the business of the clauses about waits.
+            if kind and first not in facts.started and not facts.ordered(first, second):
+                return (
+                    f"{facts.name(second)} {what.format(repr(own.access.buffer))} {facts.name(first)}, and does not "
+                    "wait for it"
+                )
+        return None
+
+    return check
+
+
+def _assigns(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:
+    """Yield the assigns with the items that write them."""
+    for name, written in facts.writers.items():
+        if facts.nodes[name].op == "assign":
+            yield from ((facts.nodes[name], number, touch) for number, touch in written)
+
+
+def _version_reads(facts: Facts, node: Node, number: int) -> Iterator[Touch]:
+    """Yield what a leaf really reads of the storage that a node it computes takes its sources from."""
+    for source in node.of[1:] if node.op == "assign" else node.of:
+        if source in facts.stored:
+            root, ranges = facts.node_bytes(source)
+            for touch in facts.touches[number]:
+                if not touch.write and touch.root == root and overlap(touch.ranges, ranges):
+                    yield touch
+
+
+def _crossed(facts: Facts, *, earlier: bool) -> str | None:
+    """Find a node read from another version of a buffer than program order says."""
+    assigns = list(_assigns(facts))
+    for name, numbers in facts.computing.items():
+        node = facts.nodes[name]
+        for number in numbers:
+            for touch in _version_reads(facts, node, number):
+                for assign, writer, written in assigns:
+                    if writer == number or touch.root != written.root or not overlap(touch.ranges, written.ranges):
+                        continue
+                    comes_first = facts.program[name] < facts.program[assign.id]
+                    if earlier and comes_first and number > writer:
+                        return (
+                            f"{facts.name(number)} reads {touch.access.buffer!r} for {name!r} after "
+                            f"{facts.name(writer)} did {assign.id!r}, which comes later in the program"
+                        )
+                    if not earlier and not comes_first and number < writer and name != assign.id:
+                        return (
+                            f"{facts.name(number)} reads {touch.access.buffer!r} for {name!r} before "
+                            f"{facts.name(writer)} did {assign.id!r}, which comes earlier in the program"
+                        )
+    return None
+
+
+def old_value_first(facts: Facts) -> str | None:
+    """Find a read of the new value where the program reads the old one."""
+    return _crossed(facts, earlier=True)
+
+
+def new_value_after(facts: Facts) -> str | None:
+    """Find a read of the old value where the program reads the new one."""
+    return _crossed(facts, earlier=False)
+
+
+def last_assign_wins(facts: Facts) -> str | None:
+    """Find two overlapping assigns done in another order than the program's."""
+    assigns = list(_assigns(facts))
+    for first, number, touch in assigns:
+        for second, later, other in assigns:
+            turned = facts.program[first.id] < facts.program[second.id] and number > later
+            if turned and touch.root == other.root and overlap(touch.ranges, other.ranges):
+                return f"{facts.name(number)} does {first.id!r} after {second.id!r}, which comes later in the program"
+    return None
+
+
+def only_the_view(facts: Facts) -> str | None:
+    """Find an assign that writes outside its target."""
+    for assign, number, touch in _assigns(facts):
+        root, wanted = facts.node_bytes(assign.id)
+        outside = without(touch.ranges, wanted)
+        if touch.root == root and len(outside):
+            return f"{facts.name(number)} writes byte {outside[0, 0]} of {root!r}, outside the target of {assign.id!r}"
+    return None
+
+
+def all_of_the_view(facts: Facts) -> str | None:
+    """Find an assign that leaves out a part of its target."""
+    written: dict[str, list[Touch]] = {}
+    for assign, _, touch in _assigns(facts):
+        written.setdefault(assign.id, []).append(touch)
+    for name, touches in written.items():
+        root, wanted = facts.node_bytes(name)
+        done = NOTHING
+        for touch in (touch for touch in touches if touch.root == root):
+            done = joined(done, touch.ranges)
+        missing = without(wanted, done)
+        if len(done) and len(missing):
+            return f"nothing writes byte {missing[0, 0]} of {root!r}, in the target of {name!r}"
+    return None
+
+
+def seen_by_every_alias(facts: Facts) -> str | None:
+    """Find an assign that writes another storage than its target's, where no alias sees it."""
+    for assign, number, touch in _assigns(facts):
+        root, wanted = facts.node_bytes(assign.id)
+        if touch.root != root and len(wanted):
+            return f"{facts.name(number)} writes {assign.id!r} to {touch.root!r}, and its target is in {root!r}"
+    return None
+
+
+def only_what_is_assigned(facts: Facts) -> str | None:
+    """Find a byte that was there before, and that is written though the graph assigns nothing to it."""
+    assigned: dict[str, Indices] = {}
+    for node in facts.nodes.values():
+        if node.op == "assign":
+            root, ranges = facts.node_bytes(node.id)
+            assigned[root] = joined(assigned.get(root, NOTHING), ranges)
+    labelled = {id(touch) for _, _, touch in _assigns(facts)}
+    for number, own in enumerate(facts.touches):
+        for touch in own:
+            if touch.write and facts.buffers[touch.root].preexisting and id(touch) not in labelled:
+                stray = without(touch.ranges, assigned.get(touch.root, NOTHING))
+                if len(stray):
+                    return f"{facts.name(number)} writes byte {stray[0, 0]} of {touch.root!r}, which nothing assigns to"
+    return None
+
+
+def nothing_for_nothing(facts: Facts) -> str | None:
+    """Find an item for an assign to a view without elements."""
+    for name, written in facts.writers.items():
+        if facts.nodes[name].op == "assign" and not facts.stored[name].at.size:
+            return f"{facts.name(written[0][0])} does {name!r}, whose target has no element"
+    return None
+
+
+def every_assign(facts: Facts) -> str | None:
+    """Find an assign that no item does."""
+    for node in facts.nodes.values():
+        if node.op != "assign" or node.id in facts.writers or not facts.stored[node.id].at.size:
+            continue
+        if not itself(facts, node) and not of_nothing(facts, node) and not _again(facts, node):
+            return f"no item does {node.id!r}, the assign to {facts.stored[node.id].buffer!r}"
+    return None
+
+
+def _again(facts: Facts, node: Node) -> bool:
+    """Return whether the same value goes to the same place again, so that once is enough."""
+    return any(
+        other.op == "assign" and other.of == node.of and other.id in facts.writers for other in facts.nodes.values()
+    )
+
+
+ASSIGN = (
+    ScheduleClause(
+        "assign.C1",
+        "A kernel that reads what it writes reads each element at the point where it writes it.",
+        "004",
+        reads_where_it_writes,
+    ),
+    ScheduleClause(
+        "assign.C2", "A kernel does not load an element both before and after it stores it.", "004", no_read_after_store
+    ),
+    ScheduleClause(
+        "assign.C3",
+        "An item that reads what an earlier one writes waits for it.",
+        "003",
+        _edges(True, False, "reads {} of"),
+    ),
+    ScheduleClause(
+        "assign.C4",
+        "An item that writes what an earlier one reads waits for it.",
+        "004",
+        _edges(False, True, "writes {}, read by"),
+    ),
+    ScheduleClause(
+        "assign.C5",
+        "An item that writes what an earlier one writes waits for it.",
+        "004",
+        _edges(True, True, "writes {}, written by"),
+    ),
+    ScheduleClause(
+        "assign.C6",
+        "What comes before an assign in the program reads the old value; of assigns that read each other's old values "
+        "one is kept elsewhere.",
+        "004",
+        old_value_first,
+        of_graph,
+    ),
+    ScheduleClause(
+        "assign.C7", "What comes after an assign in the program reads the new value.", "004", new_value_after, of_graph
+    ),
+    ScheduleClause(
+        "assign.C8",
+        "Of assigns to one element the last in the program is done last.",
+        "004",
+        last_assign_wins,
+        of_graph,
+    ),
+    ScheduleClause("assign.C9", "An assign writes nothing outside its target.", "004", only_the_view, of_graph),
+    ScheduleClause("assign.C10", "An assign writes all of its target.", "004", all_of_the_view, of_graph),
+    ScheduleClause(
+        "assign.C11",
+        "An assign writes the storage of its target, where every alias sees it.",
+        "004",
+        seen_by_every_alias,
+        of_graph,
+    ),
+    ScheduleClause(
+        "assign.C12",
+        "What was there before is written only where the graph assigns to it.",
+        "003",
+        only_what_is_assigned,
+        of_graph,
+    ),
+    ScheduleClause(
+        "assign.C13", "No item does an assign to a view without elements.", "004", nothing_for_nothing, of_graph
+    ),
+    ScheduleClause("assign.C14", "Every assign is done, on every device that has one.", "000", every_assign, of_graph),
+)

@@ -1,0 +1,141 @@
+"""Well-formed kernel bodies: every write is stored once, in its dtype, in bounds, and by one point."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from conformance.cases.body_form import dtypes_of
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.index_map import runs, sizes
+from conformance.cases.kernel_body import Body, Index, Load, Reduce, Store, sources
+from conformance.cases.schedule import Kernel, accesses
+from conformance.judging.schedule_clause import ScheduleClause
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.points import moving_axes, positions
+
+
+def _bodies(facts: Facts) -> Iterator[tuple[int, Kernel, Body]]:
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel):
+            yield from ((number, leaf, body) for body in leaf.bodies)
+
+
+def stored_once(facts: Facts) -> str | None:
+    """Find a write that not exactly one instruction stores."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel) and leaf.bodies:
+            stores = Counter(e.access for body in leaf.bodies for e in body.instructions if isinstance(e, Store))
+            for at, access in enumerate(leaf.accesses):
+                if access.write and stores[at] != 1:
+                    return f"{facts.name(number)} stores its write of {access.buffer!r} {stores[at]} times, not once"
+    return None
+
+
+def loaded(facts: Facts) -> str | None:
+    """Find a read that no instruction loads."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel) and leaf.bodies:
+            loads = {e.access for body in leaf.bodies for e in body.instructions if isinstance(e, Load)}
+            for at, access in enumerate(leaf.accesses):
+                if not access.write and at not in loads:
+                    return f"{facts.name(number)} says that it reads {access.buffer!r}, and loads nothing of it"
+    return None
+
+
+def dtype_kept(facts: Facts) -> str | None:
+    """Find a store of another dtype than the buffer's."""
+    for number, leaf, body in _bodies(facts):
+        dtypes = dtypes_of(body, leaf, facts.buffers)
+        for each in body.instructions:
+            if isinstance(each, Store):
+                buffer = facts.buffers[leaf.accesses[each.access].buffer]
+                if dtypes[each.of] != buffer.dtype:
+                    return f"{facts.name(number)} stores {dtypes[each.of]} in {buffer.id!r}, which is {buffer.dtype}"
+    return None
+
+
+def in_bounds(facts: Facts) -> str | None:
+    """Find an access by map to an element that its buffer has not."""
+    for number, leaf in enumerate(facts.leaves):
+        for access in accesses(leaf):
+            if access.map is not None:
+                buffer = facts.buffers[access.buffer]
+                count = buffer.size // NUMPY[buffer.dtype].itemsize
+                found = runs(access.map, facts.bound(leaf))
+                if len(found) and (found[0, 0] < 0 or found[-1, 1] > count):
+                    at = found[0, 0] if found[0, 0] < 0 else found[-1, 1] - 1
+                    return f"{facts.name(number)} touches element {at} of {buffer.id!r}, which has {count}"
+    return None
+
+
+def _open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
+    """Return for each instruction the axes that its value depends on."""
+    values = facts.bound(leaf)
+    shape = sizes(body.extents, values)
+    found: list[frozenset[int]] = []
+    for each in body.instructions:
+        axes = frozenset(axis for source in sources(each) for axis in found[source])
+        if isinstance(each, Load):
+            axes = moving_axes(*positions(facts, leaf.accesses[each.access], values))
+        elif isinstance(each, Index):
+            axes = frozenset({each.axis} if shape[each.axis] > 1 else ())
+        elif isinstance(each, Reduce):
+            axes -= set(each.axes)
+        found.append(axes)
+    return found
+
+
+def no_open_range(facts: Facts) -> str | None:
+    """Find a store of a value along an axis that the place of the store does not move along."""
+    for number, leaf, body in _bodies(facts):
+        axes = _open_axes(facts, leaf, body)
+        for each in body.instructions:
+            if isinstance(each, Store):
+                access = leaf.accesses[each.access]
+                left = axes[each.of] - moving_axes(*positions(facts, access, facts.bound(leaf)))
+                if left:
+                    return (
+                        f"{facts.name(number)} stores in {access.buffer!r} a value that depends on axis {min(left)}, "
+                        "which is neither reduced nor a part of the place"
+                    )
+    return None
+
+
+def one_point_each(facts: Facts) -> str | None:
+    """Find an element that two points, or two stores, of a kernel write."""
+    for number, leaf, body in _bodies(facts):
+        for each in body.instructions:
+            if isinstance(each, Store):
+                access = leaf.accesses[each.access]
+                found, valid = positions(facts, access, facts.bound(leaf))
+                moving = moving_axes(found, valid)
+                part = tuple(slice(None) if a in moving else slice(0, 1) for a in range(found.ndim))
+                places = found[part][valid[part]]
+                if len(np.unique(places)) != math.prod(places.shape):
+                    return f"{facts.name(number)} writes an element of {access.buffer!r} at two points"
+    for number, each_leaf in enumerate(facts.leaves):
+        written = [touch for touch in facts.touches[number] if touch.write and isinstance(each_leaf, Kernel)]
+        for place, touch in enumerate(written):
+            for other in written[:place]:
+                if touch.root == other.root and overlap(touch.ranges, other.ranges):
+                    return f"{facts.name(number)} writes an element of {touch.access.buffer!r} by two accesses"
+    return None
+
+
+BODIES = (
+    ScheduleClause("bodies.C1", "Every write of a kernel is stored by exactly one instruction.", "004", stored_once),
+    ScheduleClause("bodies.C2", "Every read of a kernel is loaded by an instruction.", "004", loaded),
+    ScheduleClause("bodies.C3", "What is stored has the dtype of the buffer.", "004", dtype_kept),
+    ScheduleClause("bodies.C4", "Every index, pads apart, is in the bounds of its buffer.", "004", in_bounds),
+    ScheduleClause(
+        "bodies.C5", "What is stored depends on no axis that the place of the store does not.", "004", no_open_range
+    ),
+    ScheduleClause(
+        "bodies.C6", "No element is written at two points of a kernel, nor by two of its writes.", "004", one_point_each
+    ),
+)

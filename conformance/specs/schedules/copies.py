@@ -1,0 +1,176 @@
+"""Copies between devices: what they are, how many bytes they move, and which may not be left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.index_map import sizes
+from conformance.cases.schedule import Collective, Copy, Kernel
+from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.reference.byte_ranges import overlap, size, without
+from conformance.reference.schedule_facts import Facts, Touch
+
+
+def _copies(facts: Facts) -> Iterator[tuple[int, Copy, Touch, Touch]]:
+    """Yield the copies with what they read and write; those without exactly one of each are ``copies.C1``'s."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Copy):
+            read = [touch for touch in facts.touches[number] if not touch.write]
+            written = [touch for touch in facts.touches[number] if touch.write]
+            if len(read) == len(written) == 1:
+                yield number, leaf, read[0], written[0]
+
+
+def one_and_one(facts: Facts) -> str | None:
+    """Find a copy that has not one source and one target."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Copy) and sorted(access.write for access in leaf.accesses) != [False, True]:
+            count = sum(access.write for access in leaf.accesses)
+            return f"{facts.name(number)} is a copy with {len(leaf.accesses) - count} sources and {count} targets"
+    return None
+
+
+def _ends(facts: Facts, read: Touch, written: Touch) -> tuple[str, str]:
+    return facts.buffers[read.access.buffer].device, facts.buffers[written.access.buffer].device
+
+
+def between_devices(facts: Facts) -> str | None:
+    """Find a copy from a device to itself; one that the graph forces, or labels, is for other clauses."""
+    for number, _, read, written in _copies(facts):
+        source, target = _ends(facts, read, written)
+        if source == target and written.access.node is None:
+            return f"{facts.name(number)} copies from {source} to itself"
+    return None
+
+
+def equal_bytes(facts: Facts) -> str | None:
+    """Find a copy that writes more or fewer bytes than it reads."""
+    for number, _, read, written in _copies(facts):
+        if size(read.ranges) != size(written.ranges):
+            return f"{facts.name(number)} reads {size(read.ranges)} bytes and writes {size(written.ranges)}"
+    return None
+
+
+def contiguous_source(facts: Facts) -> str | None:
+    """Find a copy of bytes that do not lie side by side."""
+    for number, _, read, _ in _copies(facts):
+        if len(read.ranges) > 1:
+            return f"{facts.name(number)} copies {len(read.ranges)} separate pieces of {read.access.buffer!r}"
+    return None
+
+
+def no_more_than_asked(facts: Facts) -> str | None:
+    """Find a copy of more bytes than the copied value has."""
+    for number, _, _, written in _copies(facts):
+        name = written.access.node
+        if name is not None and facts.nodes[name].op == "copy":
+            node = facts.nodes[name]
+            wanted = math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
+            if size(written.ranges) > wanted:
+                return f"{facts.name(number)} moves {size(written.ranges)} bytes for {name!r}, which has {wanted}"
+    return None
+
+
+def replica_reused(facts: Facts) -> str | None:
+    """Find a copy of bytes that an earlier copy left on the same device, unless the graph forces it."""
+    seen: list[tuple[int, Touch, Touch]] = []
+    for number, leaf, read, written in _copies(facts):
+        forced = any(facts.nodes[name].op == "copy" and facts.nodes[name].arg is True for name in leaf.provenance)
+        for earlier, before, there in seen:
+            same = before.root == read.root and not len(without(read.ranges, before.ranges))
+            if not forced and same and _ends(facts, before, there) == _ends(facts, read, written):
+                between = facts.touches[earlier + 1 : number]
+                changed = any(
+                    touch.write and touch.root == kept.root and overlap(touch.ranges, kept.ranges)
+                    for own in between
+                    for touch in own
+                    for kept in (read, there)
+                )
+                if not changed:
+                    return f"{facts.name(number)} copies {read.access.buffer!r} again, as {facts.name(earlier)} did"
+        seen.append((number, read, written))
+    return None
+
+
+def forced_copies(facts: Facts) -> str | None:
+    """Find a forced copy that no item makes."""
+    made = {name for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel) for name in leaf.provenance}
+    for node in facts.nodes.values():
+        if node.op == "copy" and node.arg is True and node.id not in made | set(facts.writers):
+            return f"no item makes {node.id!r}, a copy that is forced"
+    return None
+
+
+def _remote(facts: Facts, number: int) -> int:
+    """Return the bytes that a part moves between devices."""
+    leaf = facts.leaves[number]
+    if isinstance(leaf, Copy):
+        return sum(size(touch.ranges) for touch in facts.touches[number] if touch.write)
+    own = leaf.device if isinstance(leaf, Kernel) else ""
+    return sum(size(t.ranges) for t in facts.touches[number] if facts.buffers[t.access.buffer].device != own)
+
+
+def remote_bytes(facts: Facts) -> str | None:
+    """Find an all_reduce whose parts move more bytes than its algorithm needs."""
+    for whole in (item for item in facts.schedule.items if isinstance(item, Collective)):
+        count = len(whole.participants)
+        times = {"naive": count * (count - 1)} | dict.fromkeys(("ring", "all_to_all", "direct"), 2 * (count - 1))
+        parts = [number for number, (_, owner) in enumerate(facts.owned) if owner is whole]
+        made = {t.access.node for n in parts for t in facts.touches[n] if t.write and t.access.node is not None}
+        reduced = [facts.nodes[name] for name in made if facts.nodes[name].op == "all_reduce"]
+        if whole.algorithm not in times or not reduced:
+            continue
+        block = math.prod(sizes(reduced[0].shape, facts.values)) * NUMPY[reduced[0].dtype].itemsize
+        moved = sum(_remote(facts, number) for number in parts)
+        if moved > times[whole.algorithm] * block:
+            return (
+                f"item {whole.id!r}: {whole.algorithm} of {block} bytes over {count} devices moves {moved} bytes "
+                f"between them; {times[whole.algorithm] * block} do"
+            )
+    return None
+
+
+def ring_edges(facts: Facts) -> str | None:
+    """Find a copy of a ring that is not from a participant to the next."""
+    for number, _, read, written in _copies(facts):
+        owner = facts.owned[number][1]
+        if owner is not None and owner.algorithm == "ring":
+            source, target = _ends(facts, read, written)
+            at = owner.participants.index(source) if source in owner.participants else -2
+            if owner.participants[(at + 1) % len(owner.participants)] != target:
+                return f"{facts.name(number)} goes from {source} to {target}, which are not neighbours in the ring"
+    return None
+
+
+COPIES = (
+    ScheduleClause("copies.C1", "A copy has one source and one target.", "004", one_and_one),
+    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices),
+    ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes),
+    ScheduleClause(
+        "copies.C4",
+        "A copy reads bytes that lie side by side; others are made contiguous on their device first.",
+        "004",
+        contiguous_source,
+    ),
+    ScheduleClause(
+        "copies.C5", "A copy moves no more bytes than the value it copies has.", "004", no_more_than_asked, of_graph
+    ),
+    ScheduleClause(
+        "copies.C6",
+        "What a device has a copy of is not copied there again, unless that is forced.",
+        "000",
+        replica_reused,
+    ),
+    ScheduleClause("copies.C7", "A copy that is forced is made.", "000", forced_copies, of_graph),
+    ScheduleClause(
+        "copies.C8",
+        "An all_reduce of n devices moves n(n-1) blocks between them when it is naive, and 2(n-1) as ring, all-to-all "
+        "or direct, at most.",
+        "000",
+        remote_bytes,
+        of_graph,
+    ),
+    ScheduleClause("copies.C9", "A ring copies from each participant to the next only.", "000", ring_edges),
+)

@@ -1,0 +1,155 @@
+"""Nodes that no kernel is needed for, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import MOVEMENT, Node
+from conformance.cases.index_map import sizes
+from conformance.reference.graph_movement import moved
+from conformance.reference.schedule_facts import Facts
+
+Reason = Callable[[Facts, Node], bool]
+
+
+def _empty(facts: Facts, node: Node) -> bool:
+    return 0 in sizes(node.shape, facts.values)
+
+
+def constant(facts: Facts, node: Node) -> bool:
+    """Say of constants and of what elementwise operations, casts and movement make of constants alone."""
+    if node.op == "const":
+        return True
+    derived = node.op in {"alu", "cast", "bitcast", *MOVEMENT} and node.op != "detach"
+    return derived and all(constant(facts, facts.nodes[source]) for source in node.of)
+
+
+def variable(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature of ``Reason``
+    """Say of variables."""
+    return node.op == "var"
+
+
+def realised(facts: Facts, node: Node) -> bool:
+    """Say of buffers that hold data already."""
+    return node.op == "buf" and facts.buffers[str(node.arg)].preexisting
+
+
+def undefined(facts: Facts, node: Node) -> bool:
+    """Say of buffers that hold none."""
+    return node.op == "buf" and not facts.buffers[str(node.arg)].preexisting
+
+
+def _same_place(facts: Facts, node: Node) -> bool:
+    """Return whether a movement leaves every element of its source where it is."""
+    if node.op not in MOVEMENT or node.op == "detach":
+        return False
+    shape = sizes(facts.nodes[node.of[0]].shape, facts.values)
+    if sizes(node.shape, facts.values) != shape:
+        return False
+    at = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+    return bool(np.array_equal(moved(node, at, -1, facts.values), at))
+
+
+def view(facts: Facts, node: Node) -> bool:
+    """Say of movement of a buffer, pads apart: they add what the buffer does not hold."""
+    if node.op not in MOVEMENT or node.op == "detach" or node.id not in facts.stored or _same_place(facts, node):
+        return False
+    return bool((facts.stored[node.id].at >= 0).all()) and not _empty(facts, node)
+
+
+def unmoving(facts: Facts, node: Node) -> bool:
+    """Say of movement that moves nothing, of whatever."""
+    return _same_place(facts, node) and not constant(facts, node) and not _empty(facts, node)
+
+
+def contiguous_already(facts: Facts, node: Node) -> bool:
+    """Say of a contig of a contig, and of one of all of a buffer in order."""
+    if node.op != "contig":
+        return False
+    stored = facts.stored.get(node.of[0])
+    if stored is None:
+        return facts.nodes[node.of[0]].op == "contig"
+    buffer = facts.buffers[stored.buffer]
+    return bool(np.array_equal(stored.at.reshape(-1), np.arange(buffer.size // NUMPY[buffer.dtype].itemsize)))
+
+
+def empty(facts: Facts, node: Node) -> bool:
+    """Say of values without an element."""
+    return _empty(facts, node) and node.op not in {"assign", "const", "buf"}
+
+
+def identity(facts: Facts, node: Node) -> bool:
+    """Say of a reduce over an axis without elements: it is the identity of its operation."""
+    return node.op == "reduce" and _empty(facts, facts.nodes[node.of[0]]) and not _empty(facts, node)
+
+
+def detached(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature of ``Reason``
+    """Say of detach: it means something to gradients alone."""
+    return node.op == "detach"
+
+
+def itself(facts: Facts, node: Node) -> bool:
+    """Say of an assign of what is there already."""
+    if node.op != "assign" or node.of[1] not in facts.stored or _empty(facts, node):
+        return False
+    target, value = (facts.stored[source] for source in node.of)
+    return target.buffer == value.buffer and bool(np.array_equal(target.at, value.at))
+
+
+def of_nothing(facts: Facts, node: Node) -> bool:
+    """Say of an assign of a buffer that holds nothing and was never assigned to."""
+    if node.op != "assign" or node.of[1] not in facts.stored or _empty(facts, node):
+        return False
+    value = facts.stored[node.of[1]]
+    assigned = [
+        each
+        for each in facts.nodes.values()
+        if each.op == "assign" and facts.stored[each.id].buffer == value.buffer and each.id != node.id
+    ]
+    return not facts.buffers[value.buffer].preexisting and not assigned and not itself(facts, node)
+
+
+def same_device(facts: Facts, node: Node) -> bool:
+    """Say of a copy to where the value is."""
+    return node.op == "copy" and node.arg is not True and facts.nodes[node.of[0]].device == node.device
+
+
+def of_constant(facts: Facts, node: Node) -> bool:
+    """Say of a copy of a constant: it is a constant there."""
+    return node.op == "copy" and constant(facts, facts.nodes[node.of[0]]) and not same_device(facts, node)
+
+
+def there_and_back(facts: Facts, node: Node) -> bool:
+    """Say of a copy back to the device that the value was copied from."""
+    source = facts.nodes[node.of[0]] if node.op == "copy" else node
+    if node.op != "copy" or source.op != "copy" or True in {node.arg, source.arg}:
+        return False
+    return facts.nodes[source.of[0]].device == node.device != source.device
+
+
+REASONS: Final[tuple[Reason, ...]] = (
+    constant,
+    realised,
+    view,
+    unmoving,
+    contiguous_already,
+    empty,
+    identity,
+    detached,
+    undefined,
+    variable,
+    itself,
+    of_nothing,
+    same_device,
+    of_constant,
+    there_and_back,
+)
+
+
+def free(facts: Facts, node: str) -> bool:
+    """Return whether no kernel is needed for a node."""
+    return any(reason(facts, facts.nodes[node]) for reason in REASONS)

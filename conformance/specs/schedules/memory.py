@@ -1,0 +1,176 @@
+"""The memory plan: who may share bytes, where they may lie, and how many there are."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.schedule import Buffer, Wait
+from conformance.judging.schedule_clause import PairClause, ScheduleClause
+from conformance.reference.schedule import executable, wrong_as_listed
+from conformance.reference.schedule_facts import Facts
+
+
+def _planned(facts: Facts) -> list[Buffer]:
+    return [buffer for buffer in facts.schedule.buffers if buffer.planned]
+
+
+def _lives(facts: Facts) -> dict[str, tuple[int, int]]:
+    """Return the first and the last leaf that uses each planned buffer; one that is only started lasts to its wait."""
+    last = {number: number for number in range(len(facts.leaves))}
+    for place, leaf in enumerate(facts.leaves):
+        for number in facts.handles[leaf.handle] if isinstance(leaf, Wait) else ():
+            last[number] = max(last[number], place)
+    found: dict[str, tuple[int, int]] = {}
+    for number, own in enumerate(facts.touches):
+        for touch in own:
+            home = facts.home(touch.access.buffer)
+            if facts.buffers[home].planned:
+                first, end = found.get(home, (number, number))
+                found[home] = (first, max(end, last[number]))
+    for kept in facts.schedule.places:
+        home = facts.home(kept.buffer)
+        if home in found:
+            found[home] = (found[home][0], len(facts.leaves))
+    return found
+
+
+def _share(facts: Facts, first: Buffer, second: Buffer) -> bool:
+    (root, start), (other, begin) = facts.root(first.id), facts.root(second.id)
+    return root == other and start < begin + second.size and begin < start + first.size
+
+
+def disjoint_lives(facts: Facts) -> str | None:
+    """Find two planned buffers that share bytes while both are in use."""
+    lives = _lives(facts)
+    for first, second in combinations([b for b in _planned(facts) if b.id in lives], 2):
+        (begin, end), (start, stop) = lives[first.id], lives[second.id]
+        if _share(facts, first, second) and begin <= stop and start <= end:
+            at = facts.name(max(begin, start))
+            return f"{first.id!r} and {second.id!r} share bytes, and both are in use at {at}"
+    return None
+
+
+def only_what_is_inside(facts: Facts) -> str | None:
+    """Find a planned buffer, or an arena, that is seen from outside."""
+    for buffer in _planned(facts):
+        for each in (buffer, facts.buffers[facts.root(buffer.id)[0]]):
+            for flag in ("preexisting", "held", "output"):
+                if getattr(each, flag):
+                    return f"buffer {each.id!r} is {flag}, and yet in the memory plan"
+    return None
+
+
+def where_there_are_parts(facts: Facts) -> str | None:
+    """Find a planned buffer on a device without sub-buffers."""
+    for buffer in _planned(facts):
+        if facts.schedule.devices[buffer.device].alignment == 0:
+            return f"buffer {buffer.id!r} is planned on {buffer.device}, which has no sub-buffers"
+    return None
+
+
+def aligned(facts: Facts) -> str | None:
+    """Find a planned buffer that does not begin at a multiple of the device's alignment."""
+    for buffer in _planned(facts):
+        alignment, (_, offset) = facts.schedule.devices[buffer.device].alignment, facts.root(buffer.id)
+        if alignment and offset % alignment:
+            return f"buffer {buffer.id!r} begins at byte {offset}, no multiple of {alignment} on {buffer.device}"
+    return None
+
+
+def in_the_arena(facts: Facts) -> str | None:
+    """Find a planned buffer that ends behind its arena."""
+    for buffer in _planned(facts):
+        assert buffer.base is not None
+        base = facts.buffers[buffer.base]
+        if buffer.offset + buffer.size > base.size:
+            return (
+                f"buffer {buffer.id!r} ends at byte {buffer.offset + buffer.size} of {base.id!r}, which has {base.size}"
+            )
+    return None
+
+
+def whole_elements(facts: Facts) -> str | None:
+    """Find a part that begins within an element of its dtype."""
+    for buffer in facts.schedule.buffers:
+        width, (_, offset) = NUMPY[buffer.dtype].itemsize, facts.root(buffer.id)
+        if offset % width:
+            return f"buffer {buffer.id!r} begins at byte {offset}, within an element of {buffer.dtype}"
+    return None
+
+
+def no_larger_than_without(facts: Facts) -> str | None:
+    """Find an arena that is larger than its buffers side by side."""
+    arenas: dict[str, int] = {}
+    for buffer in _planned(facts):
+        alignment = max(facts.schedule.devices[buffer.device].alignment, 1)
+        root = facts.root(buffer.id)[0]
+        arenas[root] = arenas.get(root, 0) + -(-buffer.size // alignment) * alignment
+    for root, most in arenas.items():
+        if facts.buffers[root].size > most:
+            return f"arena {root!r} has {facts.buffers[root].size} bytes, and its buffers side by side only {most}"
+    return None
+
+
+def on_its_device(facts: Facts) -> str | None:
+    """Find a planned buffer whose arena is on another device."""
+    for buffer in _planned(facts):
+        root = facts.buffers[facts.root(buffer.id)[0]]
+        if root.device != buffer.device:
+            return f"buffer {buffer.id!r} on {buffer.device} is planned in {root.id!r} on {root.device}"
+    return None
+
+
+def _lane(buffer: Buffer) -> tuple[str, str, str, int]:
+    return buffer.communication, buffer.device, buffer.dtype, buffer.size
+
+
+def communication_apart(facts: Facts) -> str | None:
+    """Find a buffer of a communicator that shares bytes with another than its like."""
+    for first, second in combinations(_planned(facts), 2):
+        apart = (first.communication or second.communication) and _lane(first) != _lane(second)
+        if apart and _share(facts, first, second):
+            one, other = (first, second) if first.communication else (second, first)
+            return f"{one.id!r} of group {one.communication!r} shares bytes with {other.id!r}, which is not its like"
+    return None
+
+
+def same_values(first: Facts, second: Facts) -> str | None:
+    """Find a value that differs from the graph's, with the plan or without it."""
+    for which, facts in (("with", first), ("without", second)):
+        if executable(facts) is None:
+            problem = wrong_as_listed(facts)
+            if problem:
+                return f"{which} the memory plan, {problem}"
+    return None
+
+
+MEMORY = (
+    ScheduleClause(
+        "memory.C1", "Buffers that share bytes of an arena are never in use at the same time.", "003", disjoint_lives
+    ),
+    ScheduleClause(
+        "memory.C2",
+        "What was there before, is held from outside or is read afterwards is not planned, nor its bytes an arena.",
+        "003",
+        only_what_is_inside,
+    ),
+    ScheduleClause("memory.C3", "Nothing is planned on a device without sub-buffers.", "003", where_there_are_parts),
+    ScheduleClause("memory.C4", "Planned buffers begin at multiples of their device's alignment.", "003", aligned),
+    ScheduleClause("memory.C5", "Planned buffers end within their arena.", "003", in_the_arena),
+    ScheduleClause("memory.C6", "Buffers begin at whole elements of their dtype.", "003", whole_elements),
+    ScheduleClause("memory.C7", "An arena is no larger than its buffers side by side.", "003", no_larger_than_without),
+    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", "003", on_its_device),
+    ScheduleClause(
+        "memory.C9",
+        "Buffers of a communicator share bytes only with those of the same group, device, dtype and size.",
+        "002",
+        communication_apart,
+    ),
+)
+
+MEMORY_OF_TWO = (
+    PairClause(
+        "memory.C10", "Values are the graph's with the memory plan and without it.", "003", "unplanned", same_values
+    ),
+)

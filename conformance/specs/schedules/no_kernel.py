@@ -1,0 +1,84 @@
+"""What no kernel and no copy is made for. An item makes a node where it says that it writes the node's value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules import free
+from conformance.specs.schedules.free import Reason
+
+
+def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
+    def check(facts: Facts) -> str | None:
+        for name, written in facts.writers.items():
+            if reason(facts, facts.nodes[name]):
+                return f"{facts.name(written[0][0])} is made for {name!r}, {what}"
+        return None
+
+    return check
+
+
+def _nothing_empty(facts: Facts) -> str | None:
+    for number, own in enumerate(facts.touches):
+        for touch in own:
+            if touch.write and not facts.buffers[touch.access.buffer].size:
+                return f"{facts.name(number)} writes {touch.access.buffer!r}, which has no byte"
+    return _never(free.empty, "which has no element")(facts)
+
+
+def _reads_something(facts: Facts) -> str | None:
+    return _never(free.identity, "a reduce over nothing, which is a constant")(facts)
+
+
+def _clause(number: int, text: str, source: str, check: Callable[[Facts], str | None]) -> ScheduleClause:
+    return ScheduleClause(f"no_kernel.C{number}", text, source, check, of_graph)
+
+
+NO_KERNEL = (
+    _clause(
+        1,
+        "No kernel makes a constant, nor what movement, casts and elementwise operations make of constants.",
+        "003",
+        _never(free.constant, "which is constant"),
+    ),
+    _clause(2, "No kernel makes a buffer that holds its data.", "003", _never(free.realised, "which is there already")),
+    _clause(3, "No kernel makes a view of a buffer.", "003", _never(free.view, "a view of a buffer")),
+    _clause(4, "No kernel makes movement that moves nothing.", "003", _never(free.unmoving, "which moves nothing")),
+    _clause(
+        5,
+        "No kernel makes a value contiguous that is so already: a contig, or all of a buffer in order.",
+        "003",
+        _never(free.contiguous_already, "which is contiguous already"),
+    ),
+    _clause(
+        6, "No kernel makes a value without elements, and no item writes a buffer without bytes.", "004", _nothing_empty
+    ),
+    _clause(7, "No kernel reduces over an axis without elements: the result is a constant.", "004", _reads_something),
+    _clause(8, "No kernel makes a detach.", "004", _never(free.detached, "a detach")),
+    _clause(9, "No kernel fills a buffer that was asked for empty.", "003", _never(free.undefined, "an empty buffer")),
+    _clause(10, "No kernel makes a variable.", "003", _never(free.variable, "a variable")),
+    _clause(
+        11, "No kernel assigns to a buffer what it holds.", "004", _never(free.itself, "which assigns what is there")
+    ),
+    _clause(
+        12,
+        "No kernel assigns what was never defined.",
+        "004",
+        _never(free.of_nothing, "which assigns what nobody defined"),
+    ),
+    _clause(
+        13,
+        "No copy is made to the device that the value is on, unless it is forced.",
+        "003",
+        _never(free.same_device, "a copy to where it is"),
+    ),
+    _clause(14, "No copy is made of a constant.", "004", _never(free.of_constant, "a copy of a constant")),
+    _clause(
+        15,
+        "No copy is made back to the device that a value was copied from.",
+        "003",
+        _never(free.there_and_back, "a copy back to where it came from"),
+    ),
+)

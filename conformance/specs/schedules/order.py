@@ -1,0 +1,190 @@
+"""Order and completeness: all that was asked for is computed, once, from what is there by then."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from conformance.cases.index_map import Indices
+from conformance.cases.schedule import Collective, View, Wait
+from conformance.judging.schedule_clause import PairClause, ScheduleClause, of_graph
+from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.free import free
+from conformance.specs.schedules.keys import keys
+
+
+def _all(facts: Facts, buffer: str) -> Indices:
+    _, offset = facts.root(buffer)
+    return np.array([[offset, offset + facts.buffers[buffer].size]], np.int64)
+
+
+def _given(facts: Facts) -> dict[str, Indices]:
+    """Return the bytes that hold data at the beginning, by home."""
+    return {b.id: _all(facts, b.id) for b in facts.schedule.buffers if b.preexisting and b.base is None}
+
+
+def reads_what_is_there(facts: Facts) -> str | None:
+    """Find a byte that is read and that nothing before wrote."""
+    held = _given(facts)
+    for number, own in enumerate(facts.touches):
+        for touch in own:
+            inside = common(touch.ranges, _all(facts, touch.access.buffer))
+            missing = without(inside, held.get(facts.home(touch.access.buffer), NOTHING))
+            if not touch.write and len(missing):
+                at = missing[0, 0] - facts.root(touch.access.buffer)[1]
+                return f"{facts.name(number)} reads byte {at} of {touch.access.buffer!r}, which nothing before wrote"
+        for touch in (touch for touch in own if touch.write):
+            home = facts.home(touch.access.buffer)
+            held[home] = joined(held.get(home, NOTHING), touch.ranges)
+    return None
+
+
+def complete(facts: Facts) -> str | None:
+    """Find a result that is nowhere, or where nothing wrote."""
+    assert facts.schedule.graph is not None
+    held = _given(facts)
+    for touch in (touch for own in facts.touches for touch in own if touch.write):
+        home = facts.home(touch.access.buffer)
+        held[home] = joined(held.get(home, NOTHING), touch.ranges)
+    for result in facts.schedule.graph.results:
+        name = result
+        while facts.nodes[name].op == "detach" and facts.place(name) is None:
+            name = facts.nodes[name].of[0]
+        if name in facts.stored or (facts.nodes[name].op != "detach" and free(facts, name)):
+            continue
+        place = facts.place(name)
+        if place is None:
+            return f"result {name!r} is in no buffer at the end"
+        if len(without(place.ranges, held.get(facts.home(place.access.buffer), NOTHING))):
+            return f"result {name!r} is said to be in {place.access.buffer!r}, which is not all written"
+    return None
+
+
+def nothing_dead(facts: Facts) -> str | None:
+    """Find an item of whose writes nothing is ever needed."""
+    needed: dict[str, Indices] = {}
+    for buffer in facts.schedule.buffers:
+        if buffer.preexisting or buffer.held or buffer.output:
+            home = facts.home(buffer.id)
+            needed[home] = joined(needed.get(home, NOTHING), _all(facts, buffer.id))
+    for name in facts.schedule.graph.results if facts.schedule.graph else ():
+        place = facts.place(name)
+        if place is not None:
+            home = facts.home(place.access.buffer)
+            needed[home] = joined(needed.get(home, NOTHING), place.ranges)
+    for number in reversed(range(len(facts.leaves))):
+        leaf, owner = facts.owned[number]
+        if isinstance(leaf, View | Wait):
+            continue
+        own = [(facts.home(touch.access.buffer), touch) for touch in facts.touches[number]]
+        written = [(home, touch) for home, touch in own if touch.write and len(touch.ranges)]
+        alive = [overlap(touch.ranges, needed.get(home, NOTHING)) for home, touch in written]
+        # A collective has an effect on its peers, whether anybody here reads what it gives or not.
+        if written and not any(alive) and owner is None and not isinstance(leaf, Collective):
+            return f"{facts.name(number)} computes what nothing reads and nobody asked for"
+        for home, touch in own:
+            if touch.write:
+                needed[home] = without(needed.get(home, NOTHING), touch.ranges)
+        for home, touch in own:
+            if not touch.write:
+                needed[home] = joined(needed.get(home, NOTHING), touch.ranges)
+    return None
+
+
+def realised_once(facts: Facts) -> str | None:
+    """Find a node that two items write to the same bytes."""
+    for node, written in facts.writers.items():
+        for (earlier, other), (number, touch) in combinations(written, 2):
+            same = facts.home(touch.access.buffer) == facts.home(other.access.buffer) and earlier != number
+            if facts.nodes[node].op != "assign" and same and overlap(touch.ranges, other.ranges):
+                return f"{facts.name(number)} writes {node!r} again, which {facts.name(earlier)} wrote there"
+    return None
+
+
+def shared_once(facts: Facts) -> str | None:
+    """Find a contig or reduce node that is in a buffer and computed again elsewhere."""
+    for node, numbers in facts.computing.items():
+        if facts.nodes[node].op not in {"contig", "reduce"} or len(numbers) < 2 or node not in facts.writers:
+            continue
+        realising = {number for number, _ in facts.writers[node]}
+        again = [number for number in numbers if number not in realising]
+        if again:
+            first = min(realising)
+            return f"{facts.name(again[0])} computes {node!r} again, which {facts.name(first)} keeps in a buffer"
+    return None
+
+
+def idle(first: Facts, second: Facts) -> str | None:  # noqa: ARG001 - the signature of ``PairClause.check``
+    """Find an item that is left after everything has run."""
+    left = [number for number, own in enumerate(second.touches) if own]
+    return f"{second.name(left[0])} runs again what has been run" if left else None
+
+
+def same_kernels(first: Facts, second: Facts) -> str | None:
+    """Find an item that the other schedule has not."""
+    mine, theirs = sorted(keys(first)), sorted(keys(second))
+    if mine == theirs:
+        return None
+    return f"the same results in another order make other items: {len(mine)} and {len(theirs)}, or of other content"
+
+
+def same_order(first: Facts, second: Facts) -> str | None:
+    """Find the first item that differs."""
+    mine, theirs = keys(first), keys(second)
+    for number, (one, other) in enumerate(zip(mine, theirs, strict=False)):
+        if one != other:
+            return f"{first.name(number)} is another item when the same graph is scheduled again"
+    return None if len(mine) == len(theirs) else f"{len(mine)} items, and {len(theirs)} when scheduled again"
+
+
+ORDER = (
+    ScheduleClause(
+        "order.C1",
+        "An item reads only bytes that were there before or that an earlier item wrote.",
+        "003",
+        reads_what_is_there,
+    ),
+    ScheduleClause(
+        "order.C2",
+        "The value of every result that has to be computed is in a buffer at the end.",
+        "003",
+        complete,
+        of_graph,
+    ),
+    ScheduleClause(
+        "order.C3",
+        "Every item serves a result, a buffer that is reachable from outside, or a collective.",
+        "003",
+        nothing_dead,
+        of_graph,
+    ),
+    ScheduleClause(
+        "order.C4", "No value but an assigned one is written twice to the same bytes.", "003", realised_once
+    ),
+    ScheduleClause(
+        "order.C5",
+        "A contig or reduce node that is kept in a buffer is computed once for all who use it.",
+        "003",
+        shared_once,
+    ),
+)
+
+ORDER_OF_TWO = (
+    PairClause("order.C6", "After a schedule has run there is nothing left to do.", "003", "afterwards", idle),
+    PairClause(
+        "order.C7",
+        "The order in which results are asked for changes the order of the items only.",
+        "003",
+        "reordered",
+        same_kernels,
+    ),
+    PairClause(
+        "order.C8",
+        "The same graph gives the same items in the same order, in every process.",
+        "003",
+        "again",
+        same_order,
+    ),
+)

@@ -1,0 +1,181 @@
+"""Variables and calls: what an item is told, and what a function is called with."""
+
+from __future__ import annotations
+
+import math
+
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import Node
+from conformance.cases.index_map import names, sizes
+from conformance.cases.kernel_body import Symbol
+from conformance.cases.schedule import Collective, Kernel
+from conformance.judging.schedule_clause import PairClause, ScheduleClause, of_graph
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.keys import keys
+
+
+def _used(leaf: Kernel) -> set[str]:
+    found = {name for access in leaf.accesses for name in names(access.map or ())}
+    for body in leaf.bodies:
+        found |= {extent for extent in body.extents if isinstance(extent, str)}
+        found |= {each.name for each in body.instructions if isinstance(each, Symbol)}
+    return found
+
+
+def only_what_is_used(facts: Facts) -> str | None:
+    """Find a variable that an item lists and does not use."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel) and leaf.bodies:
+            for binding in leaf.variables:
+                if binding.name not in _used(leaf):
+                    return f"{facts.name(number)} lists the variable {binding.name!r} and does not use it"
+    return None
+
+
+def sorted_by_name(facts: Facts) -> str | None:
+    """Find an item whose variables are not in order, each once."""
+    for number, leaf in enumerate(facts.leaves):
+        listed = [binding.name for binding in leaf.variables] if isinstance(leaf, Kernel) else []
+        if listed != sorted(set(listed)):
+            return f"{facts.name(number)} lists its variables as {', '.join(listed)}"
+    return None
+
+
+def one_value(facts: Facts) -> str | None:
+    """Find a variable with two values."""
+    seen: dict[str, tuple[int, int]] = {}
+    for number, leaf in enumerate(facts.leaves):
+        for binding in leaf.variables if isinstance(leaf, Kernel) else ():
+            first, value = seen.setdefault(binding.name, (number, binding.value))
+            if value != binding.value:
+                return f"{facts.name(number)} binds {binding.name!r} to {binding.value}, {facts.name(first)} to {value}"
+    return None
+
+
+def within_bounds(facts: Facts) -> str | None:
+    """Find a value that the variable may not have."""
+    for number, leaf in enumerate(facts.leaves):
+        for binding in leaf.variables if isinstance(leaf, Kernel) else ():
+            bounds = facts.schedule.variables[binding.name]
+            if not bounds.low <= binding.value <= bounds.high:
+                return (
+                    f"{facts.name(number)} binds {binding.name!r} to {binding.value}, which is not in "
+                    f"{bounds.low} to {bounds.high}"
+                )
+    return None
+
+
+def room_for_the_most(facts: Facts) -> str | None:
+    """Find a buffer of symbolic shape that has not the size of its greatest extents."""
+    highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
+    for buffer in facts.schedule.buffers:
+        if buffer.shape is not None:
+            wanted = math.prod(sizes(buffer.shape, highest)) * NUMPY[buffer.dtype].itemsize
+            if buffer.size != wanted:
+                return f"buffer {buffer.id!r} of shape {list(buffer.shape)} has {buffer.size} bytes, not {wanted}"
+    return None
+
+
+def symbolic_is_naive(facts: Facts) -> str | None:
+    """Find a collective that splits a shape it does not know."""
+    for item in facts.schedule.items:
+        if isinstance(item, Collective) and item.algorithm in {"ring", "all_to_all", "direct"}:
+            made = {a.node for part in item.parts for a in part.accesses if a.write and a.node is not None}
+            for name in sorted(made | set(item.provenance)):
+                if any(isinstance(extent, str) for extent in facts.nodes[name].shape):
+                    return f"item {item.id!r} splits {name!r}, whose shape is symbolic, for a {item.algorithm}"
+    return None
+
+
+def _calls(facts: Facts) -> list[tuple[Node, list[Node], list[Node]]]:
+    """Return the calls, each with its arguments and the parameters of its function, in every scope."""
+    graph = facts.schedule.graph
+    assert graph is not None
+    found = []
+    for nodes in (graph.nodes, *(function.nodes for function in graph.functions.values())):
+        known = {node.id: node for node in nodes}
+        for node in nodes:
+            if node.op == "call":
+                inner = graph.functions[str(node.arg)].nodes
+                found.append((node, [known[each] for each in node.of], [each for each in inner if each.op == "param"]))
+    return found
+
+
+def as_many_arguments(facts: Facts) -> str | None:
+    """Find a call with more or fewer arguments than parameters."""
+    for call, arguments, parameters in _calls(facts):
+        wanted = len({each.arg for each in parameters})
+        if len(arguments) != wanted:
+            return f"node {call.id!r}: function {call.arg!r} takes {wanted} arguments, got {len(arguments)}"
+    return None
+
+
+def numbered(facts: Facts) -> str | None:
+    """Find a function whose parameters are not numbered from 0."""
+    graph = facts.schedule.graph
+    assert graph is not None
+    for name, function in graph.functions.items():
+        found = sorted({int(str(node.arg)) for node in function.nodes if node.op == "param"})
+        if found != list(range(len(found))):
+            return f"function {name!r}: its parameters are numbered {found}"
+    return None
+
+
+def fitting_arguments(facts: Facts) -> str | None:
+    """Find an argument of another shape, dtype or device than its parameter."""
+    highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
+    for call, arguments, parameters in _calls(facts):
+        for each in parameters:
+            at = int(str(each.arg))
+            if at < len(arguments):
+                given = arguments[at]
+                for what, found, wanted in (
+                    ("shape", sizes(given.shape, highest), sizes(each.shape, highest)),
+                    ("dtype", given.dtype, each.dtype),
+                    ("device", given.device, each.device),
+                ):
+                    if found != wanted:
+                        return f"node {call.id!r}: argument {at} has the {what} {found}, its parameter {wanted}"
+    return None
+
+
+VARIABLES = (
+    ScheduleClause("variables.C1", "An item lists no variable that it does not use.", "003", only_what_is_used),
+    ScheduleClause("variables.C2", "An item lists its variables by name, each once.", "003", sorted_by_name),
+    ScheduleClause("variables.C3", "A variable has one value in all of a schedule.", "003", one_value),
+    ScheduleClause("variables.C4", "A variable's value is within its bounds.", "003", within_bounds),
+    ScheduleClause(
+        "variables.C5", "A buffer of symbolic shape has the size of its greatest extents.", "004", room_for_the_most
+    ),
+    ScheduleClause(
+        "variables.C6", "A collective of symbolic shape is not split into chunks.", "000", symbolic_is_naive, of_graph
+    ),
+    ScheduleClause(
+        "variables.C8",
+        "A function is called with as many arguments as it has parameters.",
+        "004",
+        as_many_arguments,
+        of_graph,
+    ),
+    ScheduleClause("variables.C9", "The parameters of a function are numbered from 0 on.", "004", numbered, of_graph),
+    ScheduleClause(
+        "variables.C10",
+        "Arguments have the shape, the dtype and the device of their parameters.",
+        "004",
+        fitting_arguments,
+        of_graph,
+    ),
+)
+
+
+def same_kernels(first: Facts, second: Facts) -> str | None:
+    """Find an item that depends on the value of a variable."""
+    for number, (one, other) in enumerate(zip(keys(first), keys(second), strict=False)):
+        if one != other:
+            return f"{first.name(number)} is another kernel when a variable has another value"
+    return None if len(keys(first)) == len(keys(second)) else "another value of a variable gives other items"
+
+
+VARIABLES_OF_TWO = (
+    PairClause("variables.C7", "Kernels do not depend on the values of variables.", "003", "rebound", same_kernels),
+)

@@ -1,0 +1,107 @@
+"""Schedules whose copies are wrong, or too many."""
+
+from __future__ import annotations
+
+from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
+from conformance.specs.schedules.build import (
+    buffer,
+    copy,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.specs.schedules.violations.violation import violates
+
+A = stored("a")
+HERE, THERE = given("a"), buffer("y", device="d1", output=True)
+
+
+@violates("copies.C1")
+def one_source_for_two_targets() -> Schedule:
+    """A copy with two targets: the runtime fills the first and forgets the other."""
+    item = Copy(id="k", accesses=(reads("a"), writes("y"), writes("z")))
+    return schedule((*HERE, THERE, buffer("z", device="d1", output=True)), [item])
+
+
+@violates("copies.C2")
+def copied_on_one_device() -> Schedule:
+    """A copy engine is started for bytes that stay on one device, where a kernel would have fused."""
+    return schedule((*HERE, buffer("y", output=True)), [copy("k", "a", "y")])
+
+
+@violates("copies.C3")
+def copied_too_short() -> Schedule:
+    """The size of a copy is counted in elements of the wrong width: the tail stays as it was."""
+    half = reads("a", ranges=((0, 8),))
+    return schedule((*HERE, THERE), [copy("k", half, "y")])
+
+
+@violates("copies.C4")
+def strided_source_copied() -> Schedule:
+    """A transposed or strided tensor is handed to a copy that knows no strides.
+
+    Seen in tinygrad: a non-contiguous source needs a contiguous kernel on its own device first.
+    """
+    return schedule((*given("a", count=8), THERE), [copy("k", reads("a", line(4, 0, 2)), "y")])
+
+
+@violates("copies.C5")
+def whole_copied_for_a_part() -> Schedule:
+    """copy(shrink(x)) moves all of x, and shrinks on the other side."""
+    nodes = (A, node("v", "shrink", "a", shape=(2,), arg=((0, 2),)), node("c", "copy", "v", shape=(2,), device="d1"))
+    item = copy("k", "a", writes("y", node="c"), provenance=("c",))
+    return schedule((*HERE, THERE), [item], graph(*nodes, results=["c"]), {"c": "y"})
+
+
+@violates("copies.C6")
+def replica_copied_again() -> Schedule:
+    """A replica that is on the device already is fetched again for each of its users."""
+    z = buffer("z", device="d1", output=True)
+    return schedule((*HERE, THERE, z), [copy("first", "a", "y"), copy("second", "a", "z")])
+
+
+@violates("copies.C7")
+def forced_copy_elided() -> Schedule:
+    """The all_gather half of a ring is optimised away as copies of what is there already, so a chunk is never sent."""
+    nodes = (A, node("c", "copy", "a", device="d1", arg=True), node("y", "contig", "c", device="d1"))
+    item = copy("k", "a", writes("y", node="y"), provenance=("y",))
+    return schedule((*HERE, THERE), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def _exchange(*edges: tuple[int, int], times: int = 1) -> Schedule:
+    """Return a ring over three devices that sends a whole block along each edge, and then adds up what has come."""
+    devices = ("d0", "d1", "d2")
+    sends = [(f"{source}{target}{turn}", source, target) for turn in range(times) for source, target in edges]
+    buffers = [buffer(f"x{d}", device=name, preexisting=True) for d, name in enumerate(devices)]
+    buffers += [buffer(f"t{send}", device=devices[target]) for send, _, target in sends]
+    buffers += [buffer(f"y{d}", device=name) for d, name in enumerate(devices)]
+    nodes = [stored(f"x{d}", device=name) for d, name in enumerate(devices)]
+    nodes += [node(f"f{send}", "copy", f"x{s}", device=devices[t], arg=True) for send, s, t in sends]
+    nodes += [node(f"y{d}", "all_reduce", "x0", "x1", "x2", device=at, fold="add") for d, at in enumerate(devices)]
+    copies = [copy(f"send{send}", f"x{s}", f"t{send}", provenance=(f"f{send}",)) for send, s, _ in sends]
+    sums = []
+    for d, name in enumerate(devices):
+        come = [reads(f"t{send}") for send, _, target in sends if target == d]
+        sums.append(opaque(f"sum{d}", *come, writes(f"y{d}", node=f"y{d}"), device=name))
+    parts: tuple[Copy | Kernel, ...] = (*copies, *sums)
+    ring = Collective(id="r", op="all_reduce", participants=devices, group="g", algorithm="ring", parts=parts)
+    names = [f"y{d}" for d in range(3)]
+    return schedule(buffers, [ring], graph(*nodes, results=names), {name: name for name in names})
+
+
+@violates("copies.C8")
+def whole_blocks_around_a_ring() -> Schedule:
+    """What is called a ring sends whole blocks where chunks would do: its cost grows with the square of the devices."""
+    return _exchange((0, 1), (1, 2), (2, 0), times=2)
+
+
+@violates("copies.C9")
+def ring_against_its_direction() -> Schedule:
+    """A ring sends to the neighbour on the wrong side: two sends meet on one link while the other stays idle."""
+    return _exchange((1, 0), (2, 1), (0, 2))

@@ -1,0 +1,52 @@
+"""Schedules that keep every rule and compute something else."""
+
+from __future__ import annotations
+
+from conformance.cases.index_map import Affine
+from conformance.cases.schedule import Schedule
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    elementwise,
+    given,
+    graph,
+    node,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.specs.schedules.violations.violation import violates
+
+A = stored("a")
+
+
+@violates("law.C1")
+def another_operation() -> Schedule:
+    """A - b is computed for a + b: two kernels of one shape got one key in a cache."""
+    nodes = (A, stored("b"), alu("y", "add", "a", "b"))
+    item = elementwise("k", "sub", "y", "a", "b", provenance=("y",))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def pad_pushed_through_exp2() -> Schedule:
+    """A pad is pushed through exp2, so that what was added is 1 and not 0 (tinygrad #9478)."""
+    padded = (Affine(extents=(6,), strides=(1,), offset=-1, mask=((1, 5),)),)
+    nodes = (A, alu("e", "exp2", "a"), node("y", "pad", "e", shape=(6,), arg=((1, 1),)))
+    write = writes("y", (Affine(extents=(6,), strides=(1,)),))
+    item = elementwise("k", "exp2", write, reads("a", padded), shape=(6,), provenance=("e", "y"))
+    return schedule((*given("a"), buffer("y", 6)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def base_not_reached_through_its_view() -> Schedule:
+    """An assign through a flipped view writes the elements in the order of the base: every alias shows them turned.
+
+    Seen in tinygrad #15381.
+    """
+    turned = node("v", "flip", "a", arg=(0,))
+    straight = (Affine(extents=(4,), strides=(1,)),)
+    nodes = (A, stored("b"), turned, node("w", "assign", "v", "b"))
+    item = elementwise("k", "move", writes("a", straight, node="w"), "b", provenance=("w",))
+    return schedule(given("a", "b"), [item], graph(*nodes, results=["w"]))

@@ -1,0 +1,122 @@
+"""Schedules whose order is wrong, or that are not complete."""
+
+from __future__ import annotations
+
+from conformance.cases.schedule import Schedule
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    constant,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.specs.schedules.violations.violation import violates
+
+A, B, ONE, TWO = stored("a"), stored("b"), constant("1"), constant("2", 2)
+
+
+def _chain(*order: str) -> Schedule:
+    """Return the schedule of y = (a + 1).contig * 2, its kernels in the order given."""
+    items = {
+        "first": elementwise("first", "add", writes("t", line(), node="t"), "a", 1.0, provenance=("s", "t")),
+        "second": elementwise("second", "mul", writes("y", line(), node="y"), "t", 2.0, provenance=("y",)),
+    }
+    nodes = (A, ONE, TWO, alu("s", "add", "a", "1"), node("t", "contig", "s"), alu("y", "mul", "t", "2"))
+    buffers = (*given("a"), buffer("t"), buffer("y"))
+    return schedule(buffers, [items[name] for name in order], graph(*nodes, results=["t", "y"]), {"t": "t", "y": "y"})
+
+
+@violates("order.C1")
+def reader_before_writer() -> Schedule:
+    """A scheduler takes nodes in the order they were made, not in the order they are needed."""
+    return _chain("second", "first")
+
+
+@violates("order.C1")
+def reads_a_part_that_nobody_wrote() -> Schedule:
+    """A kernel stops before the tail of its buffer, and the next one reads all of it."""
+    half = reads("t", ranges=((0, 16),))
+    items = [opaque("half", reads("a"), writes("t", ranges=((0, 12),))), opaque("whole", half, writes("y"))]
+    return schedule((*given("a"), buffer("t"), buffer("y", output=True)), items)
+
+
+@violates("order.C2")
+def forgotten_result() -> Schedule:
+    """A result that nobody realises: the scheduler returned no item for it."""
+    nodes = (A, ONE, alu("y", "add", "a", "1"))
+    return schedule((*given("a"), buffer("y")), [], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("order.C3")
+def dead_kernel() -> Schedule:
+    """A kernel runs for a value that nobody asked for and nothing reads: dead code was not removed."""
+    nodes = (A, B, ONE, alu("y", "add", "a", "1"), alu("t", "mul", "a", "b"))
+    items = [
+        elementwise("dead", "mul", "t", "a", "b", provenance=("t",)),
+        elementwise("wanted", "add", "y", "a", 1.0, provenance=("y",)),
+    ]
+    return schedule((*given("a", "b"), buffer("t"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def _shared(second: str) -> Schedule:
+    """Return s = (a + b).contig, x = s + 1 and y = s * 2, where ``second`` is how y gets its s."""
+    made = alu("t", "add", "a", "b"), node("s", "contig", "t"), alu("x", "add", "s", "1"), alu("y", "mul", "s", "2")
+    nodes = (A, B, ONE, TWO, *made)
+    write = writes("s", line(), node="s")
+    items = [
+        elementwise("s", "add", write, "a", "b", provenance=("t", "s")),
+        elementwise("x", "add", "x", "s", 1.0, provenance=("x",)),
+    ]
+    if second == "rewritten":
+        items.append(elementwise("again", "add", write, "a", "b", provenance=("t", "s")))
+        items.append(elementwise("y", "mul", "y", "s", 2.0, provenance=("y",)))
+    else:
+        items.append(opaque("y", reads("a"), reads("b"), writes("y"), provenance=("t", "s", "y")))
+    buffers = (*given("a", "b"), buffer("s"), buffer("x"), buffer("y"))
+    return schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
+
+
+@violates("order.C4")
+def shared_value_written_twice() -> Schedule:
+    """A value used twice is computed into its buffer twice: the set of seen nodes was lost between two results."""
+    return _shared("rewritten")
+
+
+@violates("order.C5")
+def shared_value_computed_again() -> Schedule:
+    """A value that is kept in a buffer is computed again by its second user: two equal stages were not merged."""
+    return _shared("computed again")
+
+
+@violates("order.C6")
+def runs_again() -> tuple[Schedule, Schedule]:
+    """Scheduling what has been run gives kernels again: the nodes were never marked as realised."""
+    return _chain("first", "second"), _chain("first", "second")
+
+
+@violates("order.C7")
+def depends_on_the_order_of_results() -> tuple[Schedule, Schedule]:
+    """realize(x, y) and realize(y, x) give other kernels (tinygrad #16823)."""
+    buffers = (*given("a"), buffer("x"), buffer("y"))
+    x, y = opaque("x", reads("a"), writes("x")), opaque("y", reads("a"), writes("y"))
+    fused = opaque("both", reads("a"), writes("x"), writes("y"))
+    return schedule(buffers, [x, y]), schedule(buffers, [fused])
+
+
+@violates("order.C8")
+def depends_on_the_process() -> tuple[Schedule, Schedule]:
+    """The order of items follows the hash of a string, which each process draws anew.
+
+    Ranks that compile for themselves meet in different collectives.
+    """
+    buffers = (*given("a"), buffer("x", dtype="int32"), buffer("y"))
+    x, y = opaque("x", reads("a"), writes("x")), opaque("y", reads("a"), writes("y"))
+    return schedule(buffers, [x, y]), schedule(buffers, [y, x])

@@ -1,0 +1,34 @@
+"""A schedule that is wrong in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.cases.schedule import Schedule
+
+Made = Schedule | tuple[Schedule, Schedule]
+"""A schedule, or two where a clause compares two."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A function that makes a schedule with a mistake. It is named after it, and its docstring says whose it was."""
+
+    breaks: str
+    make: Callable[[], Made]
+
+    @property
+    def name(self) -> str:
+        """Return the mistake as a word."""
+        return self.make.__name__
+
+    @property
+    def doc(self) -> str:
+        """Return the real defect it stands for."""
+        return " ".join((self.make.__doc__ or "").split())
+
+
+def violates(breaks: str) -> Callable[[Callable[[], Made]], Violation]:
+    """Return the decorator that makes of a function the violation of the clause ``breaks``."""
+    return lambda make: Violation(breaks, make)

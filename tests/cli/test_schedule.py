@@ -1,0 +1,90 @@
+"""``conformance schedule``: a schedule file, judged clause by clause."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_codec import save_schedule, text
+from conformance.specs.schedules import CLAUSES, FORM
+from conformance.specs.schedules.violations import violations
+from tests.cli.conftest import Conformance
+from tests.specs.schedules.all_reduces import ring
+
+BY_NAME = {each.name: each for each in violations()}
+
+
+def saved(name: str) -> None:
+    made = BY_NAME[name].make()
+    assert isinstance(made, Schedule)
+    save_schedule(made, Path("schedule.json"))
+
+
+def test_a_good_schedule_ends_with_0_and_says_what_each_clause_says(conformance: Conformance) -> None:
+    save_schedule(ring(), Path("schedule.json"))
+    ended = conformance("schedule", "schedule.json")
+    assert ended.status == 0, ended
+    assert "held   law.C1         must   Run in its order" in ended.out
+    assert f"{len(CLAUSES) + len(FORM)} held, 0 broken, 0 do not speak of it" in ended.out
+
+
+def test_a_broken_clause_ends_with_1_and_names_the_item(conformance: Conformance) -> None:
+    saved("edge_to_the_reader_dropped")
+    ended = conformance("schedule", "schedule.json")
+    assert ended.status == 1
+    assert "broken assign.C4" in ended.out
+    assert "item 'writer' writes 'a', read by item 'reader', and does not wait for it" in ended.out
+
+
+def test_a_broken_should_ends_with_0(conformance: Conformance) -> None:
+    saved("dead_source_cloned")
+    assert conformance("schedule", "schedule.json").status == 0
+
+
+def test_as_json(conformance: Conformance) -> None:
+    saved("never_waited_for")
+    ended = conformance("schedule", "schedule.json", "--json")
+    clauses = {each["id"]: each for each in json.loads(ended.out)["clauses"]}
+    assert ended.status == 1
+    assert clauses["waits.C1"]["finding"] == "broken"
+    assert "nothing waits for it" in clauses["waits.C1"]["detail"]
+    assert clauses["order.C3"]["finding"] == "silent"
+
+
+def test_a_second_schedule_is_compared(conformance: Conformance) -> None:
+    made = BY_NAME["depends_on_the_process"].make()
+    assert isinstance(made, tuple)
+    for name, each in zip(("one.json", "two.json"), made, strict=True):
+        save_schedule(each, Path(name))
+    assert conformance("schedule", "one.json", "--second", "again", "one.json").status == 0
+    ended = conformance("schedule", "one.json", "--second", "again", "two.json")
+    assert ended.status == 1
+    assert "broken order.C8" in ended.out
+
+
+@pytest.mark.parametrize("name", [each.name for each in violations() if each.breaks.startswith("form.")])
+def test_a_malformed_schedule_is_one_line_that_names_it(conformance: Conformance, name: str) -> None:
+    made = BY_NAME[name].make()
+    assert isinstance(made, Schedule)
+    Path("schedule.json").write_text(text(made))
+    ended = conformance("schedule", "schedule.json")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "schedule file schedule.json: " in ended.err
+    assert not ended.out
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"null", b"{}", b'{"format": 9}'])
+def test_a_file_that_is_no_schedule_is_one_line(conformance: Conformance, content: bytes) -> None:
+    Path("schedule.json").write_bytes(content)
+    ended = conformance("schedule", "schedule.json")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "schedule file schedule.json: " in ended.err
+
+
+def test_a_missing_file_is_one_line(conformance: Conformance) -> None:
+    ended = conformance("schedule", "nowhere.json")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "nowhere.json: it cannot be read: No such file or directory" in ended.err

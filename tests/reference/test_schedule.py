@@ -1,0 +1,191 @@
+"""The executing oracle: memory, orders, eager graphs, and that it sees what a wrong schedule does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.graph import Function
+from conformance.cases.index_map import merged
+from conformance.cases.schedule import Bounds, Collective, Schedule
+from conformance.reference.byte_ranges import common, joined, overlap, without
+from conformance.reference.elementwise import apply, fold, identity
+from conformance.reference.schedule import difference, eager, initial, law, wrong_as_listed
+from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule_graph import evaluate_graph, worth
+from conformance.reference.schedule_orders import DRAWN_ORDERS, legal_orders
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    given,
+    graph,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    tensor,
+    writes,
+)
+from conformance.specs.schedules.violations import violations
+
+RANGES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=5).map(
+    lambda pairs: merged(np.array([(start, start + size) for start, size in pairs], np.int64).reshape(-1, 2))
+)
+
+
+def numbers(ranges: np.ndarray) -> set[int]:
+    return {number for start, stop in ranges for number in range(start, stop)}
+
+
+@settings(max_examples=200, deadline=None)
+@drawn(RANGES, RANGES)
+def test_ranges_are_sets(first: np.ndarray, second: np.ndarray) -> None:
+    mine, theirs = numbers(first), numbers(second)
+    assert overlap(first, second) == bool(mine & theirs)
+    assert numbers(joined(first, second)) == mine | theirs
+    assert numbers(without(first, second)) == mine - theirs
+    assert numbers(common(first, second)) == mine & theirs
+
+
+WRONG = [
+    "reader_before_writer", "transposed_in_place", "reduced_in_place", "assigned_before_it_was_read",
+    "swapped_without_a_third", "read_before_it_was_assigned", "earlier_assign_wins", "whole_buffer_written",
+    "slice_written_in_part", "assigned_elsewhere", "input_taken_for_output", "one_replica_assigned",
+    "buffer_given_away_too_early", "another_operation", "pad_pushed_through_exp2",
+    "base_not_reached_through_its_view", "live_source_reduced_in_place",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_schedule_that_is_wrong_gives_other_values(name: str) -> None:
+    made = next(each for each in violations() if each.name == name).make()
+    assert isinstance(made, Schedule)
+    assert wrong_as_listed(Facts(made)) is not None
+
+
+def test_the_law_names_the_result_and_the_element() -> None:
+    made = next(each for each in violations() if each.name == "another_operation").make()
+    assert isinstance(made, Schedule)
+    assert "result 'y': 4 of 4 elements differ; element 0 is 1.0, expected 3.0" in (law(Facts(made)) or "")
+
+
+def orders(*pairs: tuple[str, str]) -> list[tuple[int, ...]]:
+    buffers = [buffer(name, preexisting=True) for name in sorted({name for pair in pairs for name in pair})]
+    items = [opaque(f"k{n}", reads(source), writes(target)) for n, (source, target) in enumerate(pairs)]
+    return list(legal_orders(Facts(schedule(buffers, items))))
+
+
+def test_all_orders_are_taken_where_they_are_few() -> None:
+    assert orders(("a", "x"), ("x", "y"), ("y", "z")) == [(0, 1, 2)]
+    assert len(orders(("a", "x"), ("a", "y"), ("a", "z"))) == 6
+    assert orders(("a", "x"), ("b", "a"), ("b", "y")) == [(0, 1, 2), (0, 2, 1), (2, 0, 1)]
+
+
+def test_orders_are_drawn_where_they_are_many_and_each_keeps_the_conflicts() -> None:
+    found = orders(*((f"a{n}", f"b{n}") for n in range(5)), ("b0", "c"), ("c", "b4"))
+    assert len(found) == DRAWN_ORDERS
+    assert found[0] == tuple(range(7))
+    assert len(set(found)) > 40
+    assert all(order.index(0) < order.index(5) < order.index(6) > order.index(4) for order in found)
+
+
+def test_a_long_chain_has_one_order() -> None:
+    assert len(orders(*((f"a{n}", f"a{n + 1}") for n in range(300)))) == 1
+
+
+@pytest.mark.parametrize("dtype", NUMPY)
+def test_folds_begin_with_the_identity(dtype: str) -> None:
+    values = np.array([3, 1, 2], np.int64).astype(NUMPY[dtype])
+    names = ["add", "mul"] if kind(dtype) == "complex" else ["add", "mul", "max", "min"]
+    for op in names + (["and", "or", "xor"] if kind(dtype) in {"bool", "integer"} else []):
+        neutral = np.full(3, identity(op, NUMPY[dtype]), NUMPY[dtype])
+        np.testing.assert_array_equal(apply(op, [neutral, values]), values)
+        assert fold(op, values.reshape(3, 1)[:0], [0]).tolist() == [neutral[0]]
+
+
+def test_folds_round_after_every_step_from_the_left() -> None:
+    values = np.array([[2048, 1, 1, -2048]], np.float16)
+    assert fold("add", values, [1]).tolist() == [0]
+    assert fold("add", values[:, ::-1], [1]).tolist() == [2]
+
+
+def test_integer_division_truncates() -> None:
+    left, right = np.array([7, -7, 7, -7], np.int8), np.array([2, 2, -2, -2], np.int8)
+    assert apply("div", [left, right]).tolist() == [3, -3, -3, 3]
+    assert apply("mod", [left, right]).tolist() == [1, -1, 1, -1]
+
+
+def meaning(*nodes: object, functions: dict[str, Function] | None = None, **variables: int) -> tuple[object, object]:
+    """Return what a graph over the buffer a = 0..5 gives, and a afterwards."""
+    wanted = graph(*nodes, results=[nodes[-1].id], functions=functions)  # type: ignore[arg-type,attr-defined]
+    bounds = {name: Bounds(low=value, high=value) for name, value in variables.items()}
+    facts = Facts(schedule(given("a", count=6), [], wanted, variables=bounds))
+    memory = initial(facts)
+    memory.array("a")[:] = np.arange(6)
+    found = evaluate_graph(wanted, memory, facts.values)
+    return worth(found.meanings[wanted.results[0]], memory).tolist(), memory.array("a").tolist()
+
+
+SIX = stored("a", (2, 3))
+
+
+def test_movement_names_storage_and_is_worth_what_is_there_when_it_is_used() -> None:
+    turned = node("t", "permute", "a", shape=(3, 2), arg=(1, 0))
+    row = node("l", "shrink", "a", shape=(1, 3), arg=((1, 2), (0, 3)))
+    nine = node("9", "const", shape=(1, 3), arg=tensor(9))
+    assigned = node("w", "assign", "l", "9", shape=(1, 3))
+    assert meaning(SIX, turned) == ([[0, 3], [1, 4], [2, 5]], [0, 1, 2, 3, 4, 5])
+    after = alu("y", "add", "t", "t", shape=(3, 2))
+    assert meaning(SIX, turned, row, nine, assigned, after) == ([[0, 18], [2, 18], [4, 18]], [0, 1, 2, 9, 9, 9])
+    early = alu("y", "add", "t", "t", shape=(3, 2))
+    kept = node("z", "contig", "y", shape=(3, 2))
+    assert meaning(SIX, turned, early, row, nine, assigned, kept)[0] == [[0, 6], [2, 8], [4, 10]]
+
+
+def test_pads_read_zero_and_reduces_drop_their_axes() -> None:
+    padded = node("p", "pad", "a", shape=(2, 5), arg=((0, 0), (1, 1)))
+    assert meaning(SIX, padded)[0] == [[0, 0, 1, 2, 0], [0, 3, 4, 5, 0]]
+    assert meaning(SIX, padded, node("m", "reduce", "p", shape=(5,), arg=(0,), fold="max"))[0] == [0, 3, 4, 5, 0]
+
+
+def test_symbolic_extents_are_those_of_the_variable() -> None:
+    part = node("l", "shrink", "a", shape=(2, "n"), arg=((0, 2), (0, "n")))
+    assert meaning(SIX, part, node("s", "reduce", "l", shape=(2,), arg=(1,), fold="add"), n=2)[0] == [1, 7]
+
+
+def test_a_call_is_its_function_of_the_arguments() -> None:
+    parameter = node("p", "param", shape=(2, 3), arg=0)
+    twice = Function(nodes=(parameter, alu("r", "add", "p", "p", shape=(2, 3))), result="r")
+    called = node("y", "call", "a", shape=(2, 3), arg="f")
+    assert meaning(SIX, called, functions={"f": twice})[0] == [[0, 2, 4], [6, 8, 10]]
+
+
+def test_an_opaque_collective_is_the_operation_of_the_specification() -> None:
+    buffers = [buffer(f"{name}{d}", device=f"d{d}", preexisting=name == "x") for d in range(2) for name in "xy"]
+    nodes = [stored(f"x{d}", device=f"d{d}") for d in range(2)]
+    nodes += [node(f"y{d}", "all_reduce", "x0", "x1", device=f"d{d}", fold="max") for d in range(2)]
+    own = (reads("x0"), reads("x1"), writes("y0"), writes("y1"))
+    item = Collective(id="r", op="all_reduce", attrs={"op": "max"}, participants=("d0", "d1"), group="g", accesses=own)
+    made = schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
+    assert law(Facts(made)) is None
+
+
+def test_a_stray_write_is_seen_bit_for_bit() -> None:
+    nodes = (
+        stored("a"),
+        node("l", "shrink", "a", shape=(2,), arg=((0, 2),)),
+        node("9", "const", shape=(2,), arg=tensor(9)),
+    )
+    wanted = graph(*nodes, node("w", "assign", "l", "9", shape=(2,)), results=["w"])
+    facts = Facts(schedule(given("a"), [], wanted))
+    memory, right = initial(facts), eager(facts)
+    assert "of what is assigned there, 2 of 2 elements differ" in (difference(facts, memory, right) or "")
+    memory.array("a")[:2] = 9
+    assert difference(facts, memory, right) is None
+    memory.array("a")[3:] *= -1
+    assert "byte 15 changed, and nothing is assigned there" in (difference(facts, memory, right) or "")

@@ -1,0 +1,134 @@
+"""Schedules as they should be break no clause, and the master law speaks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.schedule import Collective, Schedule, Wait
+from conformance.cases.schedule_codec import parse, text
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules import CLAUSES, judge
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    constant,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    planned,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.specs.schedules.violations.memory import chained
+from tests.specs.schedules.all_reduces import direct, naive, ring
+
+A, ONE = stored("a"), constant("1")
+
+
+def findings(made: Schedule) -> dict[str, str]:
+    found = {each.clause: each.finding for each in judge(made)}
+    assert "broken" not in found.values(), [each for each in judge(made) if each.finding == "broken"]
+    return found
+
+
+def started(made: Schedule) -> Schedule:
+    whole = made.items[0]
+    assert isinstance(whole, Collective)
+    return replace(made, items=(replace(whole, handle="h"), Wait(id="w", handle="h")))
+
+
+def with_edges(made: Schedule) -> Schedule:
+    """Return the schedule whose parts wait for the items they conflict with, and for no others."""
+    facts = Facts(made)
+    after: dict[int, list[str]] = {number: [] for number in range(len(facts.leaves))}
+    for first, second, _, _ in facts.conflicts:
+        after[second].append(facts.leaves[first].id)
+    whole = made.items[0]
+    assert isinstance(whole, Collective)
+    parts = [replace(part, after=tuple(dict.fromkeys(after[number]))) for number, part in enumerate(whole.parts)]
+    return replace(made, items=(replace(whole, parts=tuple(parts)),))
+
+
+@pytest.mark.parametrize("make", [naive, ring, direct])
+@pytest.mark.parametrize("how", [lambda made: made, started, with_edges], ids=["in order", "started", "by edges"])
+def test_an_all_reduce_over_four_devices(make: Callable[[], Schedule], how: Callable[[Schedule], Schedule]) -> None:
+    made = how(make())
+    found = findings(made)
+    assert found["law.C1"] == found["copies.C8"] == "held"
+    assert parse(text(made).encode()) == made
+
+
+def assigned() -> Schedule:
+    """Return a <- a.flip() + 1; a[0:2] <- 9; y = a + 1, the flip read from a copy."""
+    nodes = (
+        A,
+        ONE,
+        node("f", "flip", "a", arg=(0,)),
+        alu("s", "add", "f", "1"),
+        node("v", "assign", "a", "s"),
+        node("l", "shrink", "v", shape=(2,), arg=((0, 2),)),
+        constant("9", 9, (2,)),
+        node("w", "assign", "l", "9", shape=(2,)),
+        alu("y", "add", "v", "1"),
+    )
+    turned = reads("t", line(4, 3, -1))
+    items = [
+        elementwise("keep", "move", "t", "a"),
+        elementwise("v", "add", writes("a", line(), node="v"), turned, 1.0, provenance=("s", "v")),
+        elementwise("w", "move", writes("a", line(2), node="w"), 9.0, shape=(2,), provenance=("w",)),
+        elementwise("y", "add", "y", "a", 1.0, provenance=("y",)),
+    ]
+    buffers = (*given("a"), buffer("t"), buffer("y"))
+    return schedule(buffers, items, graph(*nodes, results=["v", "y"]), {"y": "y"})
+
+
+def test_a_chain_of_assigns() -> None:
+    assert findings(assigned())["law.C1"] == "held"
+
+
+def test_a_planned_chain() -> None:
+    assert findings(chained(*planned(0, 256)))["law.C1"] == "held"
+
+
+def test_bytes_are_given_on_when_their_first_owner_is_done() -> None:
+    nodes = [A, ONE, alu("p", "add", "a", "1"), alu("q", "add", "p", "1"), alu("r", "add", "q", "1")]
+    nodes.append(alu("y", "add", "r", "1"))
+    chain = [("p", "a", "t0"), ("q", "t0", "t1"), ("r", "t1", "t2"), ("y", "t2", "y")]
+    items = [
+        elementwise(name, "add", writes(target, line(), node=name), source, 1.0, provenance=(name,))
+        for name, source, target in chain
+    ]
+    buffers = (*given("a"), *planned(0, 256, 0), buffer("y"))
+    made = schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
+    assert findings(made)["law.C1"] == "held"
+
+
+def test_an_update_in_place_that_reads_where_it_writes() -> None:
+    nodes = (A, ONE, alu("s", "add", "a", "1"), node("w", "assign", "a", "s"))
+    item = elementwise("k", "add", writes("a", line(), node="w"), "a", 1.0, provenance=("s", "w"))
+    made = schedule(given("a"), [item], graph(*nodes, results=["w"]))
+    assert findings(made)["law.C1"] == "held"
+
+
+def test_a_copy_of_a_part_that_lies_side_by_side() -> None:
+    nodes = (A, node("l", "shrink", "a", shape=(2,), arg=((1, 3),)), node("c", "copy", "l", shape=(2,), device="d1"))
+    item = copy("k", reads("a", ranges=((4, 12),)), writes("c", node="c"), provenance=("c",))
+    buffers = (*given("a"), buffer("c", 2, device="d1"))
+    assert findings(schedule(buffers, [item], graph(*nodes, results=["c"]), {"c": "c"}))["law.C1"] == "held"
+
+
+def test_without_a_graph_what_needs_none_is_judged() -> None:
+    made = replace(naive(), graph=None, places=())
+    parts = [replace(p, accesses=tuple(replace(a, node=None) for a in p.accesses)) for p in made.items[0].parts]
+    found = findings(replace(made, items=(replace(made.items[0], parts=tuple(parts)),)))
+    assert found["order.C1"] == "held"
+    assert {"order.C3", "law.C1"} <= {clause for clause, finding in found.items() if finding == "silent"}
+    assert len(found) > len(CLAUSES)

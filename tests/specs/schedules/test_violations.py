@@ -1,0 +1,37 @@
+"""Every clause about schedules can fail: for each there is a schedule that breaks it and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.judging.schedule_clause import Found
+from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
+from conformance.specs.schedules.violations import Violation, violations
+
+RELATIONS = {clause.id: clause.relation for clause in PAIRS}
+
+
+def found(violation: Violation) -> tuple[Found, ...]:
+    made = violation.make()
+    return judge_two(*made, RELATIONS[violation.breaks]) if isinstance(made, tuple) else judge(made)
+
+
+@pytest.mark.parametrize("violation", violations(), ids=lambda violation: violation.name)
+def test_a_violation_breaks_its_clause_and_no_other(violation: Violation) -> None:
+    broken = [(each.clause, each.detail) for each in found(violation) if each.finding == "broken"]
+    assert [clause for clause, _ in broken] == [violation.breaks], broken
+    assert len(broken[0][1]) > 20
+    assert violation.doc
+
+
+def test_every_clause_has_a_violation() -> None:
+    assert {clause.id for clause in (*FORM, *CLAUSES, *PAIRS)} == {each.breaks for each in violations()}
+
+
+def test_ids_are_numbered_within_their_group() -> None:
+    groups: dict[str, list[int]] = {}
+    for clause in (*FORM, *CLAUSES, *PAIRS):
+        group, _, number = clause.id.partition(".C")
+        groups.setdefault(group, []).append(int(number))
+    for group, numbers in groups.items():
+        assert sorted(numbers) == list(range(1, len(numbers) + 1)), group
