@@ -27,7 +27,19 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_every_command_explains_itself(conformance: Conformance) -> None:
-    for words in ("doctor", "backends", "spec", "smoke", "run", "replay", "known", "schedule", "report", "qualify", "bench suite"):
+    for words in (
+        "doctor",
+        "backends",
+        "spec",
+        "smoke",
+        "run",
+        "replay",
+        "known",
+        "schedule",
+        "report",
+        "qualify",
+        "bench suite",
+    ):
         ended = conformance(*words.split(), "--help")
         assert ended.status == 0
         assert "--json" in ended.out
