@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.fuse import Filled
@@ -11,11 +11,12 @@ from conformance.backends.opencl.item import Constant, Item, Kernel, Region, Tra
 from conformance.backends.opencl.regions import reach, region, regions
 from conformance.backends.opencl.render import SLOTS, Body
 from conformance.backends.opencl.settings import Settings
-from conformance.backends.opencl.stream import streamed
+from conformance.backends.opencl.spread import Spread, spreading
+from conformance.backends.opencl.stream import moved, streamed
 from conformance.backends.opencl.view import coalesced, contiguous
 
 
-def itemise(node: Node, fill: Filled, alignment: int, settings: Settings) -> Iterator[Item]:
+def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: Settings) -> Iterator[Item]:
     """Yield the items of a node, without edges; nothing for a storage that exists before, or that others fill."""
     if isinstance(node, Copy):
         span = node.start, node.start + node.size
@@ -28,7 +29,11 @@ def itemise(node: Node, fill: Filled, alignment: int, settings: Settings) -> Ite
     elif isinstance(node, Reduce):
         yield _folded(node, fill, alignment, settings)
     elif isinstance(node, Join) and node not in fill.joins:
-        yield from _joined(node, node.parts, alignment, settings)
+        for part in node.parts:
+            if shared.get(part):
+                yield spreading(part, shared[part], alignment, settings)
+        own = tuple(part for part in node.parts if part not in shared)
+        yield from _joined(node, own, alignment, settings)
 
 
 def _transfer(node: Node, source: Node, span: tuple[int, int], at: int, alignment: int) -> Transfer:
@@ -78,28 +83,22 @@ def _mode(node: Reduce) -> tuple[str, int]:
 
 
 def _joined(node: Node, parts: tuple[Part, ...], alignment: int, settings: Settings) -> Iterator[Item]:
-    """Yield the items that write the parts: a copy for each large run of bytes, kernels for all the rest."""
-    rest = []
+    """Yield the kernels that write the parts: one run of bytes or not, for the former move faster alone."""
+    runs: list[Part] = []
+    rest: list[Part] = []
     for part in parts:
-        run = _run(part)
-        if run is not None and part.at.size * FORMATS[node.dtype].itemsize >= settings.copy_from:
-            source, start, at = run
-            yield _transfer(node, source, (start, start + part.at.size), at, alignment)
-        else:
-            rest.append(part)
-    for batch in _batches(rest):
-        yield _gathered(node, batch, alignment)
+        (runs if _is_run(part) else rest).append(part)
+    if sum(part.at.size for part in runs) < settings.stream_from:
+        runs, rest = [], list(parts)
+    for batch in (*_batches(runs), *_batches(rest)):
+        yield _gathered(node, batch, alignment, settings)
 
 
-def _run(part: Part) -> tuple[Node, int, int] | None:
-    """Return source, first element read and first element written of a part that is one run of bytes in both."""
-    if part.value is None:
-        return None
-    (taken, at) = coalesced((part.value.view, part.at))
-    return (part.value.node, taken.offset, at.offset) if taken.strides == at.strides == (1,) else None
+def _is_run(part: Part) -> bool:
+    return part.value is not None and all(view.strides == (1,) for view in coalesced((part.value.view, part.at)))
 
 
-def _gathered(node: Node, batch: list[Part], alignment: int) -> Kernel:
+def _gathered(node: Node, batch: Sequence[Part], alignment: int, settings: Settings) -> Kernel:
     """Return one kernel that writes several parts."""
     target = region(node, _hull([part.at.span for part in batch]), alignment)
     read = [part.value for part in batch if part.value is not None]
@@ -111,14 +110,15 @@ def _gathered(node: Node, batch: list[Part], alignment: int) -> Kernel:
         views = coalesced((*taken, part.at.shifted(-target.first)))
         loads = () if part.value is None else ((slots[part.value.node], views[0]),)
         works.append(Work(0, part.at.size, loads, ((0, views[-1]),)))
-    return _kernel(node.device, _move(node), (target,), tuple(bound.values()), tuple(works))
+    body = moved(_move(node), tuple(works), settings)
+    return _kernel(node.device, body, (target,), tuple(bound.values()), tuple(works))
 
 
 def _hull(spans: list[tuple[int, int]]) -> tuple[int, int]:
     return min(start for start, _ in spans), max(stop for _, stop in spans)
 
 
-def _batches(parts: list[Part]) -> Iterator[list[Part]]:
+def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
     """Yield the parts in runs that read at most ``SLOTS`` storages each."""
     batch: list[Part] = []
     seen: set[Node] = set()

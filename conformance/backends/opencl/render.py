@@ -67,12 +67,12 @@ class Body(NamedTuple):
         Both are arguments: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
         predictable branch an element is far below that.
         """
+        way = "" if self.stream is None else "past_" if self.stream.past else "stream_"
         if self.operation == "move":
-            return f"move_{self.source}"
+            return f"{way}move_{self.source}"
         if self.stream is not None:
-            loads, stores, past = self.stream
-            way = "past" if past else "stream"
-            return f"{way}_{self.operation}_{self.source}_{self.accumulator}_{loads}_{stores}"
+            loads, stores, _ = self.stream
+            return f"{way}{self.operation}_{self.source}_{self.accumulator}_{loads}_{stores}"
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}"
 
     @property
@@ -107,7 +107,7 @@ def render() -> str:
     return PRELUDE + "\n".join((*moves, *folds))
 
 
-_READS: Final = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
+READS: Final = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
 _WRITES: Final = "".join(f"case {slot}: to = w{slot}; break; " for slot in range(1, SLOTS))
 _HEAD: Final = """\
   __global const long* part = table + table[get_global_id(1)];
@@ -142,7 +142,7 @@ __kernel void {name}({arguments(element, element, 1)}) {{
 {_HEAD}  {element} x = 0;
   if (loads > 0) {{
     __global const {element}* from = r0;
-    switch (access[0]) {{ {_READS}default: break; }}
+    switch (access[0]) {{ {READS}default: break; }}
     x = from[access[1] + place(i, axes, extents, access + 2)];
     access += axes + 2;
   }}
@@ -168,7 +168,7 @@ __kernel void {name}_{source}_{dtype}({arguments(load, store, SLOTS)}) {{
   int at = 0;
   for (long k = 0; k < loads; ++k, access += axes + inner + 2) {{
     __global const {load}* from = r0;
-    switch (access[0]) {{ {_READS}default: break; }}
+    switch (access[0]) {{ {READS}default: break; }}
     from += access[1] + place(i, axes, extents, access + 2);
     {begin}{load} x = {element};
     {store} v = {convert(source, dtype)};

@@ -12,13 +12,14 @@ from types import MappingProxyType
 import msgspec
 
 from conformance.backends.opencl.fuse import filled
-from conformance.backends.opencl.graph import Buffer, Movement, Node
+from conformance.backends.opencl.graph import Buffer, Join, Movement, Node
 from conformance.backends.opencl.hazards import Hazards
 from conformance.backends.opencl.item import Barrier, Item
 from conformance.backends.opencl.itemise import itemise
 from conformance.backends.opencl.memory_plan import memory_plan
 from conformance.backends.opencl.order import reachable, staged
 from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.spread import spread
 from conformance.cases.program import Groups
 
 
@@ -50,13 +51,15 @@ def schedule(
     chosen = Settings() if settings is None else settings
     order = staged(reachable(results), stages)
     fill = filled([node for node, _ in order], results, alignment)
+    joins = ((node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins)
+    shared = spread(joins, alignment, chosen)
     bare: list[Item] = []
     passed = 0
     for node, stage in order:
         for groups in barriers[passed:stage]:
             bare.extend(_barriers(groups, bare))
         passed = stage
-        bare.extend(itemise(node, fill, alignment, chosen))
+        bare.extend(itemise(node, fill, shared, alignment, chosen))
     nodes = tuple(node for node, _ in order if node not in fill.within)
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
     outputs = dict.fromkeys(block.node for block in results if block.node.size)

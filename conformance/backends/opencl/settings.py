@@ -34,11 +34,10 @@ class Settings:
     4 KiB to 4 MiB, PoCL on two cores), and below one shard it is a single kernel where one-shot has one a device. The
     ring and the tree associate differently, so taking them must be asked for.
 
-    A fold of runs of at least ``stream_from`` elements takes a streaming kernel, which costs a compilation for each
-    operation, dtypes and number of ranks; it stores past the caches from ``past_from`` bytes a launch on. A part of
-    ``copy_from`` bytes that is one run is copied by the device's own copy. ``reuse`` is the memory plan: values that
-    are never needed at once share storage within a schedule, and storage given back serves again. ``profile`` lets
-    the devices note when each item ran.
+    Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
+    each operation, dtypes and number of ranks; they store past the caches from ``past_from`` bytes a launch on.
+    ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
+    given back serves again. ``profile`` lets the devices note when each item ran.
     """
 
     force: Algorithm | None = None
@@ -47,9 +46,8 @@ class Settings:
     tree_from: int = 2**62
     one_shot_below: int = 0
     ring_members: int = 3
-    stream_from: int = 2**13
+    stream_from: int = 2**10
     past_from: int = 2**21
-    copy_from: int = 2**16
     reuse: bool = True
     profile: bool = False
     platform: str = "Portable Computing Language"
@@ -68,7 +66,6 @@ class Settings:
             "tree_from",
             "ring_members",
             "stream_from",
-            "copy_from",
             "device_count",
         ):
             if getattr(self, name) < 1:

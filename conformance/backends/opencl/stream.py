@@ -1,6 +1,6 @@
-"""Folds of long runs: a kernel of their own for each operation, dtypes and numbers of storages, as fast as memory.
+"""Folds and moves of long runs: kernels of their own for each operation, dtypes and numbers of storages.
 
-An item folds ``BLOCK`` elements in private memory before it stores them, so the compiler makes vectors of any dtype.
+An item takes ``BLOCK`` elements to private memory before it stores them, so the compiler makes vectors of any dtype.
 From ``Settings.past_from`` bytes on the stores go past the caches, as those of memcpy do: with 4 ranks of 4 MiB and
 64 MiB that took 0.65 and 0.6 of the time, and with 256 KiB 1.1 of it (float32 sums, PoCL on two cores).
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.item import Work
-from conformance.backends.opencl.render import PAST_BYTES, Body, Stream
+from conformance.backends.opencl.render import PAST_BYTES, SLOTS, Body, Stream
 from conformance.backends.opencl.settings import Settings
 
 FOLDED: Final = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
@@ -34,3 +34,15 @@ def streamed(body: Body, work: Work, settings: Settings) -> Body:
     first = [(view.offset + work.first) * width for _, view in work.stores]
     past = work.size * width * len(first) >= settings.past_from and not any(at % PAST_BYTES for at in first)
     return body._replace(stream=Stream(len(slots), len(first), past))
+
+
+def moved(body: Body, works: tuple[Work, ...], settings: Settings) -> Body:
+    """Return the streaming body that moves all of ``works``, or ``body`` where they are no runs or too short."""
+    views = [view for work in works for _, view in (*work.loads, *work.stores)]
+    size = sum(work.size for work in works)
+    if len(views) < 2 * len(works) or any(view.strides != (1,) for view in views) or size < settings.stream_from:
+        return body
+    width = int(body.source)
+    past = size * width >= settings.past_from
+    past = past and not any(work.stores[0][1].offset * width % PAST_BYTES for work in works)
+    return body._replace(stream=Stream(SLOTS, 1, past))

@@ -6,9 +6,12 @@ import click
 
 from conformance.cli.lazy import LazyGroup
 
-COMMANDS = {"suite": "Cases judged a second, and where the time goes."}
+COMMANDS = {
+    "collectives": "How fast collectives are, next to others and to a memory copy.",
+    "suite": "Cases judged a second, and where the time goes.",
+}
 
 
 @click.group("bench", cls=LazyGroup, commands_of=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Measure how fast the suite judges."""
+    """Measure how fast the suite judges, and how fast collectives are."""

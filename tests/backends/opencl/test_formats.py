@@ -29,7 +29,7 @@ def has(dtype: str, op: str) -> bool:
 
 def reduced(session: Session, operation: str, blocks: list[Array], **attrs: Attr) -> Array:
     """Return the reduction of blocks as rank 0 receives it."""
-    engine = Engine(session, Settings(force="direct"))
+    engine = Engine(session, Settings(force="direct", stream_from=2**62))
     step = Step(op=operation, inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs)
     program = Program(mesh=(Axis("i", len(blocks)),), steps=(step,), results=("y",))
     found = engine.read(engine.start(program, {"x": engine.put([(b, b) for b in blocks])}).done()["y"])[0]

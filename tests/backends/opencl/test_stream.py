@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.item import Work
+from conformance.backends.opencl.graph import Buffer, whole
+from conformance.backends.opencl.item import Kernel, Work
+from conformance.backends.opencl.lower import lowering
+from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.render import BLOCK, Body
 from conformance.backends.opencl.render_stream import render_stream
+from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.stream import FOLDED, streamed
 from conformance.backends.opencl.view import View
 from conformance.cases.dtypes import NUMPY, kind
 
-ALWAYS = {"stream_from": 1, "copy_from": 1}
+ALWAYS = {"stream_from": 1}
 SUM = Body("sum", "float32", "float32")
 RUN = View((100,), (1,))
 
@@ -71,4 +75,40 @@ def test_every_dtype_streams_as_it_folds(dtype: str, opencl: Any, make_case: Any
     }[kind(dtype)]  # fmt: skip
     for op in sorted(FOLDED - set(left_out)):
         case = make_case("all_reduce", drawn(dtype), op=op)
+        agree(case, opencl(**ALWAYS, past_from=1).execute(case))
+
+
+@pytest.mark.parametrize("op", ["all_gather", "broadcast"])
+def test_a_block_that_many_want_is_read_once(op: str) -> None:
+    blocks = tuple(whole(Buffer(rank, "float32", 64, "x"), (64,)) for rank in range(4))
+    attrs: dict[str, Any] = {"axis": 0, "tiled": True} if op == "all_gather" else {"root": 2}
+    made = collective(op, blocks, attrs, ((0, 1, 2, 3),))
+    plan = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=Settings(stream_from=64))
+    kernels = [item for item in plan.items if isinstance(item, Kernel)]
+    assert [kernel.body.stream for kernel in kernels] == [(1, 4, False)] * (4 if op == "all_gather" else 1)
+    assert all(kernel.device == kernel.sources[0].node.device for kernel in kernels)
+    assert [target.node.device for target in kernels[0].targets] == [0, 1, 2, 3]
+
+
+def test_parts_that_cannot_be_sub_buffers_are_gathered_where_they_go() -> None:
+    blocks = tuple(whole(Buffer(rank, "float32", 64, "x"), (64,)) for rank in range(4))
+    made = collective("all_gather", blocks, {"axis": 0, "tiled": True}, ((0, 1, 2, 3),))
+    results = tuple(lowering(made, (0, 1, 2, 3), "direct").values())
+    items = schedule(results, 4096, settings=Settings(stream_from=64)).items
+    # The first part begins where any sub-buffer may.
+    assert [len(item.accesses) for item in items] == [5, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    "dtype", [d if d in ("bool", "complex128") else pytest.param(d, marks=pytest.mark.slow) for d in NUMPY]
+)
+def test_every_width_moves_every_bit(dtype: str, opencl: Any, make_case: Any, agree: Any) -> None:
+    width = NUMPY[dtype].itemsize
+    bits = np.random.default_rng(3).integers(0, 16 if "int4" in dtype else 2 if dtype == "bool" else 256, 320 * width)
+    block = bits.astype(np.uint8).view(NUMPY[dtype])
+    for op, attrs in (
+        ("all_gather", {"axis": 0, "tiled": True}),
+        ("all_to_all", {"split_axis": 0, "concat_axis": 0, "tiled": True}),
+    ):
+        case = make_case(op, [block, block[::-1].copy()], **attrs)
         agree(case, opencl(**ALWAYS, past_from=1).execute(case))

@@ -1,0 +1,119 @@
+"""``conformance bench collectives``: how fast collectives are, next to others and to a memory copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.cli.names import Names, checked
+from conformance.cli.problems import Problem
+from conformance.cli.progress import Progress, printer
+from conformance.runner.bench_collectives.driven import PEERS, PeerError, missing
+from conformance.runner.bench_collectives.point import OPS
+from conformance.runner.bench_collectives.rounds import Measured, Row, measure
+
+COLUMNS = (
+    "backend", "operation", "size (B)", "count", "type", "redop", "time (us)", "least (us)", "algbw", "busbw", "#wrong",
+    "x copy", "ahead", "launch (us)",
+)  # fmt: skip
+
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
+    """One or more sizes in bytes, separated by commas: 4096, 4K, 4M."""
+
+    name = "BYTES[,BYTES]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Return the sizes in bytes; fail on what is no positive size."""
+        if isinstance(value, tuple):
+            return value
+        found = []
+        for text in str(value).upper().split(","):
+            unit = UNITS.get(text.strip()[-1:], 1)
+            digits = text.strip()[:-1] if unit > 1 else text.strip()
+            if not digits.isdecimal() or int(digits) < 1:
+                self.fail(f"{text!r} is no size; write 4096, 4K or 4M", param, ctx)
+            found.append(int(digits) * unit)
+        return tuple(dict.fromkeys(found))
+
+
+@click.command("collectives")
+@click.option("-b", "--backend", "names", type=Names(), default=None, help="Who is timed; all here by default.")
+@click.option("--sizes", type=Sizes(), default="4K,4M,64M", show_default=True, help="Bytes a rank.")
+@click.option("--ops", type=Names(), default=tuple(OPS), show_default=", ".join(OPS), help="Which operations.")
+@click.option("--ranks", type=click.IntRange(2, 8), default=4, show_default=True, help="How many ranks meet.")
+@click.option("--repeats", type=click.IntRange(1), default=15, show_default=True, help="Rounds; each times everybody.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(
+    names: tuple[str, ...] | None,
+    sizes: tuple[int, ...],
+    ops: tuple[str, ...],
+    ranks: int,
+    repeats: int,
+    as_json: bool,
+) -> None:
+    """Time float32 collectives of every backend in turn, each in processes of its own.
+
+    Columns are those of nccl-tests. x copy: the time as a multiple of what two threads take to copy the bytes of
+    all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy.
+    """
+    asked = checked("backend", names if names is not None else PEERS, PEERS)
+    absent = {name: how for name in asked if (how := missing(name)) is not None}
+    if absent and names is not None:
+        name, how = next(iter(absent.items()))
+        raise Problem(f"{name} cannot be timed here: {how}")
+    chosen = [name for name in asked if name not in absent]
+    with Progress(quiet=as_json) as progress:
+        try:
+            found = measure(chosen, checked("operation", ops, OPS), sizes, ranks, repeats, progress.tell)
+        except PeerError as error:
+            raise Problem(str(error), 3) from error
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(as_data(found, absent))).decode())
+    else:
+        _show(found, absent)
+    if any(row.wrong for row in found.rows):
+        raise SystemExit(1)
+
+
+def as_data(found: Measured, absent: dict[str, str]) -> dict[str, Any]:
+    """Return what is shown as plain data; what was not measured is null."""
+    return {**msgspec.to_builtins(found), "absent": absent}
+
+
+def _show(found: Measured, absent: dict[str, str]) -> None:
+    console = printer()
+    table = Table(*COLUMNS)
+    for row in found.rows:
+        table.add_row(*_cells(row))
+    console.print(table)
+    for row in found.rows:
+        if row.error:
+            console.print(escape(f"{row.op} of {row.size} bytes: {row.error}"))
+    for one in found.overlaps:
+        console.print(
+            f"{one.backend} {one.op} of {one.size} bytes: alone {one.collective_us:.0f} us, a computation alone "
+            f"{one.computation_us:.0f} us, the computation during the collective {one.both_us:.0f} us: "
+            f"{one.share:.2f} of their sum"
+        )
+    cache = "unknown" if found.cache is None else f"{found.cache / 2**20:.0f} MiB"
+    console.print(f"{found.ranks} ranks; last-level cache: {cache}; algbw and busbw in GB/s")
+    for name, said in found.peers.items():
+        console.print(escape(f"{name}: " + ", ".join(f"{key} {value}" for key, value in said.items())))
+    for name, how in absent.items():
+        console.print(escape(f"{name}: absent ({how})"))
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    first = (escape(row.backend), row.op, str(row.size), str(row.count), row.type, row.redop)
+    if row.error:
+        return (*first, "error", *[""] * (len(COLUMNS) - len(first) - 1))
+    speed = (f"{row.time_us:.1f}", f"{row.least_us:.1f}", f"{row.algbw:.2f}", f"{row.busbw:.2f}", str(row.wrong))
+    ahead = "" if row.ahead is None else f"{row.ahead:.2f}"
+    return (*first, *speed, f"{row.copy:.2f}", ahead, "" if row.launch_us is None else f"{row.launch_us:.0f}")
