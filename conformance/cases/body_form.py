@@ -28,8 +28,8 @@ from conformance.cases.kernel_body import (
 from conformance.cases.schedule import Buffer, Kernel, Schedule
 from conformance.cases.schedule_error import ScheduleError
 
-MOST_POINTS: Final = 1 << 28
-"""Points of one map: what can be enumerated within the memory of a small machine."""
+MOST_POINTS: Final = 1 << 26
+"""Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
 
 
 def check_map(where: str, index_map: IndexMap, schedule: Schedule) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from conformance.cases.body_form import MOST_POINTS
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.cases.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
@@ -186,10 +187,12 @@ def _check_dtype(node: Node, of: list[Node]) -> None:
 
 
 def _check_shape(node: Node, of: list[Node], schedule: Schedule) -> None:
-    if not of or node.op == "call":
-        return
     lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
     highest = {name: bounds.high for name, bounds in schedule.variables.items()}
+    if math.prod(sizes(node.shape, highest)) > MOST_POINTS:
+        raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements")
+    if not of or node.op == "call":
+        return
     for values in (lowest, highest):
         given = [sizes(source.shape, values) for source in of]
         if len(set(given)) > 1:

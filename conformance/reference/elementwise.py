@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -43,7 +42,8 @@ def fold(op: str, values: Array, axes: Sequence[int]) -> Array:
         return np.full(kept, identity(op, values.dtype), values.dtype)
     front = front.reshape(count, *kept)
     with np.errstate(all="ignore"):
-        return functools.reduce(lambda left, right: np.asarray(FOLDS[op](left, right), values.dtype), front)
+        # Unlike reduce, accumulate adds one after the other, and rounds each sum.
+        return np.asarray(FOLDS[op].accumulate(front, axis=0)[-1], values.dtype)
 
 
 def identity(op: str, dtype: np.dtype[Any]) -> Any:

@@ -6,12 +6,15 @@ are all NaNs: a collective that pads its chunks with zeros and adds them turns -
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import Final
 
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.graph import Node
+from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
 from conformance.cases.schedule import Access, Collective, Kernel
 from conformance.reference.schedule_facts import Facts
@@ -23,6 +26,9 @@ MOST_BYTES: Final = 1 << 28
 """Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""
 
 
+MOST_VALUES: Final = 1 << 26
+"""Values of all instructions of a kernel at all its points, which are held at once."""
+
 DATA: Final = {"bool": (0, 1), "integer": (1, 2, 3), "float": (-2, -1, 1, 2), "complex": (-2, -1, 1, 2)}
 """What buffers hold by kind of dtype: no zero, which hides a product, and sums of four exact in every float."""
 
@@ -33,18 +39,34 @@ DRAWS: Final = 3
 
 def executable(facts: Facts) -> str | None:
     """Return why the schedule cannot be run with NumPy, or ``None``."""
-    if facts.schedule.graph is None:
+    graph = facts.schedule.graph
+    if graph is None:
         return "it has no graph"
-    if sum(buffer.size for buffer in facts.schedule.buffers if buffer.base is None) > MOST_BYTES:
-        return f"its storages have more than {MOST_BYTES >> 20} MiB"
-    for number, leaf in enumerate(facts.leaves):
-        if isinstance(leaf, Kernel):
-            stored = {each.access for body in leaf.bodies for each in body.instructions if isinstance(each, Store)}
-            if stored != {at for at, access in enumerate(leaf.accesses) if access.write}:
-                return f"{facts.name(number)} has no body for all that it writes"
-        if isinstance(leaf, Collective) and operation_of(leaf.op) is None:
-            return f"{facts.name(number)} is {leaf.op!r}, which is no operation of the specification"
+    inner = [node for function in graph.functions.values() for node in function.nodes]
+    storages = sum(buffer.size for buffer in facts.schedule.buffers if buffer.base is None)
+    if max(storages, sum(_bytes(facts, node) for node in (*graph.nodes, *inner))) > MOST_BYTES:
+        return f"its storages or its nodes have more than {MOST_BYTES >> 20} MiB"
+    problems = (_unknown(facts, number) for number in range(len(facts.leaves)))
+    return next((problem for problem in problems if problem), None)
+
+
+def _unknown(facts: Facts, number: int) -> str | None:
+    """Return what is not known of a leaf, or too much of it, to run it."""
+    leaf = facts.leaves[number]
+    if isinstance(leaf, Collective) and operation_of(leaf.op) is None:
+        return f"{facts.name(number)} is {leaf.op!r}, which is no operation of the specification"
+    if isinstance(leaf, Kernel):
+        bodies = [(sizes(body.extents, facts.bound(leaf)), len(body.instructions)) for body in leaf.bodies]
+        stored = {each.access for body in leaf.bodies for each in body.instructions if isinstance(each, Store)}
+        if sum(math.prod(shape) * count for shape, count in bodies) > MOST_VALUES:
+            return f"{facts.name(number)} computes more than {MOST_VALUES} values"
+        if stored != {at for at, access in enumerate(leaf.accesses) if access.write}:
+            return f"{facts.name(number)} has no body for all that it writes"
     return None
+
+
+def _bytes(facts: Facts, node: Node) -> int:
+    return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
 
 
 def initial(facts: Facts, seed: int = 0) -> Memory:

@@ -176,6 +176,16 @@ class Facts:
                     found[node.id] = source
         return found
 
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """Return the constants, and what elementwise operations, casts and movement make of constants alone."""
+        found: set[str] = set()
+        for node in self.nodes.values():
+            derived = node.op in {"alu", "cast", "bitcast", *MOVEMENT} and node.op != "detach"
+            if node.op == "const" or (derived and found.issuperset(node.of)):
+                found.add(node.id)
+        return frozenset(found)
+
     def node_bytes(self, node: str) -> tuple[str, Indices]:
         """Return the storage and the bytes of it that a node, a name of storage, stands for."""
         stored = self.stored[node]

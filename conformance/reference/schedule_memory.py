@@ -29,9 +29,9 @@ from conformance.cases.kernel_body import (
 )
 from conformance.cases.schedule import Access, Collective, Copy, Item, Kernel
 from conformance.cases.tensor import to_array
-from conformance.reference.byte_ranges import overlap
 from conformance.reference.elementwise import apply, fold
 from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule_points import crossing
 
 POISON: Final = 0xA5
 """What every byte holds that nothing has written: no value that sums to a right one."""
@@ -108,10 +108,10 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
 
 
 def _points(facts: Facts, leaf: Kernel, number: int, body: Body, values: Values) -> Iterator[tuple[slice, ...]]:
-    """Yield parts of the iteration space to compute at once: all of it, or point by point where points may meet."""
+    """Yield what to compute at once of the points: all of them, or one by one where one reads what another writes."""
     own = facts.touches[number]
     meeting = any(
-        read.root == written.root and overlap(read.ranges, written.ranges)
+        crossing(facts, number, read, written) is not None
         for written in own
         if written.write
         for read in own

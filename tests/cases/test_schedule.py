@@ -110,6 +110,7 @@ def forward(document: Any) -> None:
         (lambda d: d["buffers"][0].update(size=15), "form.C8", "buffer 'a': 15 bytes"),
         (lambda d: d["items"][1]["accesses"][0].update(ranges=[[8, 20]]), "form.C8", "bytes 8 to 20 are not in the 16"),
         (lambda d: d["items"][0]["accesses"][0]["map"][0].update(extents=[1 << 40]), "form.C8", "or too large"),
+        (lambda d: d["graph"]["nodes"][1].update(shape=[1 << 40]), "form.C10", "node '1' (const): shape [10995"),
         (lambda d: d["graph"]["nodes"][2].update(shape=[5]), "form.C10", "node 'b' (alu): its shape is [5]"),
         (lambda d: d["items"][0]["bodies"][0]["instructions"][2].update(of=[0, 7]), "form.C11", "instruction 2: it"),
         (lambda d: d["items"][0]["bodies"][0].update(extents=[2]), "form.C11", "access 0 is not over the extents [2]"),

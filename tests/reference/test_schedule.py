@@ -14,15 +14,18 @@ from conformance.cases.index_map import merged
 from conformance.cases.schedule import Bounds, Collective, Schedule
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
-from conformance.reference.schedule import difference, eager, initial, law, wrong_as_listed
+from conformance.reference.schedule import difference, eager, initial, law, run, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import evaluate_graph, worth
 from conformance.reference.schedule_orders import DRAWN_ORDERS, legal_orders
+from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.build import (
     alu,
     buffer,
+    elementwise,
     given,
     graph,
+    line,
     node,
     opaque,
     reads,
@@ -189,3 +192,22 @@ def test_a_stray_write_is_seen_bit_for_bit() -> None:
     assert difference(facts, memory, right) is None
     memory.array("a")[3:] *= -1
     assert "byte 15 changed, and nothing is assigned there" in (difference(facts, memory, right) or "")
+
+
+def test_a_kernel_that_reads_where_it_writes_is_not_run_point_by_point() -> None:
+    """A million points take seconds one by one."""
+    count = 1 << 20
+    nodes = (stored("a", (count,)), alu("s", "add", "a", "a", shape=(count,)))
+    wanted = graph(*nodes, node("w", "assign", "a", "s", shape=(count,)), results=["w"])
+    twice = elementwise("k", "add", writes("a", line(count), node="w"), "a", "a", shape=(count,), provenance=("s", "w"))
+    facts = Facts(schedule(given("a", count=count), [twice], wanted))
+    assert difference(facts, run(facts), eager(facts)) is None
+
+
+def test_parts_of_elements_are_seen_to_cross() -> None:
+    """A float32 buffer, read as bytes one place further on, is written as words."""
+    view = buffer("v", 12, "int8", base="a", offset=1)
+    item = opaque("k", reads("v", line(3, 3)), writes("a", line(3)))
+    facts = Facts(schedule((*given("a"), view), [item]))
+    read, written = facts.touches[0]
+    assert crossing(facts, 0, read, written) == 3

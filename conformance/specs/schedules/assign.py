@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
-from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import Node
 from conformance.cases.index_map import Indices
 from conformance.cases.kernel_body import Load, Store
@@ -14,8 +11,8 @@ from conformance.cases.schedule import Kernel
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
 from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
 from conformance.reference.schedule_facts import Facts, Touch
+from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.free import itself, of_nothing
-from conformance.specs.schedules.points import positions
 
 
 def reads_where_it_writes(facts: Facts) -> str | None:
@@ -26,31 +23,13 @@ def reads_where_it_writes(facts: Facts) -> str | None:
         own = facts.touches[number]
         for written in (touch for touch in own if touch.write):
             for read in (touch for touch in own if not touch.write):
-                if read.root == written.root and overlap(read.ranges, written.ranges):
-                    at = _crossing(facts, leaf, read, written)
-                    if at is not None:
-                        return (
-                            f"{facts.name(number)} reads element {at} of {read.access.buffer!r} at another point than "
-                            f"where it writes it; the value must be kept elsewhere first"
-                        )
+                at = crossing(facts, number, read, written)
+                if at is not None:
+                    return (
+                        f"{facts.name(number)} reads element {at} of {read.access.buffer!r} at another point than "
+                        f"where it writes it; the value must be kept elsewhere first"
+                    )
     return None
-
-
-def _crossing(facts: Facts, leaf: Kernel, read: Touch, written: Touch) -> int | None:
-    """Return an element read at another point than it is written at, or ``None``; maps decide, where there are any."""
-    if read.access.map is None or written.access.map is None:
-        return None
-    values = facts.bound(leaf)
-    source, valid = positions(facts, read.access, values)
-    target, stored = positions(facts, written.access, values)
-    hit = valid & np.isin(source, target[stored])
-    if source.shape == target.shape:
-        hit &= ~stored | (source != target)
-    if not hit.any():
-        return None
-    buffer = facts.buffers[read.access.buffer]
-    found = int(source[hit][0]) - facts.root(buffer.id)[1]
-    return found // NUMPY[buffer.dtype].itemsize
 
 
 def no_read_after_store(facts: Facts) -> str | None:

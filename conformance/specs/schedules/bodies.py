@@ -16,7 +16,7 @@ from conformance.cases.schedule import Kernel, accesses
 from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules.points import moving_axes, positions
+from conformance.reference.schedule_points import moving_axes, positions
 
 
 def _bodies(facts: Facts) -> Iterator[tuple[int, Kernel, Body]]:

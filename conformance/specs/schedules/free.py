@@ -22,10 +22,7 @@ def _empty(facts: Facts, node: Node) -> bool:
 
 def constant(facts: Facts, node: Node) -> bool:
     """Say of constants and of what elementwise operations, casts and movement make of constants alone."""
-    if node.op == "const":
-        return True
-    derived = node.op in {"alu", "cast", "bitcast", *MOVEMENT} and node.op != "detach"
-    return derived and all(constant(facts, facts.nodes[source]) for source in node.of)
+    return node.id in facts.constants
 
 
 def variable(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature of ``Reason``

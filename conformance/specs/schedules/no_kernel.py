@@ -28,6 +28,16 @@ def _nothing_empty(facts: Facts) -> str | None:
     return _never(free.empty, "which has no element")(facts)
 
 
+def _one_for_each(facts: Facts) -> str | None:
+    seen: dict[str, str] = {}
+    for node in facts.nodes.values():
+        if free.undefined(facts, node):
+            other = seen.setdefault(str(node.arg), node.id)
+            if other != node.id:
+                return f"{node.id!r} and {other!r}, each asked for empty, are both the buffer {node.arg!r}"
+    return None
+
+
 def _reads_something(facts: Facts) -> str | None:
     return _never(free.identity, "a reduce over nothing, which is a constant")(facts)
 
@@ -81,4 +91,5 @@ NO_KERNEL = (
         "003",
         _never(free.there_and_back, "a copy back to where it came from"),
     ),
+    _clause(16, "Two buffers that were asked for empty are never made one.", "003", _one_for_each),
 )

@@ -114,6 +114,16 @@ def empty_filled() -> Schedule:
     return schedule((buffer("e"),), items, graph(*nodes, results=["e"]), {"e": "e"})
 
 
+@violates("no_kernel.C16")
+def two_empties_made_one() -> Schedule:
+    """Two buffers of equal shape, asked for empty, are merged as equal values (tinygrad #12442).
+
+    What is assigned to one is then read from the other.
+    """
+    nodes = (node("e", "buf", arg="e"), node("f", "buf", arg="e"))
+    return schedule((buffer("e"),), [], graph(*nodes, results=["e", "f"]))
+
+
 @violates("no_kernel.C10")
 def kernel_for_a_variable() -> Schedule:
     """A variable is written to memory by a kernel, instead of being an argument."""
