@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.cases.graph import Node
+from conformance.cases.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.index_map import Indices
 from conformance.cases.kernel_body import Load, Store
 from conformance.cases.schedule import Kernel
@@ -199,10 +199,13 @@ def every_assign(facts: Facts) -> str | None:
 
 
 def _again(facts: Facts, node: Node) -> bool:
-    """Return whether the same value goes to the same place again, so that once is enough."""
-    return any(
-        other.op == "assign" and other.of == node.of and other.id in facts.writers for other in facts.nodes.values()
-    )
+    """Return whether the same is assigned once more before anything can tell, so that once is enough."""
+    for other in list(facts.nodes.values())[facts.program[node.id] + 1 :]:
+        if other.op == "assign" and other.of == node.of:
+            return other.id in facts.writers
+        if other.op not in {*LEAVES, *MOVEMENT} and any(source in facts.stored for source in other.of):
+            return False
+    return False
 
 
 ASSIGN = (

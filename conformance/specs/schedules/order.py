@@ -81,8 +81,10 @@ def nothing_dead(facts: Facts) -> str | None:
         own = [(facts.home(touch.access.buffer), touch) for touch in facts.touches[number]]
         written = [(home, touch) for home, touch in own if touch.write and len(touch.ranges)]
         alive = [overlap(touch.ranges, needed.get(home, NOTHING)) for home, touch in written]
-        # A collective has an effect on its peers, whether anybody here reads what it gives or not.
-        if written and not any(alive) and owner is None and not isinstance(leaf, Collective):
+        # A collective has an effect on its peers, and an assign is one, whether anybody here reads the outcome or not.
+        named = [touch.access.node for _, touch in written if touch.access.node is not None]
+        effect = isinstance(leaf, Collective) or any(facts.nodes[node].op == "assign" for node in named)
+        if written and not any(alive) and owner is None and not effect:
             return f"{facts.name(number)} computes what nothing reads and nobody asked for"
         for home, touch in own:
             if touch.write:
@@ -155,7 +157,7 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C3",
-        "Every item serves a result, a buffer that is reachable from outside, or a collective.",
+        "Every item serves a result, an assign, a collective, or a buffer that is reachable from outside.",
         "003",
         nothing_dead,
         of_graph,
