@@ -12,11 +12,8 @@ from rich.console import Console
 
 from conformance.cases.schedule_codec import load_schedule
 from conformance.cli.progress import printer
-from conformance.judging.schedule_clause import FormClause, Found, PairClause, Relation, ScheduleClause
-from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
-
-_CLAUSES: tuple[FormClause | ScheduleClause | PairClause, ...] = (*FORM, *CLAUSES, *PAIRS)
-EVERY = {clause.id: clause for clause in _CLAUSES}
+from conformance.judging.schedule_clause import Found, Relation
+from conformance.specs.schedules import EVERY, judge, judge_two
 
 
 @click.command("schedule")

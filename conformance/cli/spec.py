@@ -12,8 +12,10 @@ from rich.table import Table
 
 from conformance.cli.names import unknown
 from conformance.cli.progress import printer
+from conformance.judging.schedule_clause import AnyClause
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
+from conformance.specs.schedules import EVERY
 
 
 def aliases() -> dict[str, str]:
@@ -25,7 +27,7 @@ def aliases() -> dict[str, str]:
     return found
 
 
-def clause_data(clause: Clause) -> dict[str, Any]:
+def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
     """Return a clause as plain data."""
     return {
         "id": clause.id,
@@ -62,11 +64,13 @@ def command(name: str | None, as_json: bool) -> None:
 
 
 def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
-    clauses, known = every_clause(), aliases()
+    clauses: dict[str, Clause | AnyClause] = {**every_clause(), **EVERY}
+    known = aliases()
     if name is None:
         data = {
             "operations": [op_data(op) for op in OPS.values()],
             "shared": [clause_data(clause) for clause in SHARED],
+            "schedules": [clause_data(clause) for clause in EVERY.values()],
         }
         return data, _show_everything
     if name in OPS or name in known:
@@ -88,6 +92,8 @@ def _show_everything(console: Console) -> None:
     console.print(table)
     console.print("Clauses that several operations share:")
     _show_clauses(console, SHARED)
+    console.print("Clauses about schedules:")
+    _show_clauses(console, tuple(EVERY.values()))
 
 
 def _show_op(console: Console, op: Op) -> None:
@@ -106,12 +112,12 @@ def _show_op(console: Console, op: Op) -> None:
         console.print(f"    {example.blocks}\n    gives {example.results}", markup=False)
 
 
-def _show_clauses(console: Console, clauses: tuple[Clause, ...]) -> None:
+def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> None:
     for clause in clauses:
         console.print(f"  {clause.id:<20} {clause.requirement:<7}{clause.text}", markup=False)
 
 
-def _show_clause(console: Console, clause: Clause) -> None:
+def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
     console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite}, source {clause.source})")
     console.print(clause.text, markup=False)
 

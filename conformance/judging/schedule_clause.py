@@ -41,6 +41,7 @@ class ScheduleClause:
     when: Callable[[Facts], bool] = _always
     requirement: Requirement = "must"
     last: bool = False
+    suite: str = "schedules"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class FormClause:
     text: str
     source: str
     requirement: Requirement = "must"
+    suite: str = "schedules"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class PairClause:
     relation: Relation
     check: Callable[[Facts, Facts], str | None]
     requirement: Requirement = "must"
+    suite: str = "schedules"
+
+
+AnyClause = FormClause | ScheduleClause | PairClause
 
 
 @dataclass(frozen=True)

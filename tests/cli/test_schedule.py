@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import save_schedule, text
-from conformance.specs.schedules import CLAUSES, FORM
+from conformance.specs.schedules import CLAUSES, EVERY, FORM
 from conformance.specs.schedules.violations import violations
 from tests.cli.conftest import Conformance
 from tests.specs.schedules.all_reduces import ring
@@ -88,3 +88,8 @@ def test_a_missing_file_is_one_line(conformance: Conformance) -> None:
     ended = conformance("schedule", "nowhere.json")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "nowhere.json: it cannot be read: No such file or directory" in ended.err
+
+
+def test_spec_explains_a_clause_about_schedules(conformance: Conformance) -> None:
+    assert "An item that writes what an earlier one reads waits for it." in conformance("spec", "assign.C4").out
+    assert {each["id"] for each in json.loads(conformance("spec", "--json").out)["schedules"]} == set(EVERY)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.schedule import Schedule
-from conformance.judging.schedule_clause import Found, PairClause, Relation, ScheduleClause, judge_pair, judge_schedule
+from conformance.judging.schedule_clause import (
+    AnyClause,
+    Found,
+    PairClause,
+    Relation,
+    ScheduleClause,
+    judge_pair,
+    judge_schedule,
+)
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
 from conformance.specs.schedules.copies import COPIES
@@ -34,6 +42,10 @@ PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *VARIABLES_OF_TWO, *MEMOR
 """The clauses about two schedules of one graph."""
 
 
+EVERY: Final[dict[str, AnyClause]] = {clause.id: clause for group in (FORM, CLAUSES, PAIRS) for clause in group}
+"""All clauses about schedules, by id."""
+
+
 def judge(schedule: Schedule) -> tuple[Found, ...]:
     """Return what every clause says of a schedule."""
     return judge_schedule(schedule, CLAUSES, FORM)
@@ -44,4 +56,4 @@ def judge_two(first: Schedule, second: Schedule, relation: Relation) -> tuple[Fo
     return judge_pair(first, second, relation, PAIRS)
 
 
-__all__ = ["CLAUSES", "FORM", "PAIRS", "judge", "judge_two"]
+__all__ = ["CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_two"]

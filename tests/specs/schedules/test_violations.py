@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.judging.schedule_clause import Found
-from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
+from conformance.specs import every_clause
+from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two
 from conformance.specs.schedules.violations import Violation, violations
 
 RELATIONS = {clause.id: clause.relation for clause in PAIRS}
@@ -33,5 +34,6 @@ def test_ids_are_numbered_within_their_group() -> None:
     for clause in (*FORM, *CLAUSES, *PAIRS):
         group, _, number = clause.id.partition(".C")
         groups.setdefault(group, []).append(int(number))
+    assert not EVERY.keys() & every_clause().keys()
     for group, numbers in groups.items():
         assert sorted(numbers) == list(range(1, len(numbers) + 1)), group
