@@ -95,11 +95,15 @@ def replica_reused(facts: Facts) -> str | None:
 
 
 def forced_copies(facts: Facts) -> str | None:
-    """Find a forced copy that no item makes."""
+    """Find a forced copy that a result or an assign needs, and that no item makes."""
     made = {name for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel) for name in leaf.provenance}
-    for node in facts.nodes.values():
-        if node.op == "copy" and node.arg is True and node.id not in made | set(facts.writers):
-            return f"no item makes {node.id!r}, a copy that is forced"
+    needed = {node.id for node in facts.nodes.values() if node.op == "assign"}
+    needed |= set(facts.schedule.graph.results if facts.schedule.graph else ())
+    for node in reversed(facts.nodes.values()):
+        if node.id in needed:
+            needed.update(node.of)
+            if node.op == "copy" and node.arg is True and node.id not in made | set(facts.writers):
+                return f"no item makes {node.id!r}, a copy that is forced"
     return None
 
 
@@ -163,7 +167,7 @@ COPIES = (
         "000",
         replica_reused,
     ),
-    ScheduleClause("copies.C7", "A copy that is forced is made.", "000", forced_copies, of_graph),
+    ScheduleClause("copies.C7", "A copy that is forced, and needed, is made.", "000", forced_copies, of_graph),
     ScheduleClause(
         "copies.C8",
         "An all_reduce of n devices moves n(n-1) blocks between them when it is naive, and 2(n-1) as ring, all-to-all "

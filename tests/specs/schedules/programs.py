@@ -119,15 +119,15 @@ def _shape(it: Node) -> tuple[int, ...]:
     return tuple(int(extent) for extent in it.shape)
 
 
-def plain(seed: int, steps: int = 10) -> Schedule:
-    """Return the plain schedule of a random program whose every value is a result."""
+def plain(seed: int, steps: int = 10, results: int = 100) -> Schedule:
+    """Return the plain schedule of a random program of which the last values, at most so many, are asked for."""
     program = Program(random.Random(seed))
     for name, device in (("a", "d0"), ("b", "d0"), ("c", "d1")):
         program.buffers.append(buffer(name, 6, device=device, preexisting=True))
         program.made(stored(name, SHAPE, device=device), name, contiguous(SHAPE), storage=True)
     for _ in range(steps):
         program.source.choice([program.compute, program.compute, program.move, program.assign, program.send])()
-    results = [it.id for it, _, _ in program.values if it.op in {"alu", "copy"}]
+    asked = [it.id for it, _, _ in program.values if it.op in {"alu", "copy"}][-results:]
     return schedule(
-        program.buffers, program.items, graph(*program.nodes, results=results), {name: name for name in results}
+        program.buffers, program.items, graph(*program.nodes, results=asked), {name: name for name in asked}
     )

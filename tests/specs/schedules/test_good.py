@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule import Collective, Schedule, Wait
 from conformance.cases.schedule_codec import parse, text
-from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import CLAUSES, judge
 from conformance.specs.schedules.build import (
     alu,
@@ -29,6 +28,7 @@ from conformance.specs.schedules.build import (
 )
 from conformance.specs.schedules.violations.memory import chained
 from tests.specs.schedules.all_reduces import direct, naive, ring
+from tests.specs.schedules.variants import by_edges
 
 A, ONE = stored("a"), constant("1")
 
@@ -45,20 +45,8 @@ def started(made: Schedule) -> Schedule:
     return replace(made, items=(replace(whole, handle="h"), Wait(id="w", handle="h")))
 
 
-def with_edges(made: Schedule) -> Schedule:
-    """Return the schedule whose parts wait for the items they conflict with, and for no others."""
-    facts = Facts(made)
-    after: dict[int, list[str]] = {number: [] for number in range(len(facts.leaves))}
-    for first, second, _, _ in facts.conflicts:
-        after[second].append(facts.leaves[first].id)
-    whole = made.items[0]
-    assert isinstance(whole, Collective)
-    parts = [replace(part, after=tuple(dict.fromkeys(after[number]))) for number, part in enumerate(whole.parts)]
-    return replace(made, items=(replace(whole, parts=tuple(parts)),))
-
-
 @pytest.mark.parametrize("make", [naive, ring, direct])
-@pytest.mark.parametrize("how", [lambda made: made, started, with_edges], ids=["in order", "started", "by edges"])
+@pytest.mark.parametrize("how", [lambda made: made, started, by_edges], ids=["in order", "started", "by edges"])
 def test_an_all_reduce_over_four_devices(make: Callable[[], Schedule], how: Callable[[Schedule], Schedule]) -> None:
     made = how(make())
     found = findings(made)
