@@ -11,17 +11,21 @@ import numpy as np
 
 from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
 from conformance.backends.opencl.attributes import WANTED
+from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.cases.program import Program
+from conformance.cases.schedule import Schedule
 from conformance.cases.tensor import Tensor
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.engine import Engine
     from conformance.backends.opencl.runtime.session import Session
+    from conformance.backends.opencl.runtime.value import Value
 
 LARGEST: Final = SLOTS
 """The most ranks a world may have: a kernel reads so many storages, one for each rank."""
@@ -64,6 +68,14 @@ class OpenCL(Backend):
         chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
         return {**self.session.platform.description, **chosen}
 
+    def schedule(self, case: Case) -> Schedule:
+        """Return the schedule of the program of ``case`` in neutral form, with bodies.
+
+        Raise a ``RejectionError`` for an illegal program and ``Unsupported`` for one outside the claims.
+        """
+        plan = self.engine.plan(case.program, self._put(case.program, place_inputs(case)))
+        return exported(plan.schedule, plan.lowered, case.program.world, self.session.platform.alignment)
+
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""
         start = time.perf_counter()
@@ -81,12 +93,15 @@ class OpenCL(Backend):
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Start the program on the devices and read its results; the inputs come back as the devices left them."""
-        if case.program.world > LARGEST:
-            raise Unsupported(f"a world of {case.program.world} is outside the claims: 1 to {LARGEST} ranks")
         engine = self.engine
-        inputs = {name: engine.put(ranks) for name, ranks in placed.items()}
+        inputs = self._put(case.program, placed)
         results = engine.start(case.program, inputs).done()
         found = tensors({name: engine.read(value) for name, value in results.items()})
         for name, value in inputs.items():
             engine.download(value, [storage.view(np.uint8) for storage, _ in placed[name]])
         return found
+
+    def _put(self, program: Program, placed: Placed) -> dict[str, Value]:
+        if program.world > LARGEST:
+            raise Unsupported(f"a world of {program.world} is outside the claims: 1 to {LARGEST} ranks")
+        return {name: self.engine.put(ranks) for name, ranks in placed.items()}

@@ -20,7 +20,7 @@ class Movement(msgspec.Struct, frozen=True, eq=False):
     view: View
 
 
-class Node(msgspec.Struct, frozen=True, eq=False):
+class Node(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """A stored value: ``size`` elements of ``dtype`` on ``device``."""
 
     device: int

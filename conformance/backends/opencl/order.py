@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from conformance.backends.opencl.graph import Copy, Elementwise, Join, Movement, Node, Reduce
@@ -21,13 +22,24 @@ def reachable(results: tuple[Movement, ...]) -> list[Node]:
     return sorted(depth, key=depth.__getitem__)
 
 
-def staged(order: list[Node], stages: Mapping[Node, int]) -> list[tuple[Node, int]]:
-    """Return the nodes of ``order``, each after what it needs, by stage: no earlier than it says or its needs are."""
+Turns = Mapping[Node, tuple[int, int]]
+"""The collective and the group that a node belongs to, by number; collectives come after those that they need."""
+
+
+def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[tuple[Node, int]]:
+    """Return the nodes of ``order``, each after what it needs, with their stages.
+
+    They come by stage, no earlier than it says or its needs are, and then by turn: what belongs to no collective comes
+    after the last one it needs.
+    """
     found: dict[Node, int] = {}
+    ranked: dict[Node, tuple[float, float]] = {}
     for node in order:
         found[node] = max((found[each] for each in needs(node)), default=0)
         found[node] = max(found[node], stages.get(node, 0))
-    return sorted(found.items(), key=lambda pair: pair[1])
+        last = max((ranked[each][0] for each in needs(node)), default=-1.0)
+        ranked[node] = turns.get(node, (last, math.inf))
+    return sorted(found.items(), key=lambda pair: (pair[1], *ranked[pair[0]]))
 
 
 def needs(node: Node) -> Iterator[Node]:

@@ -17,7 +17,7 @@ from conformance.backends.opencl.hazards import Hazards
 from conformance.backends.opencl.item import Barrier, Item
 from conformance.backends.opencl.itemise import itemise
 from conformance.backends.opencl.memory_plan import memory_plan
-from conformance.backends.opencl.order import reachable, staged
+from conformance.backends.opencl.order import Turns, reachable, staged
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.spread import spread
 from conformance.cases.program import Groups
@@ -43,16 +43,18 @@ def schedule(
     stages: Mapping[Node, int] = MappingProxyType({}),
     barriers: tuple[Groups, ...] = (),
     settings: Settings | None = None,
+    turns: Turns = MappingProxyType({}),
 ) -> Schedule:
     """Return the schedule of the results; sub-buffers begin at multiples of ``alignment`` bytes.
 
-    ``stages`` says after how many of the ``barriers`` a node comes; none where it says nothing.
+    ``stages`` says after how many of the ``barriers`` a node comes, none where it says nothing, and ``turns`` which
+    collective it belongs to: the items of one come in a row, so that every device meets collectives in one order.
     """
     chosen = Settings() if settings is None else settings
-    order = staged(reachable(results), stages)
+    order = staged(reachable(results), stages, turns)
     fill = filled([node for node, _ in order], results, alignment)
-    joins = ((node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins)
-    shared = spread(joins, alignment, chosen)
+    own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
+    shared = spread(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
     bare: list[Item] = []
     passed = 0
     for node, stage in order:

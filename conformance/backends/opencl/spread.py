@@ -6,7 +6,7 @@ whoever writes a part of a storage that others write too must begin where a sub-
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
@@ -25,17 +25,17 @@ CARRIED: Final = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "comple
 """Element width in bytes to a dtype whose elements are moved with every bit as it is."""
 
 
-def spread(joins: Iterable[tuple[Join, int]], alignment: int, settings: Settings) -> Spread:
-    """Return which parts of ``joins``, each with its stage, are long runs that more than one of a stage wants."""
-    found: dict[tuple[Node, View, int], list[tuple[Part, Place]]] = {}
-    for join, stage in joins:
+def spread(joins: Iterable[tuple[Join, Hashable]], alignment: int, settings: Settings) -> Spread:
+    """Return which parts of ``joins``, each with its stage and turn, are long runs that more than one of them wants."""
+    found: dict[tuple[Node, View, Hashable], list[tuple[Part, Place]]] = {}
+    for join, turn in joins:
         for part in join.parts:
             if part.value is None or part.at.size < settings.stream_from:
                 continue
             taken, at = coalesced((part.value.view, part.at))
             if taken.strides == at.strides == (1,) and at.offset * FORMATS[join.dtype].itemsize % alignment == 0:
                 place = join, at.offset, at.size
-                found.setdefault((part.value.node, part.value.view, stage), []).append((part, place))
+                found.setdefault((part.value.node, part.value.view, turn), []).append((part, place))
     chosen: Spread = {}
     for wanted in found.values():
         if 1 < len(wanted) <= SLOTS:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.backends.opencl.graph import Copy, Movement
+from typing import Final
+from weakref import WeakKeyDictionary, WeakSet
+
+from conformance.backends.opencl.graph import Copy, Movement, Node
+
+_COPIES: Final[WeakKeyDictionary[Node, WeakSet[Copy]]] = WeakKeyDictionary()
+"""The copies of a node, for as long as somebody needs them: nodes never change, so whoever wants elements on a device
+that has a copy of them has them there."""
 
 
 def fetched(block: Movement, device: int) -> Movement:
@@ -10,5 +17,12 @@ def fetched(block: Movement, device: int) -> Movement:
     if block.node.device == device:
         return block
     start, stop = block.view.span
-    copy = Copy(device, block.node.dtype, stop - start, block.node, start)
-    return Movement(copy, block.view.shifted(-start))
+    copies = _COPIES.setdefault(block.node, WeakSet())
+    here = (each for each in copies if each.device == device)
+    covering = (each for each in here if each.start <= start and stop <= each.start + each.size)
+    # The smallest, for which one is found depends on no order then.
+    copy = min(covering, key=lambda each: (each.size, each.start), default=None)
+    if copy is None:
+        copy = Copy(device, block.node.dtype, stop - start, block.node, start)
+        copies.add(copy)
+    return Movement(copy, block.view.shifted(-copy.start))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.backends.opencl.graph import Collective, Join, Movement, Node, Part, whole
+from conformance.backends.opencl.graph import Collective, Join, Movement, Part, whole
 from conformance.backends.opencl.lower.fetch import fetched
 from conformance.backends.opencl.lower.received import arrivals
 from conformance.backends.opencl.lower.tree import path
 from conformance.backends.opencl.settings import Algorithm
-from conformance.backends.opencl.view import View, contiguous
+from conformance.backends.opencl.view import contiguous
 
 Route = Callable[[int, int, int], list[int]]
 """Take two positions and the group size; return the positions a block visits on its way, the last included."""
@@ -38,8 +38,6 @@ ROUTES: Final[dict[Algorithm, Route | None]] = {
 def moved(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
     """Return the result of each member that receives one, every part copied hop by hop or read where it lies."""
     route, found = ROUTES[algorithm], {}
-    # Parts that share the beginning of a way share the copies along it.
-    copies: dict[tuple[Node, View, int], Movement] = {}
     for position, rank in enumerate(group):
         shape = made.shapes[rank]
         if shape is None:
@@ -50,8 +48,8 @@ def moved(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dic
             if arrival.source is not None:
                 block = Movement(made.blocks[group[arrival.source]].node, arrival.taken)
                 for stop in route(arrival.source, position, len(group)) if route else ():
-                    key = (block.node, block.view, group[stop])
-                    block = copies.setdefault(key, fetched(block, group[stop]))
+                    # Parts that share the beginning of a way share the copies along it.
+                    block = fetched(block, group[stop])
             elif block is not None:
                 block = Movement(block.node, arrival.taken)
             parts.append(Part(arrival.at, block))

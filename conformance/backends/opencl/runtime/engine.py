@@ -94,6 +94,10 @@ class Engine:
         results, events = plan.launch(given)
         return Started(results, plan, events)
 
+    def plan(self, program: Program, inputs: Mapping[str, Value]) -> Plan:
+        """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
+        return self._plan(program, inputs, *_storages(inputs))
+
     def read(self, value: Value) -> list[Array | None]:
         """Return the blocks of a value as arrays, ``None`` where a rank has none; block until they are there."""
         content = [
@@ -173,9 +177,9 @@ class Engine:
         lowered = lower(traced.results, self.settings)
         wanted = tuple(block for blocks in lowered.results.values() for block in blocks if block is not None)
         alignment = self.session.platform.alignment
-        made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings)
+        made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings, lowered.turns)
         numbers = {node: number for number, node in nodes.items()}
-        return Plan(made, lowered.results, tuple(numbers[node] for node in made.inputs), self.session)
+        return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session)
 
 
 def _storages(inputs: Mapping[str, Value]) -> tuple[Order, Given]:

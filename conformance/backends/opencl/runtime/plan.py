@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import pyopencl as cl
 
-from conformance.backends.opencl.graph import Movement, Node
+from conformance.backends.opencl.graph import Node
 from conformance.backends.opencl.item import Item, Kernel
+from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.runtime.command import Launched, command
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
@@ -16,17 +17,13 @@ from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
 from conformance.backends.opencl.schedule import Schedule
 
-Blocks = tuple[Movement | None, ...]
-
 
 class Plan:
     """Commands in order, the storages they need, and which of them hold the results."""
 
-    def __init__(
-        self, made: Schedule, results: Mapping[str, Blocks], inputs: tuple[int, ...], session: Session
-    ) -> None:
+    def __init__(self, made: Schedule, lowered: Lowered, inputs: tuple[int, ...], session: Session) -> None:
         """Make every item of a schedule ready on the devices of ``session``; ``inputs`` numbers its inputs."""
-        self.schedule, self.inputs, self._session = made, inputs, session
+        self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
         content, begins = table(item for item in made.items if isinstance(item, Kernel))
         constant = session.memory.constant(content) if begins else None
         if constant is not None:
@@ -44,7 +41,7 @@ class Plan:
             for place, start, stop, write in each.uses:
                 last[place, (each.queue, write, start, stop)] = number
         self._last = tuple((place, use, number) for (place, use), number in last.items())
-        self._results = {name: _result(blocks, made.places) for name, blocks in results.items()}
+        self._results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
 
     def launch(self, given: Mapping[int, Storage]) -> tuple[dict[str, Value], list[cl.Event]]:
         """Enqueue every command, ordered by events, and return the results, under way; nothing blocks.

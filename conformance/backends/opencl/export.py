@@ -1,0 +1,152 @@
+"""The schedule in the neutral form of ``conformance.cases.schedule``, with bodies.
+
+The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
+memory there. A storage that several values share is an arena, and they are planned into it. A barrier has no item:
+those after it on its devices are after all that it waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
+
+from conformance.backends.opencl.body import Writer
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph import Collective, Fill, Node
+from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer
+from conformance.backends.opencl.lower import Lowered, Turn
+from conformance.backends.opencl.schedule import Schedule
+from conformance.cases import kernel_body
+from conformance.cases import schedule as neutral
+from conformance.cases.index_map import contiguous
+from conformance.cases.program import Attr
+from conformance.cases.tensor import Tensor
+
+ARENA: Final = "uint8"
+
+
+def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
+    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
+    names = _names(made, lowered)
+    devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
+    after = _after(made.items)
+    numbered = [(number, item) for number, item in enumerate(made.items) if not isinstance(item, Barrier)]
+    items: list[neutral.Item] = []
+    for turn, run in groupby(numbered, lambda pair: _turn(pair[1], lowered)):
+        parts = tuple(_item(number, item, after[number], names) for number, item in run)
+        if turn is None:
+            items.extend(parts)
+        else:
+            items.append(_collective(f"collective {len(items)}", turn, lowered, parts))
+    return neutral.Schedule(devices=devices, buffers=tuple(_buffers(made, lowered, names)), items=tuple(items))
+
+
+def _names(made: Schedule, lowered: Lowered) -> dict[Node, str]:
+    """Return a name for every node that lies somewhere: inputs and results by theirs and the rank."""
+    named: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in made.inputs}
+    for result, blocks in lowered.results.items():
+        for rank, block in enumerate(blocks):
+            if block is not None:
+                named.setdefault(block.node, f"result {result}[{rank}]")
+    return {node: named.get(node, f"value {number}") for number, node in enumerate(made.places)}
+
+
+def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[neutral.Buffer]:
+    results = {block.node for blocks in lowered.results.values() for block in blocks if block is not None}
+    sharing: dict[int, list[Node]] = {}
+    for node, place in made.places.items():
+        sharing.setdefault(place, []).append(node)
+    found = []
+    for place, nodes in sharing.items():
+        arena = f"storage {place}" if len(nodes) > 1 else None
+        if arena is not None:
+            device = str(nodes[0].device)
+            found.append(neutral.Buffer(id=arena, size=made.sizes[place], dtype=ARENA, device=device))
+        found += [
+            neutral.Buffer(
+                id=names[node],
+                size=node.size * FORMATS[node.dtype].itemsize,
+                dtype=node.dtype,
+                device=str(node.device),
+                base=arena,
+                planned=arena is not None,
+                preexisting=node in made.inputs,
+                output=node in results,
+            )
+            for node in nodes
+        ]
+    return found
+
+
+def _after(items: Sequence[Item]) -> list[tuple[int, ...]]:
+    """Return what each item is after, barriers replaced by what they wait for."""
+    behind: dict[int, set[int]] = {}
+    found = []
+    for number, item in enumerate(items):
+        plain = {each for each in item.after if not isinstance(items[each], Barrier)} | behind.get(item.device, set())
+        if isinstance(item, Barrier):
+            behind[item.device] = plain
+        found.append(tuple(sorted(plain - {number})))
+    return found
+
+
+def _turn(item: Item, lowered: Lowered) -> Turn | None:
+    """Return the collective and the group an item belongs to: those of what it writes."""
+    return next((lowered.turns.get(access.node) for access in item.accesses if access.write), None)
+
+
+def _collective(
+    name: str, turn: Turn, lowered: Lowered, parts: tuple[neutral.Kernel | neutral.Copy, ...]
+) -> neutral.Collective:
+    made = lowered.collectives[turn.collective]
+    group = made.groups[turn.group]
+    return neutral.Collective(
+        id=name,
+        op=made.operation,
+        participants=tuple(str(rank) for rank in group),
+        group=f"ranks {', '.join(str(rank) for rank in group)}",
+        attrs=_attributes(made),
+        algorithm=lowered.algorithms[turn],
+        parts=parts,
+    )
+
+
+def _attributes(made: Collective) -> dict[str, Attr]:
+    """Return the attributes as a step has them."""
+    if made.operation == "ragged_all_to_all":
+        return {}
+    if made.operation == "shuffle":
+        return {"sources": tuple(source for source, _ in made.attrs["pairs"])}
+    return dict(made.attrs)
+
+
+def _item(number: int, item: Item, after: tuple[int, ...], names: dict[Node, str]) -> neutral.Kernel | neutral.Copy:
+    follows = tuple(f"item {each}" for each in after)
+    if isinstance(item, Transfer):
+        ends = ((item.source, item.start, False), (item.target, item.at, True))
+        accesses = tuple(_bytes(region, start, item.size, names, write=write) for region, start, write in ends)
+        return neutral.Copy(id=f"item {number}", after=follows, accesses=accesses)
+    if isinstance(item, Constant):
+        return _filled(number, item.node, follows, names)
+    if not isinstance(item, Kernel):
+        raise TypeError(f"no neutral item is a {type(item).__name__}")
+    written = Writer(item, names)
+    device = str(item.device)
+    return neutral.Kernel(
+        id=f"item {number}", after=follows, device=device, accesses=tuple(written.accesses), bodies=written.bodies
+    )
+
+
+def _bytes(region: Region, start: int, size: int, names: dict[Node, str], *, write: bool) -> neutral.Access:
+    first = region.first * FORMATS[region.node.dtype].itemsize + start
+    return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),))
+
+
+def _filled(number: int, node: Fill, follows: tuple[str, ...], names: dict[Node, str]) -> neutral.Kernel:
+    value = Tensor(dtype=node.dtype, shape=(), bits=(node.value % 2**32).to_bytes(4, "little").hex())
+    access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)))
+    instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)
+    body = kernel_body.Body(extents=(node.size,), instructions=instructions)
+    device = str(node.device)
+    return neutral.Kernel(id=f"item {number}", after=follows, device=device, accesses=(access,), bodies=(body,))

@@ -1,0 +1,124 @@
+"""The schedule in neutral form: judged by the clauses about schedules, and run by NumPy in legal orders."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.cases.case import Case
+from conformance.cases.schedule import Collective, Schedule
+from conformance.cases.schedule_codec import parse, text
+from conformance.cases.tensor import from_array
+from conformance.reference.schedule import initial, run
+from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule_orders import legal_orders
+from conformance.reference.spmd import evaluate
+from conformance.specs.schedules import judge
+
+STEPS = {
+    "sums": [("all_reduce", ("x",), ("y",), {"op": "sum"}), ("all_reduce", ("y",), ("z",), {"op": "max"})],
+    "pieces": [
+        ("reduce_scatter", ("x",), ("s",), {"op": "product", "axis": 0, "tiled": True}),
+        ("all_gather", ("s",), ("y",), {"axis": 0, "tiled": True}),
+        ("all_to_all", ("x",), ("z",), {"split_axis": 0, "concat_axis": 1, "tiled": True}),
+    ],
+    "groups": [
+        ("all_reduce", ("x",), ("y",), {"op": "mean", "groups": ((3, 0), (1, 2))}),
+        ("barrier", (), (), {}),
+        ("arg_reduce", ("x",), ("z",), {"op": "min", "groups": ((3,), (0, 1, 2))}),
+    ],
+    "ways": [
+        ("permute", ("x",), ("y",), {"pairs": ((0, 3), (1, 2))}),
+        ("broadcast", ("y",), ("z",), {"root": 2}),
+        ("axis_index", (), ("i",), {}),
+    ],
+    "local": [
+        ("all_reduce", ("x",), ("y",), {"op": "premul_sum", "factor": 2.0, "local_axes": (1,)}),
+        ("shuffle", ("x",), ("z",), {"sources": (2, 0, 3, 1)}),
+    ],
+}
+
+
+def program(make_program: Any, name: str, dtype: str) -> Case:
+    steps = STEPS[name]
+    made = tuple(target for _, _, targets, _ in steps for target in targets)
+    return make_program({"r": 4}, {"x": [np.ones((8, 3), dtype)] * 4}, steps, made)  # type: ignore[no-any-return]
+
+
+def problems(schedule: Schedule) -> list[Any]:
+    return [found for found in judge(schedule) if found.finding == "broken"]
+
+
+@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", STEPS)
+def test_every_clause_about_schedules_holds(
+    name: str, algorithm: str, reuse: bool, opencl: Any, make_program: Any
+) -> None:
+    found = opencl(force=algorithm, reuse=reuse).schedule(program(make_program, name, "float32"))
+    assert not problems(found)
+    assert parse(text(found).encode()) == found
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", STEPS)
+def test_numpy_computes_what_the_devices_should_in_any_legal_order(
+    name: str, algorithm: str, opencl: Any, make_program: Any
+) -> None:
+    case = program(make_program, name, "float32")
+    facts = Facts(opencl(force=algorithm).schedule(case))
+    before = initial(facts)
+    # A block that nobody needs has no buffer.
+    names = [f"x[{rank}]" for rank in range(4)]
+    blocks = [
+        before.array(name).reshape(8, 3).copy() if name in facts.buffers else np.ones((8, 3), np.float32)
+        for name in names
+    ]
+    drawn = make_program({"r": 4}, {"x": blocks}, STEPS[name], case.program.results)
+    wanted = evaluate(drawn)
+    for order in itertools.islice(legal_orders(facts), 4):
+        after = run(facts, order)
+        for result, ranks in wanted.items():
+            for rank, block in enumerate(ranks):
+                if block is not None:
+                    found = after.array(f"result {result}[{rank}]")
+                    assert np.array_equal(found, np.asarray(block).reshape(-1)), (result, rank, order)
+
+
+def test_what_the_devices_compute_is_what_its_schedule_says(opencl: Any, make_program: Any, agree: Any) -> None:
+    for name in STEPS:
+        case = program(make_program, name, "float32")
+        agree(case, opencl().execute(case))
+
+
+def test_a_collective_says_who_meets_and_how(opencl: Any, make_program: Any) -> None:
+    found = opencl(force="ring").schedule(program(make_program, "groups", "int32"))
+    collectives = [item for item in found.items if isinstance(item, Collective)]
+    assert [(one.op, one.participants, one.algorithm) for one in collectives] == [
+        ("all_reduce", ("3", "0"), "ring"),
+        ("all_reduce", ("1", "2"), "ring"),
+        ("arg_reduce", ("3",), "naive"),
+        ("arg_reduce", ("0", "1", "2"), "naive"),
+    ]
+    assert collectives[0].attrs["op"] == "mean"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "bfloat16", "complex64"])
+def test_bodies_mean_the_same_for_every_kind_of_dtype(dtype: str, opencl: Any, make_case: Any) -> None:
+    ops = ["sum", "mean"] + (["xor"] if dtype in ("bool", "int8", "uint16") else [])
+    for op in ops:
+        case = make_case("all_reduce", [np.zeros(6, from_name(dtype))] * 3, op=op)
+        facts = Facts(opencl().schedule(case))
+        blocks = [initial(facts).array(f"x[{rank}]").copy() for rank in range(3)]
+        wanted = evaluate(make_case("all_reduce", blocks, op=op))["y"][0]
+        assert from_array(run(facts).array("result y[0]")) == from_array(np.asarray(wanted))
+
+
+def from_name(dtype: str) -> Any:
+    from conformance.cases.dtypes import NUMPY
+
+    return NUMPY[dtype]
