@@ -24,6 +24,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import window
 from conformance.cases.features import Features
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.layout import place
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program import EFFECTS, Program, Step, rank_groups
@@ -55,6 +56,14 @@ class Backend:
         """
         own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
         return {name: {} for name in sorted(own) if callable(getattr(self, name))}
+
+    @property
+    def guarantees(self) -> Sequence[Guarantee]:
+        """Return what is promised of the bits of reductions whose order shows (``conformance.cases.guarantees``).
+
+        The clause of a guarantee is a *must* for whoever gives it and a *may* for everybody else.
+        """
+        return ()
 
     def describe(self) -> dict[str, str]:
         """Return what is needed to reproduce a run: versions, devices, drivers."""

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from conformance.cases.case import Case
+from conformance.cases.guarantees import check_guarantees
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor
 
@@ -54,6 +55,11 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     name: str
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
+    guarantees: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for guarantees that are none or do not go together."""
+        check_guarantees(self.guarantees)
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):

@@ -68,10 +68,16 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
 
 
 def introduce(backend: Backend) -> protocol.Ready:
-    """Return the name, description and claims of ``backend`` as the protocol sends them."""
+    """Return the name, description, claims and guarantees of ``backend`` as the protocol sends them."""
     claims = {op: {key: list(words) for key, words in limits.items()} for op, limits in backend.claims.items()}
     name = backend.name or type(backend).__name__
-    return protocol.Ready(protocol=protocol.VERSION, name=name, description=backend.describe(), claims=claims)
+    return protocol.Ready(
+        protocol=protocol.VERSION,
+        name=name,
+        description=backend.describe(),
+        claims=claims,
+        guarantees=tuple(backend.guarantees),
+    )
 
 
 def _answer(backend: Backend, runs: list[protocol.Run], sink: int, folder: Path) -> None:

@@ -20,7 +20,6 @@ from conformance.cli.progress import Progress, printer
 from conformance.report.example import Block, Example, Value, example
 from conformance.report.values import written
 from conformance.runner.replay import Replay, replay
-from conformance.specs import every_clause
 
 
 @click.command("replay")
@@ -100,7 +99,7 @@ def _show_case(console: Console, shown: Example) -> None:
 
 def _show_replay(console: Console, name: str, one: Replay) -> None:
     console.print(f"observed of {name}", markup=False)
-    seen, judged, clauses = one.observation, one.verdict, every_clause()
+    seen, judged = one.observation, one.verdict
     if seen is not None:
         _show_values(console, observed(seen))
         for rank, error in enumerate(seen.errors):
@@ -115,7 +114,7 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
             console.print(f"    {note}", markup=False)
     for clause, held in judged.clauses.items():
         blamed = "  <- to blame" if judged.blame is not None and judged.blame.id == clause else ""
-        text, requirement = clauses[clause].text, clauses[clause].requirement
+        text, requirement = one.clauses[clause].text, one.clauses[clause].requirement
         console.print(f"    {held:<7}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
 
 

@@ -35,6 +35,7 @@ def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
         "text": clause.text,
         "source": clause.source,
         "suite": clause.suite,
+        "guarantee": clause.guarantee,
     }
 
 
@@ -120,6 +121,8 @@ def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> 
 def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
     console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite}, source {clause.source})")
     console.print(clause.text, markup=False)
+    if clause.guarantee is not None:
+        console.print(f"a must for backends that give the guarantee {clause.guarantee}", markup=False)
 
 
 def _type_name(hint: Any) -> str:

@@ -37,7 +37,7 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     Where no class has them all, it is the weakest one that some element needs. Nothing is said of results that are no
     reductions of floats.
     """
-    if not subject.legal or not rounds(subject):
+    if not subject.legal or not rounds(subject) or subject.unsettled:
         return ()
     common, needed = set(CLASSES), CLASSES[0]
     for one in differences(subject, seen):

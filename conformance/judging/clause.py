@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.features import Features, features
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
 from conformance.judging.contributions import contributions
+from conformance.judging.order import order_shows
+from conformance.judging.relations import Elements, elements
 from conformance.reference.reductions import Terms
 from conformance.reference.rejected import Rejected
 
@@ -54,6 +57,21 @@ class Subject:
         """Return the groups of the step as ranks; only for steps whose axes the mesh has."""
         return rank_groups(self.case.program.mesh, self.step.axes, self.step.groups)
 
+    @cached_property
+    def order_shows(self) -> bool:
+        """Return whether the order in which members are taken may show in a result, so that several are right."""
+        return self.legal and order_shows(self.case)
+
+    @property
+    def unsettled(self) -> bool:
+        """Return whether several values are right and nothing says which: only laws between results speak of them."""
+        return self.order_shows and not self.terms
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Return the elements that laws compare, of the results of the step's operation; only for legal cases."""
+        return elements(self.case, self.step.op)
+
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""
         return not self.features.get(feature, frozenset()).isdisjoint(words)
@@ -64,7 +82,8 @@ class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
     A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
-    max); it is blamed before a ``general`` clause and after a particular one.
+    max); it is blamed before a ``general`` clause and after a particular one. The clause of a ``guarantee`` is a
+    *may* of the specification, and a *must* for the backends that give it (``held_to``); its source is their word.
     """
 
     id: str
@@ -76,6 +95,12 @@ class Clause:
     suite: str = "collectives"
     variant: bool = False
     general: bool = False
+    guarantee: Guarantee | None = None
+
+
+def held_to(clauses: Sequence[Clause], guarantees: Collection[str]) -> tuple[Clause, ...]:
+    """Return ``clauses`` as a backend that gives ``guarantees`` is held to them."""
+    return tuple(replace(c, requirement="must") if c.guarantee in guarantees else c for c in clauses)
 
 
 def legal(subject: Subject) -> bool:

@@ -31,7 +31,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Verdict:
-    """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised."""
+    """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised.
+
+    A broken *may* is reported among the clauses and fails nothing.
+    """
     held: dict[str, Held] = {}
     broken: list[tuple[Clause, str]] = []
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
@@ -40,7 +43,7 @@ def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Ver
             answers[clause.check] = clause.check(subject, seen)
         problem = answers[clause.check]
         held[clause.id] = "broken" if problem else "held"
-        if problem:
+        if problem and clause.requirement != "may":
             broken.append((clause, problem))
     if not broken:
         return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen))

@@ -163,7 +163,7 @@ def _data(report: Report, lines: Sequence[Line]) -> tuple[str, str]:
             {
                 "op": line.op,
                 "clause": line.clause,
-                "requirement": line.text.requirement if line.text else "",
+                "requirement": _requirement(line.text) if line.text else "",
                 "text": line.text.text if line.text else line.summary,
                 "source": line.text.source if line.text else "",
                 "aliases": line.aliases,
@@ -179,6 +179,10 @@ def _data(report: Report, lines: Sequence[Line]) -> tuple[str, str]:
         return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"), "json"
     packed = gzip.compress(text.encode(), mtime=0)
     return base64.b64encode(packed).decode(), "gzip"
+
+
+def _requirement(text: ClauseText) -> str:
+    return f"{text.requirement}; must for whoever guarantees {text.guarantee}" if text.guarantee else text.requirement
 
 
 def _numbers(tally: Tally) -> list[int]:

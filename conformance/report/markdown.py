@@ -73,6 +73,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
         yield from (f"  - {escaped(name)}: {escaped(value)}" for name, value in run.environment.items())
     for b in report.backends:
         yield f"- {escaped(b.label)}: " + "; ".join(f"{escaped(k)} {escaped(v)}" for k, v in b.description.items())
+        yield from (f"  - guarantee {escaped(name)}: {escaped(words)}" for name, words in b.guarantees.items())
 
 
 def _matrix(report: Report) -> Iterable[str]:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from conformance.cases.guarantees import Guarantee
 from conformance.judging.clause import Clause, Requirement
 
 
@@ -15,6 +16,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
 
     ``op`` is the operation that owns it. A ``shared`` clause is spoken by every operation, and its ``op`` is
     the family (``collective``). ``summary`` and ``aliases`` (framework to names) are those of the operation.
+    ``guarantee`` names what a backend gives for which the clause is a *must*.
     """
 
     op: str
@@ -26,6 +28,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
     aliases: dict[str, tuple[str, ...]] = {}
     shared: bool = False
+    guarantee: Guarantee | None = None
 
 
 class Operation(Protocol):
@@ -68,4 +71,5 @@ def _text(
         summary=summary,
         aliases=aliases,
         shared=shared,
+        guarantee=clause.guarantee,
     )

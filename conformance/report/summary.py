@@ -65,6 +65,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
     ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
+    ``guarantees`` says of each guarantee whether it is given and what was seen.
     """
 
     label: str
@@ -88,6 +89,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     claims: dict[str, dict[str, list[str]]]
     known: int = 0
     known_only: bool = False
+    guarantees: dict[str, str] = {}
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,12 +79,12 @@ def op_words(record: CaseRecord, blamed: Mapping[str, Requirement], known: Abstr
 def clause_words(
     record: CaseRecord, clause: str, blamed: Mapping[str, Requirement], known: AbstractSet[str]
 ) -> Iterable[str]:
-    """Yield what a case counts as for one clause that speaks about it."""
+    """Yield what a case counts as for one clause that speaks about it; of a passed case only a *may* is broken."""
     yield from ("cases", record.outcome)
     if clause in blamed:
         yield "known" if clause in known else blamed[clause]
     elif record.clauses.get(clause) == "broken":
-        yield "shadowed"
+        yield "may" if record.outcome == "passed" else "shadowed"
     elif record.clauses.get(clause) == "held":
         yield "held"
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from conformance.judging.clause import Requirement
 from conformance.report.columns import Column
 from conformance.report.matrix import Key
@@ -34,6 +36,7 @@ def backend_summary(
     It conforms when the run is whole, every operation of the specification was asked for, no *must* clause is to
     blame for anything, and every *must* clause was shown to hold or lies outside its claims.
     """
+    specification = _held_to(specification, column.entry.guarantees)
     states = _clause_states(counts, specification)
     scope = _scope(column, specification)
     per = {level: _clause_counts(level, states, specification, scope) for level in ("must", "should", "may")}
@@ -79,7 +82,27 @@ def backend_summary(
         under_claimed=dict(Counter(record.op for record in column.records if record.under_claimed)),
         description=column.entry.description,
         claims=column.entry.claims,
+        guarantees=_guarantees(column, specification),
     )
+
+
+def _held_to(specification: Sequence[ClauseText], given: Sequence[str]) -> list[ClauseText]:
+    """Return the specification as a backend that gives some guarantees is held to it."""
+    return [
+        msgspec.structs.replace(text, requirement="must") if text.guarantee in given else text for text in specification
+    ]
+
+
+def _guarantees(column: Column, specification: Iterable[ClauseText]) -> dict[str, str]:
+    """Return, for each guarantee, whether it is given and what the cases that its clause speaks about showed."""
+    found = {}
+    for text in (text for text in specification if text.guarantee is not None):
+        spoke = [record.clauses[text.id] for record in column.records if text.id in record.clauses]
+        broken, given = spoke.count("broken"), text.guarantee in column.entry.guarantees
+        seen = f"broken in {broken} of {len(spoke)} cases" if broken else f"held in all {len(spoke)} cases"
+        but = "" if given or broken or not spoke else ", so it might be given"
+        found[str(text.guarantee)] = f"{'given' if given else 'not given'}; {seen if spoke else 'no case'}{but}"
+    return found
 
 
 def _clause_states(counts: Mapping[Key, Counter[str]], specification: Iterable[ClauseText]) -> dict[str, State]:

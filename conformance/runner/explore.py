@@ -33,11 +33,11 @@ from conformance.runner.log import (
     case_file,
     read,
 )
-from conformance.runner.meaning import meaning
+from conformance.runner.meaning import binding, meaning
 from conformance.runner.minimise import failures
 from conformance.runner.plan import Plan
 from conformance.runner.waiting import wait
-from conformance.specs import clauses_of, every_clause
+from conformance.specs import clauses_of
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,12 @@ def _collect(lanes: Sequence[Lane], timeout: float) -> None:
 def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
     spec, reference = digests()
     entries = tuple(
-        BackendEntry(name=name, description=worker.ready.description, claims=worker.ready.claims)
+        BackendEntry(
+            name=name,
+            description=worker.ready.description,
+            claims=worker.ready.claims,
+            guarantees=worker.ready.guarantees,
+        )
         for name, worker in workers.items()
     )
     return Header(
@@ -258,11 +263,10 @@ def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: boo
 
 def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
     if isinstance(record, CaseRecord):
-        blame = every_clause().get(record.blame or "")
-        known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
-        for lane in lanes:
-            if lane.name == record.backend:
-                lane.resume(record, known)
+        for lane in (lane for lane in lanes if lane.name == record.backend):
+            blame = next((c for c in binding(record.op, lane.guarantees) if c.id == record.blame), None)
+            known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
+            lane.resume(record, known)
 
 
 def _now() -> str:

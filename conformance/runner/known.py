@@ -46,7 +46,7 @@ def replay_known(
         if one.entry.backend != lane.name or one.subject.step.op not in plan.ops or one.suite not in plan.suites:
             continue
         judged, failed, seconds, note = _asked(one, lane, late)
-        expected = _expectation(one, judged, failed, today)
+        expected = _expectation(one, judged, failed, today, lane)
         lane.replayed(one.subject, one.suite, judged, expected, seconds, note)
         found.append(Replayed(one, judged, expected))
     return found
@@ -67,7 +67,9 @@ def known_failures(
             backend=lane.name,
             op=op,
             clause=entry.clause,
-            requirement=next(clause.requirement for clause in rivals(op, one.verdict) if clause.id == entry.clause),
+            requirement=next(
+                clause.requirement for clause in rivals(lane, op, one.verdict) if clause.id == entry.clause
+            ),
             outcome=one.verdict.outcome,
             case=entry.case,
             file=save(entry.case, subject.case),
@@ -106,21 +108,21 @@ def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdic
         note = note or (shown.answer.note if shown.answer else None)
         if shown.verdict.outcome == "not_run":
             return shown.verdict, 0, seconds, note
-    alike = [judged for judged in verdicts if _as_entered(one, judged)]
-    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged)]
+    alike = [judged for judged in verdicts if _as_entered(one, judged, lane)]
+    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, lane)]
     return (others or alike or verdicts)[0], len(alike), seconds, note
 
 
-def _as_entered(one: KnownCase, judged: Verdict) -> bool:
+def _as_entered(one: KnownCase, judged: Verdict, lane: Lane) -> bool:
     """Return whether a case fails as its entry says: with its outcome, and its clause can be to blame."""
     if judged.blame is None or judged.outcome != one.entry.outcome:
         return False
-    return one.entry.clause in {clause.id for clause in rivals(one.subject.step.op, judged)}
+    return one.entry.clause in {clause.id for clause in rivals(lane, one.subject.step.op, judged)}
 
 
-def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date) -> Expected:
+def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, lane: Lane) -> Expected:
     entry = one.entry
-    state, says = _standing(entry, failed, today) if _as_entered(one, judged) else _otherwise(entry, judged)
+    state, says = _standing(entry, failed, today) if _as_entered(one, judged, lane) else _otherwise(entry, judged)
     return Expected(
         kind=entry.kind,
         known=entry,

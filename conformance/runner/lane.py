@@ -58,6 +58,7 @@ class Lane:
         self.worker = worker
         self.clock = clock or Clock()
         self.claims = worker.ready.claims
+        self.guarantees = frozenset(worker.ready.guarantees)
         self.subjects: dict[str, Subject] = {}
         self.suites: dict[str, str] = {}
         self.verdicts: dict[str, Verdict] = {}
@@ -108,7 +109,7 @@ class Lane:
         for ticket, answer in self.worker.poll(timeout):
             name, outside = self._pending.pop(ticket)
             with self.clock.phase("judging"):
-                judged = verdict(self.subjects[name], answer)
+                judged = verdict(self.subjects[name], answer, self.guarantees)
             seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
             self.seconds += seconds
             if outside is not None:
@@ -127,7 +128,7 @@ class Lane:
             if outside is not None:
                 self.verdicts[name] = Verdict(outcome="unsupported", clauses={}, detail=outside)
             else:
-                self.verdicts[name] = verdict(subject, self.worker.ask(case))
+                self.verdicts[name] = verdict(subject, self.worker.ask(case), self.guarantees)
         return self.verdicts[name]
 
     def failing(self, op: str) -> Iterator[str]:

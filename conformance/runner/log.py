@@ -12,11 +12,12 @@ from conformance.runner.known_entry import Expected
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A judged backend: what it says of itself and what it claims."""
+    """A judged backend: what it says of itself, what it claims, and what it guarantees."""
 
     name: str
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
+    guarantees: tuple[str, ...] = ()
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):

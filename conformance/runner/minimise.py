@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.case import Case, case_id
+from conformance.cases.program import Step
 from conformance.judging.clause import Clause
 from conformance.judging.verdict import Verdict, specificity
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
+from conformance.runner.meaning import binding
 from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
-from conformance.specs import clauses_of
 
 WAYS: Final = 24
 """Ways to fail that are minimised for one operation and backend; more are counted but not shrunk."""
@@ -130,19 +131,19 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
     A small case may still trigger a clause beside the one that matters, as a pair list with one position
     left out does when what breaks is NaN; over the run, few cases of the one fail and most of the other.
     """
-    clauses = clauses_of(op)
+    clauses = binding(op, lane.guarantees)
     run = [lane.verdicts[name].clauses for name, subject in lane.subjects.items() if subject.step.op == op]
 
     def rate(clause: Clause) -> tuple[float, int]:
         spoke = [held[clause.id] for held in run if clause.id in held]
         return spoke.count("broken") / max(len(spoke), 1), clauses.index(clause)
 
-    return max(rivals(op, judged), key=rate)
+    return max(rivals(lane, op, judged), key=rate)
 
 
-def rivals(op: str, judged: Verdict) -> list[Clause]:
+def rivals(lane: Lane, op: str, judged: Verdict) -> list[Clause]:
     """Return the most particular clauses that a failing case of ``op`` breaks: those that can be to blame."""
-    clauses = clauses_of(op)
+    clauses = binding(op, lane.guarantees)
     assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     return [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]
@@ -165,7 +166,13 @@ def _cost(judged: Verdict, case: Case) -> tuple[int, ...]:
         case.program.world,
         sum(len(block.bits) for block in blocks) + sum(len(block.shape) for block in blocks),
         sum(layout != "contiguous" for layout in layouts),
-        sum(len(str(step.groups or "")) + len(str(step.attrs)) for step in case.program.steps),
+        sum(_words(step) for step in case.program.steps),
         sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps),
         sum(len(block.bits.replace("0", "")) for block in blocks),
     )
+
+
+def _words(step: Step) -> int:
+    """Return how much there is to read in a step: its groups and attributes, and a position less than a later one."""
+    root = step.attrs.get("root")
+    return len(str(step.groups or "")) + len(str(step.attrs)) + (abs(root) if isinstance(root, int) else 0)

@@ -93,7 +93,7 @@ def qualify(
     return Qualification(mutants=tuple(results), survivors=survivors, seed=seed, examples=examples)
 
 
-_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims"})
+_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims", "guarantees"})
 """What a mutant may say of itself without doing anything differently."""
 
 
@@ -219,11 +219,13 @@ def _worker(mutant: type[Backend], *, in_process: bool) -> InProcess | Worker:
 def _verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Answer, Verdict]]:
     """Yield the claimed cases in order with answer and verdict, one window at a time."""
     try:
-        claims = worker.ready.claims
+        ready = worker.ready
     except StartError as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
     claimed = [
-        s for s in subjects if supported(claims, [step.op for step in s.case.program.collectives], s.features) is None
+        s
+        for s in subjects
+        if supported(ready.claims, [step.op for step in s.case.program.collectives], s.features) is None
     ]
     window = worker.limits.window
     for start in range(0, len(claimed), window):
@@ -231,7 +233,7 @@ def _verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterat
         for subject, answer in zip(batch, _answers(worker, batch), strict=True):
             if isinstance(answer.result, Broken) and answer.result.outcome == "not_run":
                 raise MutantError(f"mutant {worker.spec.name} did not run: {answer.result.detail}")
-            yield subject, answer, verdict(subject, answer)
+            yield subject, answer, verdict(subject, answer, ready.guarantees)
 
 
 def _answers(worker: Judgeable, batch: Sequence[Subject]) -> list[Answer]:

@@ -14,21 +14,23 @@ import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Axis, Groups, Step
+from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array, to_array
+from conformance.runner.together import together
 
 
 def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
     Drop a mesh axis, a rank, an operand, a step, the groups, halve or drop an extent, make layouts contiguous, drop a
-    pair, zero a block. A reduction may yield a program without meaning; whether it still fails alike is
-    for the caller to ask.
+    pair, zero a block; and what ``runner.together`` does to all steps or all inputs at once. A reduction may yield a
+    program without meaning; whether it still fails alike is for the caller to ask.
     """
     yield from _without_axis(case)
     yield from _without_ranks(case)
     yield from _without_operand(case)
     yield from _without_step(case)
+    yield from together(case)
     yield from _without_groups(case)
     yield from _smaller_extents(case)
     yield from _plain_layouts(case)
@@ -105,8 +107,7 @@ def _without_operand(case: Case) -> Iterator[Case]:
                 )
                 program = _with_step(case, index, fewer).program
                 results = tuple(name for name in program.results if name != target)
-                inputs = {name: operand for name, operand in case.inputs.items() if name != source}
-                yield Case(program=msgspec.structs.replace(program, results=results), inputs=inputs)
+                yield _with_used_inputs(msgspec.structs.replace(program, results=results), case.inputs, source)
 
 
 def _only(operand: Operand, keep: list[int]) -> Operand:
@@ -130,7 +131,15 @@ def _without_step(case: Case) -> Iterator[Case]:
         rest = program.steps[:index] + program.steps[index + 1 :]
         results = tuple(name for name in program.results if name not in step.outputs)
         if results and not any(name in step.outputs for other in rest for name in other.inputs):
-            yield Case(program=msgspec.structs.replace(program, steps=rest, results=results), inputs=case.inputs)
+            fewer = msgspec.structs.replace(program, steps=rest, results=results)
+            yield _with_used_inputs(fewer, case.inputs, *step.inputs)
+
+
+def _with_used_inputs(program: Program, inputs: dict[str, Operand], *left: str) -> Case:
+    """Return a program that has no use for the values ``left`` in one place, without those it has none for in any."""
+    used = {name for step in program.steps for name in step.inputs} | set(program.results)
+    kept = {name: operand for name, operand in inputs.items() if name in used or name not in left}
+    return Case(program=program, inputs=kept)
 
 
 def _without_groups(case: Case) -> Iterator[Case]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.judging.clause import Clause
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken
 from conformance.runner.lane import Judgeable, Lane
-from conformance.runner.meaning import meaning, verdict
+from conformance.runner.meaning import binding, meaning, verdict
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A verdict and the answer it judges; ``answer`` is ``None`` for a case outside the backend's claims."""
+    """A verdict and the answer it judges; ``answer`` is ``None`` for a case outside the backend's claims.
+
+    ``clauses`` are those of the case's operation, by id, as the backend is held to them.
+    """
 
     verdict: Verdict
     answer: Answer | None
+    clauses: Mapping[str, Clause]
 
     @property
     def observation(self) -> Observation | None:
@@ -42,8 +48,10 @@ class Replay:
 def replay(case: Case, worker: Judgeable) -> Replay:
     """Ask ``worker`` for the case; raise ``StartError`` when it does not start, ``ValueError`` for a malformed case."""
     subject = meaning(case)
-    outside = Lane("", worker, lambda record: None).outside(subject)
+    lane = Lane("", worker, lambda record: None)
+    clauses = {clause.id: clause for clause in binding(subject.step.op, lane.guarantees)}
+    outside = lane.outside(subject)
     if outside is not None:
-        return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None)
+        return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None, clauses)
     answer = worker.ask(case)
-    return Replay(verdict(subject, answer), answer)
+    return Replay(verdict(subject, answer, lane.guarantees), answer, clauses)

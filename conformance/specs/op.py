@@ -54,13 +54,14 @@ def value(
 ) -> Clause:
     """Return a clause about results: where it speaks, they are the reference's, or admissible beside them.
 
-    It speaks of operations that have something to do: of those of one operand, which are mapped over as many as a
-    step names, ``collective.C21`` and ``C27`` say all there is to say over no axis and on an empty tuple.
+    It speaks where it is known what is right, and of operations that have something to do: of those of one operand,
+    which are mapped over as many as a step names, ``collective.C21`` and ``C27`` say all there is to say over no axis
+    and on an empty tuple.
     """
 
     def speaks(subject: Subject) -> bool:
         idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
-        return subject.legal and not idle and when(subject)
+        return subject.legal and not idle and when(subject) and not subject.unsettled
 
     return Clause(id, requirement, text, speaks, admissible, source, general=when is legal)
 

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import msgspec
 
 from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, touched
-from conformance.backends.jax.claims import claims, vmap_claims
+from conformance.backends.jax.claims import GUARANTEES, VMAP_GUARANTEES, claims, vmap_claims
 from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor, from_array
 
@@ -64,6 +65,11 @@ class Jax(Backend):
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
         documented = claims(self._devices[0].platform)
         return {op: {**limits, "world": worlds} for op, limits in documented.items()}
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Return what JAX documents of the bits of its reductions."""
+        return GUARANTEES
 
     def describe(self) -> dict[str, str]:
         """Return versions, devices and flags."""
@@ -134,3 +140,8 @@ class JaxVmap(Jax):
     def claims(self) -> Claims:
         """Return what JAX documents."""
         return vmap_claims()
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Return what JAX documents of the bits of its reductions under vmap."""
+        return VMAP_GUARANTEES

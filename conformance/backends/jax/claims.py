@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.cases.guarantees import Guarantee
 
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
@@ -65,3 +66,12 @@ def vmap_claims() -> Claims:
     found = {op: {**limits, "groups": ["none"]} for op, limits in COLLECTIVES.items() if op != "ragged_all_to_all"}
     one_axis = {"axes": ["none", "one", "invalid"]}
     return {**found, **{op: {**found[op], **one_axis} for op in ("all_gather", "reduce_scatter", "broadcast")}}
+
+
+GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)
+"""jax.shard_map: an axis that out_specs do not mention is "a promise that the output values are equal along that mesh
+axis", which the checks that are on by default accept of whatever psum returns. Neither JAX nor XLA documents for CPU
+that a result is the same the next time, or in which order members are added."""
+
+VMAP_GUARANTEES: Final[tuple[Guarantee, ...]] = ()
+"""Nothing is said of the bits of a collective under vmap."""

@@ -15,8 +15,9 @@ from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.settings import Settings, from_environment
+from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Program
 from conformance.cases.schedule import Schedule
@@ -45,6 +46,11 @@ class OpenCL(Backend):
         """Return every operation, with every dtype of ``formats`` in worlds of 1 to 8."""
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         return dict.fromkeys(WANTED, limits)
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Return what the algorithms that the settings can choose guarantee."""
+        return guarantees(self.settings)
 
     @cached_property
     def session(self) -> Session:

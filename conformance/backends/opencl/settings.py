@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from conformance.cases.guarantees import PRESUPPOSES, Guarantee
+
 Algorithm = Literal["naive", "ring", "direct", "all_to_all", "tree", "one_shot"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = get_args(Algorithm)
 
 DeviceKind = Literal["basic", "pthread"]
 DEVICE_KINDS: Final[tuple[DeviceKind, ...]] = get_args(DeviceKind)
+
+OUT_OF_REACH: Final = 2**62
+"""Elements that no block has."""
 
 FORCE: Final = "CONFORMANCE_OPENCL_ALGORITHM"
 PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
@@ -41,9 +46,9 @@ class Settings:
     """
 
     force: Algorithm | None = None
-    ring_from: int = 2**62
-    all_to_all_from: int = 2**62
-    tree_from: int = 2**62
+    ring_from: int = OUT_OF_REACH
+    all_to_all_from: int = OUT_OF_REACH
+    tree_from: int = OUT_OF_REACH
     one_shot_below: int = 0
     ring_members: int = 3
     stream_from: int = 2**10
@@ -73,6 +78,20 @@ class Settings:
         for name in ("one_shot_below", "past_from"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+
+
+def guarantees(settings: Settings) -> tuple[Guarantee, ...]:
+    """Return what the algorithms that ``settings`` can choose guarantee of the order of a reduction.
+
+    All of them take the members by position alone, for each operand of a call alone, and give every receiver of one
+    result the same bits. All but the ring and the tree take them in member order, whatever the element. The ring
+    begins at another member for each chunk, and where a chunk begins depends on the size; the tree begins at the
+    member that receives, of a reduce_scatter each for its own piece.
+    """
+    ordered: tuple[Guarantee, ...] = ("size", "position")
+    others = tuple(guarantee for guarantee in PRESUPPOSES if guarantee not in ordered)
+    unforced = settings.force is None and min(settings.ring_from, settings.tree_from) < OUT_OF_REACH
+    return others if settings.force in ("ring", "tree") or unforced else (*ordered, *others)
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:

@@ -8,6 +8,7 @@ from typing import Any
 from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
 from conformance.cases.case import Case
 from conformance.cases.effect_words import CAPABILITIES
+from conformance.cases.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.tensor import Tensor
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.spmd import OPERATIONS, run
@@ -42,6 +43,11 @@ class Reference(Backend):
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
         return {name: {"effects": CAPABILITIES} for name in OPERATIONS}
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Return all of them: every element is folded in member order, whatever is around it."""
+        return tuple(PRESUPPOSES)
 
     def describe(self) -> dict[str, str]:
         """Return the NumPy that computes."""

@@ -14,6 +14,7 @@ from conformance.backends.base import Backend, Claims
 from conformance.backends.torch import claims
 from conformance.backends.torch.operation import Operation
 from conformance.cases.case import Case
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Torch(Backend):
     def claims(self) -> Claims:
         """Return what the documentation of ``torch.distributed`` supports."""
         return claims.C10D
+
+    @property
+    def guarantees(self) -> Sequence[Guarantee]:
+        """Return what the documentation of ``torch.distributed`` guarantees."""
+        return claims.C10D_GUARANTEES
 
     def describe(self) -> dict[str, str]:
         """Return the version, the process group backend and how ranks run."""
@@ -86,3 +92,8 @@ class TorchFunctional(Torch):
     def claims(self) -> Claims:
         """Return what the documentation of the functional collectives supports."""
         return claims.FUNCTIONAL
+
+    @property
+    def guarantees(self) -> Sequence[Guarantee]:
+        """Return what the documentation of the functional collectives guarantees."""
+        return claims.FUNCTIONAL_GUARANTEES

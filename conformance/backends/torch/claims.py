@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.cases.guarantees import Guarantee
 
 Limits = dict[str, Sequence[str]]
 
@@ -120,3 +121,10 @@ FUNCTIONAL: Final[Claims] = {
     "shuffle": MESSAGES,
     # There is no gather, scatter, reduce or barrier among them, and no send that a receive takes up later.
 }  # fmt: skip
+
+C10D_GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)
+"""distributed.all_reduce: "tensor is going to be bitwise identical in all processes". use_deterministic_algorithms
+promises of the operations it lists that they "always produce the same output", and no collective is among them."""
+
+FUNCTIONAL_GUARANTEES: Final[tuple[Guarantee, ...]] = ()
+"""Their all_reduce says that "all machines get the final result", and nothing of its bits."""
