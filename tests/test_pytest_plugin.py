@@ -12,6 +12,7 @@ from conformance.runner.log import CaseRecord, Failure, Header, read
 pytest_plugins = ["pytester"]
 
 WRONG = """
+from conformance.backends.mutants.determinism import EveryRankBeginsWithItself
 from conformance.backends.reference import Reference
 
 class Wrong(Reference):
@@ -19,6 +20,9 @@ class Wrong(Reference):
 
     def broadcast(self, blocks, *, root, groups):
         return list(blocks)
+
+class Free(EveryRankBeginsWithItself):
+    guarantees = ()
 
 class Mute(Reference):
     name = "mute"
@@ -87,6 +91,20 @@ def test_the_same_seed_gives_both_front_doors_the_same_cases(vendor: pytest.Pyte
         for place in ("out", "cli")
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("backend", "outcome"),
+    [
+        ("conformance.backends.mutants.determinism:EveryRankBeginsWithItself", "failed"),
+        ("wrong_vendor:Free", "xfailed"),
+    ],
+)
+def test_a_law_fails_for_whoever_guarantees_it_and_is_expected_to_of_others(
+    vendor: pytest.Pytester, backend: str, outcome: str
+) -> None:
+    only = ("--conformance-suite", "determinism", "-k", "all_reduce and determinism.C1")
+    vendor.runpytest_subprocess("--conformance-backend", backend, *only, *SMALL).assert_outcomes(**{outcome: 1})
 
 
 def test_what_is_unsupported_or_not_exercised_is_skipped_with_the_reason(vendor: pytest.Pytester) -> None:

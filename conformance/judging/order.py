@@ -52,9 +52,10 @@ def order_shows(case: Case) -> bool:
 def inexact(columns: Array, op: str, factor: Any = 1.0) -> Array:
     """Return, for columns of shape (members, elements), in which of them some partial result may be inexact.
 
-    This is asked of every reduction, so it is quick and errs on one side; ``judging.column`` decides it. The parts of the members of a column are multiples of a power of two each. All partial sums are multiples of the
-    least of these, all partial products of their product; what no partial result exceeds is the sum, or the product,
-    of the magnitudes. Where both fit the significant bits of the dtype, and the range, every order gives one result.
+    This is asked of every reduction, so it is quick and errs on one side; ``judging.column`` decides it. The parts of
+    the members of a column are multiples of a power of two each. All partial sums are multiples of the least of these,
+    all partial products of their product; what no partial result exceeds is the sum, or the product, of the magnitudes.
+    Where both fit the significant bits of the dtype, and the range, every order gives one result.
     """
     dtype = columns.dtype
     with np.errstate(all="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.backends.opencl.lower.choose import choose
-from conformance.backends.opencl.settings import Settings, from_environment
+from conformance.backends.opencl.settings import Algorithm, Settings, from_environment, guarantees
 
 RING = Settings(ring_from=100, ring_members=3)
 
@@ -49,3 +49,25 @@ def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None
         Settings(ring_from=0)
     with pytest.raises(ValueError, match="one_shot_below must be at least 0, got -1"):
         Settings(one_shot_below=-1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "ordered"),
+    [
+        (Settings(), True),
+        (Settings(one_shot_below=50, all_to_all_from=100), True),
+        (Settings(ring_from=100), False),
+        (Settings(tree_from=100), False),
+        (Settings(force="naive", ring_from=100), True),
+    ],
+)
+def test_size_and_place_are_guaranteed_where_every_algorithm_in_reach_keeps_the_order(
+    settings: Settings, ordered: bool
+) -> None:
+    assert {"size", "position"}.issubset(guarantees(settings)) == ordered
+    assert {"run_to_run", "ranks_agree", "rank_relabelling"} <= set(guarantees(settings))
+
+
+@pytest.mark.parametrize(("algorithm", "ordered"), [("ring", False), ("tree", False), ("all_to_all", True)])
+def test_a_forced_algorithm_guarantees_its_own_order(algorithm: Algorithm, ordered: bool) -> None:
+    assert ("position" in guarantees(Settings(force=algorithm))) == ordered
