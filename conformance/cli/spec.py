@@ -35,7 +35,7 @@ def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
         "text": clause.text,
         "source": clause.source,
         "suite": clause.suite,
-        "guarantee": clause.guarantee,
+        **({"guarantee": clause.guarantee} if isinstance(clause, Clause) and clause.guarantee else {}),
     }
 
 
@@ -121,7 +121,7 @@ def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> 
 def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
     console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite}, source {clause.source})")
     console.print(clause.text, markup=False)
-    if clause.guarantee is not None:
+    if isinstance(clause, Clause) and clause.guarantee is not None:
         console.print(f"a must for backends that give the guarantee {clause.guarantee}", markup=False)
 
 

@@ -62,6 +62,11 @@ def test_spec_prints_one_clause(conformance: Conformance) -> None:
     assert "A refusal blames the argument" in ended.out
 
 
+def test_spec_says_whom_a_law_binds(conformance: Conformance) -> None:
+    assert "a must for backends that give the guarantee run_to_run" in conformance("spec", "determinism.C8").out
+    assert json.loads(conformance("spec", "determinism.C8", "--json").out)["guarantee"] == "run_to_run"
+
+
 def test_backends_lists_what_is_installed_and_what_is_missing(
     conformance: Conformance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
