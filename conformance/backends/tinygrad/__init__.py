@@ -14,7 +14,9 @@ from conformance.backends.base import Backend, Claims
 from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import start
 from conformance.cases.dtypes import Array
+from conformance.cases.graph import Graph
 from conformance.cases.program import Groups
+from conformance.cases.schedule import Schedule
 
 
 class TinyGrad(Backend):
@@ -76,6 +78,13 @@ class TinyGrad(Backend):
     def broadcast(self, blocks: list[Array], *, root: int, groups: Groups) -> list[Array]:
         """Copy the tensor on the root's device to all devices."""
         return self._each(self._carry.broadcast, blocks, groups, root=root)
+
+    def schedule(self, graph: Graph) -> Schedule:
+        """Return the schedule that tinygrad makes of ``graph``; raise ``Unsupported`` where it has no words for it."""
+        made: Schedule
+        with self._carry.lowered(self.algorithm):
+            made = import_module("conformance.backends.tinygrad.linear").schedule(graph, self._device)
+        return made
 
     def _each(self, carry: Any, blocks: list[Array], groups: Groups, **attrs: Any) -> list[Any]:
         """Return what ``carry`` makes of the blocks of each group, on the devices of its members."""

@@ -10,31 +10,12 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import numpy as np
-from tinygrad.dtype import dtypes
 from tinygrad.helpers import Context
 from tinygrad.tensor import Tensor
 
 from conformance.backends.base import Unsupported
+from conformance.backends.tinygrad.dtypes import DTYPES, NAMES
 from conformance.cases.dtypes import NUMPY, Array, kind, logical
-
-DTYPES: Final[dict[str, Any]] = {
-    "bool": dtypes.bool,
-    "int8": dtypes.int8,
-    "int16": dtypes.int16,
-    "int32": dtypes.int32,
-    "int64": dtypes.int64,
-    "uint8": dtypes.uint8,
-    "uint16": dtypes.uint16,
-    "uint32": dtypes.uint32,
-    "uint64": dtypes.uint64,
-    "float8_e4m3fn": dtypes.fp8e4m3,
-    "float8_e5m2": dtypes.fp8e5m2,
-    "float16": dtypes.float16,
-    "bfloat16": dtypes.bfloat16,
-    "float32": dtypes.float32,
-    "float64": dtypes.float64,
-}
-NAMES: Final = {dtype: name for name, dtype in DTYPES.items()}
 
 LOWERING: Final = {
     "naive": {"RING": 0, "ALL2ALL": 0},
@@ -85,7 +66,8 @@ def all_gather(blocks: Sequence[Array], devices: tuple[str, ...], *, axis: int, 
     if len(devices) == 1:
         return _on_all(split, devices)
     # What Tensor.to asks of the graph; it returns the tensor as it is when the devices are the same, split or not.
-    return _on_all(Tensor(split.uop.copy_to_device(devices)), devices)
+    same: Any = split.device
+    return _on_all(Tensor(split.uop.copy_to_device(same)), devices)
 
 
 def gather(

@@ -1,0 +1,190 @@
+"""Which elements an index of tinygrad's graph touches, computed for every point of a kernel."""
+
+# mypy: allow-untyped-calls
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from tinygrad.dtype import Invalid
+from tinygrad.uop import GroupOp, Ops
+from tinygrad.uop.ops import AxisType, UOp
+
+from conformance.backends.base import Unsupported
+from conformance.cases.index_map import Indices
+
+MOST_POINTS: Final = 1 << 20
+"""Points of one kernel that are computed one by one; more have no body."""
+
+BINARY: Final[dict[Any, Any]] = {
+    Ops.ADD: np.add,
+    Ops.SUB: np.subtract,
+    Ops.MUL: np.multiply,
+    Ops.MAX: np.maximum,
+    Ops.FLOORDIV: np.floor_divide,
+    Ops.FLOORMOD: np.mod,
+    Ops.CMPLT: np.less,
+    Ops.CMPNE: np.not_equal,
+    Ops.CMPEQ: np.equal,
+    Ops.AND: np.bitwise_and,
+    Ops.OR: np.bitwise_or,
+    Ops.XOR: np.bitwise_xor,
+    Ops.SHL: np.left_shift,
+    Ops.SHR: np.right_shift,
+    Ops.CDIV: lambda a, b: np.trunc(a / b).astype(np.int64),
+    Ops.CMOD: np.fmod,
+}
+
+
+def size_of(axis: UOp) -> int:
+    """Return the extent of a range; raise ``Unsupported`` for one that depends on a variable."""
+    if axis.src[0].op is not Ops.CONST:
+        raise Unsupported(f"an extent that is {axis.src[0].op}")
+    return int(axis.src[0].val)
+
+
+def is_device(node: UOp) -> bool:
+    """Return whether a node stands for the number of the device that runs the kernel."""
+    if node.op is Ops.RANGE:
+        return bool(node.arg[-1] is AxisType.DEVICE)
+    return bool(node.op is Ops.PARAM and node.arg.name == "_device_num")
+
+
+class Points:
+    """The points of a kernel on one device. ``parts`` gives for each range its axes, with what a step along each adds.
+
+    A range that is divided is split, for then each part is an axis that strides and masks can speak of.
+    """
+
+    def __init__(self, ranges: list[UOp], nodes: list[UOp], device: int) -> None:
+        """Raise ``Unsupported`` when there are too many points, or their number is not fixed."""
+        self.parts: dict[UOp, list[tuple[int, int]]] = {}
+        self._device = device
+        shape: list[int] = []
+        for each in ranges:
+            weights = [1, *_divisors(each, nodes), size_of(each)]
+            self.parts[each] = []
+            for weight, beyond in reversed(list(itertools.pairwise(weights))):
+                self.parts[each].append((len(shape), weight))
+                shape.append(beyond // weight)
+        self.shape = tuple(shape)
+        if np.prod(self.shape, dtype=np.float64) > MOST_POINTS:
+            raise Unsupported(f"{self.shape} are more than {MOST_POINTS} points")
+
+    def elements(self, index: UOp) -> tuple[UOp, Indices, Any]:
+        """Return the parameter that an index is of, the element of each point and whether it touches any."""
+        base, table = elements_of(index.src[0])
+        known: dict[UOp, tuple[Any, Any]] = {}
+        at = [self._value(position, known) for position in index.src[1:]]
+        valid = np.ones(self.shape, np.bool_)
+        for _, own in at:
+            valid = valid & own
+        if table is None:
+            found = np.broadcast_to(np.asarray(at[0][0], np.int64), self.shape)
+        else:
+            inside = [np.where(valid, position, 0) for position, _ in at]
+            found = np.broadcast_to(table[tuple(inside)], self.shape)
+            valid = valid & (found >= 0)
+        return base, found, valid
+
+    def _along(self, axis: int) -> Indices:
+        return np.arange(self.shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(self.shape))])
+
+    def _value(self, node: UOp, known: dict[UOp, tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Return what an integer or a truth is worth at every point, and where it is worth anything."""
+        for each in node.toposort():
+            if each not in known:
+                known[each] = self._one(each, known)
+        return known[node]
+
+    def _one(self, node: UOp, known: Mapping[UOp, tuple[Any, Any]]) -> tuple[Any, Any]:
+        if is_device(node):
+            return self._device, True
+        if node.op is Ops.RANGE:
+            return sum(self._along(axis) * weight for axis, weight in self.parts[node]), True
+        if node.op is Ops.CONST:
+            return (0, False) if node.val is Invalid else (node.val, True)
+        of = [known[source] for source in node.src]
+        valid: Any = True
+        for _, own in of if node.op is not Ops.WHERE else of[:1]:
+            valid = valid & own
+        values = [value for value, _ in of]
+        if node.op in BINARY:
+            return BINARY[node.op](*values), valid
+        if node.op is Ops.CAST:
+            return values[0], valid
+        if node.op is Ops.WHERE:
+            return np.where(values[0], values[1], values[2]), valid & np.where(values[0], of[1][1], of[2][1])
+        raise Unsupported(f"an index that is made with {node.op}")
+
+
+def _divisors(axis: UOp, nodes: list[UOp]) -> list[int]:
+    """Return the numbers that a range is divided by, those that divide each other and its extent, least first."""
+    asked = {
+        int(node.src[1].val)
+        for node in nodes
+        if node.op in (Ops.FLOORDIV, Ops.FLOORMOD) and node.src[0] is axis and node.src[1].op is Ops.CONST
+    }
+    found: list[int] = []
+    for divisor in sorted(asked):
+        if 1 < divisor < size_of(axis) and size_of(axis) % divisor == 0 and divisor % (found or [1])[-1] == 0:
+            found.append(divisor)
+    return found
+
+
+def elements_of(view: UOp) -> tuple[UOp, Indices | None]:
+    """Return what a chain of movement is a view of, and which element of it each of its own is, -1 where none.
+
+    The table is ``None`` for no movement at all.
+    """
+    base, segments = segments_of(view)
+    if not segments:
+        return base, None
+    table = segments[-1]
+    for outer in reversed(segments[:-1]):
+        table = np.where(outer >= 0, np.append(table.reshape(-1), -1)[outer], -1)
+    return base, table
+
+
+def segments_of(view: UOp) -> tuple[UOp, list[Indices]]:
+    """Return what a chain of movement is a view of, and its segments between one reshape and the next, outermost first.
+
+    A segment gives for each of its points the row-major number of a point of the next, at last of an element; -1 is
+    nothing.
+    """
+    chain: list[UOp] = []
+    while view.op in (*GroupOp.Movement, Ops.CONTIGUOUS, Ops.DETACH):
+        chain.extend([view] if view.op in GroupOp.Movement else [])
+        view = view.src[0]
+    segments: list[Indices] = []
+    fresh = True
+    for each in reversed(chain):
+        shape: Any = each.src[0].shape if fresh else None
+        if each.op is Ops.RESHAPE:
+            target: Any = each.marg
+            segments.append(np.arange(int(np.prod(target, dtype=np.int64))).reshape(target))
+        else:
+            if fresh:
+                segments.append(np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape))
+            segments[-1] = _moved(segments[-1], each)
+        fresh = False
+    return view, segments[::-1]
+
+
+def _moved(table: Indices, node: UOp) -> Indices:
+    arg = node.marg
+    if node.op is Ops.PERMUTE:
+        return table.transpose(arg)
+    if node.op is Ops.EXPAND:
+        shape: Any = node.shape
+        return np.broadcast_to(table, shape)
+    if node.op is Ops.PAD:
+        # The argument gives where the old begins in the new, and the extent of the new.
+        around = [(low, size - low - old) for (low, size), old in zip(arg, table.shape, strict=True)]
+        return np.pad(table, around, constant_values=-1)
+    if node.op is Ops.SHRINK:
+        return table[tuple(slice(start, start + size) for start, size in arg)]
+    return np.flip(table, tuple(axis for axis, flipped in enumerate(arg) if flipped))

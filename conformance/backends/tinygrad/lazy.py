@@ -1,0 +1,204 @@
+"""A graph as tinygrad's tensors, computed by nobody yet."""
+
+# mypy: allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tinygrad.device import canonicalize_device
+from tinygrad.tensor import Tensor
+from tinygrad.uop import Ops
+from tinygrad.uop.ops import UOp
+
+from conformance.backends.base import Unsupported
+from conformance.backends.tinygrad.dtypes import DTYPES
+from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.graph import MOVEMENT, Graph, Node
+from conformance.cases.tensor import to_array
+
+ELEMENTWISE: Final[dict[str, Callable[..., Any]]] = {
+    "neg": lambda x: -x,
+    "abs": lambda x: x.abs(),
+    "recip": lambda x: x.reciprocal(),
+    "sqrt": lambda x: x.sqrt(),
+    "exp2": lambda x: x.exp2(),
+    "log2": lambda x: x.log2(),
+    "sin": lambda x: x.sin(),
+    "trunc": lambda x: x.trunc(),
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "max": lambda x, y: x.maximum(y),
+    "min": lambda x, y: x.minimum(y),
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "lt": lambda x, y: x < y,
+    "ne": lambda x, y: x != y,
+    "eq": lambda x, y: x == y,
+    "where": lambda x, y, z: x.where(y, z),
+}
+ARITHMETIC: Final = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX}
+
+
+class Lazy:
+    """The tensors of a graph. ``device`` names the ``number``-th device of the graph as tinygrad does.
+
+    ``storage`` has one for each buffer, flat and realized, and ``written`` names those that something is assigned to;
+    ``results`` are those that were asked for.
+    """
+
+    def __init__(self, graph: Graph, devices: Mapping[str, str]) -> None:
+        """Build everything; raise ``Unsupported`` for what ``Tensor`` has no words for."""
+        self._devices = devices
+        self._nodes = {node.id: node for node in _needed(graph)}
+        self._values: dict[str, Tensor] = {}
+        self._reduced: dict[tuple[tuple[str, ...], str], tuple[UOp, tuple[str, ...]]] = {}
+        self.storage: dict[str, Tensor] = {}
+        self.written: list[str] = []
+        for node in _needed(graph):
+            if any(isinstance(extent, str) for extent in node.shape):
+                raise Unsupported(f"node {node.id!r}: an extent that is a variable")
+            if node.op == "buf":
+                self._store(node)
+            elif node.op == "assign":
+                self._assign(node)
+            elif not assigned_to(node.id, self._nodes):
+                self._values[node.id] = self._made(node, [self.value(name) for name in node.of])
+        self.results = {name: self.value(name) for name in graph.results}
+
+    def value(self, name: str) -> Tensor:
+        """Return the tensor of a node; what names storage is made again, from what the storage holds by now."""
+        node = self._nodes[name]
+        if name in self._values:
+            return self._values[name]
+        if node.op == "buf":
+            return self.storage[str(node.arg)].reshape(_shape(node))
+        return self.value(node.of[0]) if node.op == "assign" else self._made(node, [self.value(node.of[0])])
+
+    def _store(self, node: Node) -> None:
+        name, count = str(node.arg), math.prod(_shape(node))
+        if name not in self.storage:
+            data = bytes(count * NUMPY[node.dtype].itemsize)
+            made = Tensor(data, device=self._devices[node.device], dtype=_dtype(node.dtype))
+            self.storage[name] = made.realize()
+
+    def _assign(self, node: Node) -> None:
+        at, whole = self._nodes[node.of[0]], True
+        while at.op != "buf":
+            whole = whole and at.op in ("reshape", "detach", "assign")
+            at = self._nodes[at.of[0]]
+        name, value = str(at.arg), self.value(node.of[1])
+        if whole:
+            base = self.storage[name]
+            base.assign(value.reshape(base.shape))
+        else:
+            self.value(node.of[0]).assign(value)
+        self.written.append(name)
+
+    def _made(self, node: Node, of: list[Any]) -> Tensor:
+        make: dict[str, Callable[[], Any]] = {
+            "const": lambda: _constant(node),
+            "alu": lambda: _elementwise(node, of),
+            "cast": lambda: of[0].cast(_dtype(node.dtype)),
+            "bitcast": lambda: of[0].bitcast(_dtype(node.dtype)),
+            "copy": lambda: (of[0].clone if node.arg else of[0].to)(self._devices[node.device]),
+            "reduce": lambda: _reduce(node, of[0]),
+            "all_reduce": lambda: self._all_reduce(node, of),
+            **dict.fromkeys((*MOVEMENT, "contig"), lambda: _move(node, of[0])),
+        }
+        if node.op not in make:
+            raise Unsupported(f"node {node.id!r}: {node.op} has no form as a tensor")
+        made: Tensor = make[node.op]()
+        return made
+
+    def _all_reduce(self, node: Node, of: list[Any]) -> Tensor:
+        """Return this device's copy of the one reduction that all nodes of the same sources share."""
+        key = (node.of, node.fold)
+        if key not in self._reduced:
+            if node.fold not in ARITHMETIC:
+                raise Unsupported(f"node {node.id!r}: tinygrad has no all-reduce {node.fold}")
+            alike = [each for each in self._nodes.values() if (each.of, each.fold, each.op) == (*key, "all_reduce")]
+            asked = {str(canonicalize_device(self._devices[each.device])) for each in alike}
+            devices = tuple(dict.fromkeys(str(source.device) for source in of))
+            if not asked <= set(devices):
+                raise Unsupported(f"node {node.id!r}: a result is on none of the devices of its sources")
+            # To one device, or to all that take part.
+            devices = tuple(asked) if len(asked) == 1 else devices
+            stacked = UOp.mstack(*(source.contiguous().uop for source in of))
+            target = devices if len(devices) > 1 else devices[0]
+            self._reduced[key] = stacked.allreduce(ARITHMETIC[node.fold], target).contiguous(), devices
+        reduced, devices = self._reduced[key]
+        own = canonicalize_device(self._devices[node.device])
+        return Tensor(reduced.mselect(devices.index(str(own))) if len(devices) > 1 else reduced)
+
+
+def _needed(graph: Graph) -> list[Node]:
+    """Return the nodes that results and assigns are made of, and all buffers: nobody would write down the others."""
+    needed = {*graph.results, *(node.id for node in graph.nodes if node.op in ("assign", "buf"))}
+    for node in reversed(graph.nodes):
+        if node.id in needed:
+            needed.update(node.of)
+    return [node for node in graph.nodes if node.id in needed]
+
+
+def assigned_to(name: str, nodes: Mapping[str, Node]) -> str:
+    """Return the buffer that a node names storage of, no word for a node that is computed."""
+    node = nodes[name]
+    while node.op == "assign" or (node.op in MOVEMENT and node.op not in ("pad", "expand")):
+        node = nodes[node.of[0]]
+    return str(node.arg) if node.op == "buf" else ""
+
+
+def _shape(node: Node) -> tuple[int, ...]:
+    return tuple(int(extent) for extent in node.shape)
+
+
+def _dtype(name: str) -> Any:
+    if name not in DTYPES:
+        raise Unsupported(f"tinygrad has no {name}")
+    return DTYPES[name]
+
+
+def _constant(node: Node) -> Tensor:
+    value = to_array(node.arg).item()  # type: ignore[arg-type]  # a tensor, by the form of graphs
+    # On no device: what is read from memory would be a buffer, and a constant is none.
+    return Tensor(value, dtype=_dtype(node.dtype)).reshape((1,) * len(node.shape)).expand(_shape(node))
+
+
+def _elementwise(node: Node, of: list[Any]) -> Any:
+    name = str(node.arg)
+    if name == "not":
+        return of[0].logical_not() if node.dtype == "bool" else of[0].bitwise_not()
+    if name == "div":
+        return of[0].div(of[1], rounding_mode="trunc") if kind(node.dtype) == "integer" else of[0] / of[1]
+    if name not in ELEMENTWISE:
+        raise Unsupported(f"node {node.id!r}: Tensor has no {name}")
+    return ELEMENTWISE[name](*of)
+
+
+def _move(node: Node, of: Any) -> Any:
+    arg: Any = node.arg
+    if node.op == "reshape":
+        return of.reshape(_shape(node))
+    if node.op == "expand":
+        return of.expand(_shape(node))
+    if node.op in ("detach", "contig"):
+        return of.detach() if node.op == "detach" else of.contiguous()
+    return {"permute": of.permute, "pad": of.pad, "shrink": of.shrink, "flip": of.flip}[node.op](arg)
+
+
+def _reduce(node: Node, of: Any) -> Any:
+    axes: Any = node.arg
+    if node.dtype == "bool" and node.fold in ("and", "mul"):
+        return of.all(axes)
+    if node.dtype == "bool" and node.fold in ("or", "add", "max"):
+        return of.any(axes)
+    if node.fold in ("add", "mul"):
+        return (of.sum if node.fold == "add" else of.prod)(axes, dtype=of.dtype)
+    if node.fold in ("max", "min"):
+        return getattr(of, node.fold)(axes)
+    raise Unsupported(f"node {node.id!r}: Tensor has no reduction {node.fold} of {node.dtype}")

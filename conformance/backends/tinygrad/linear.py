@@ -1,0 +1,218 @@
+"""tinygrad's linear schedule of a graph in the neutral form.
+
+tinygrad names buffers before it plans where they lie and places after, so a graph is scheduled twice, without and with
+its memory planner, which changes no item and no order.
+"""
+
+# mypy: allow-untyped-calls
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+from tinygrad.device import canonicalize_device
+from tinygrad.helpers import Context
+from tinygrad.tensor import Tensor
+from tinygrad.uop import Ops
+from tinygrad.uop.ops import UOp
+
+from conformance.backends.base import Unsupported
+from conformance.backends.tinygrad.body import Translation
+from conformance.backends.tinygrad.dtypes import NAMES
+from conformance.backends.tinygrad.fit import fit
+from conformance.backends.tinygrad.indices import elements_of, segments_of
+from conformance.backends.tinygrad.lazy import Lazy, assigned_to
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Access, Buffer, Copy, Device, Item, Kernel, Place, Schedule
+
+BLOCK = Device(alignment=256)
+"""The memory planner deals in blocks of 256 bytes on every device."""
+
+
+def schedule(graph: Graph, device: str) -> Schedule:
+    """Return the schedule that tinygrad makes of ``graph`` on its devices of that name.
+
+    Raise ``Unsupported`` for what tinygrad has no words for, and whatever tinygrad raises.
+    """
+    names = list(dict.fromkeys(node.device for node in graph.nodes))
+    devices = {name: f"{device}:{number}" for number, name in enumerate(names)}
+    own = {str(canonicalize_device(devices[name])): name for name in names}
+    plain, lazy = _linear(graph, devices, planned=False)
+    placed, _ = _linear(graph, devices, planned=True)
+    named = _Buffers(own, lazy)
+    items = [item for number, call in enumerate(plain) for item in _items(number, call, named)]
+    for before, after in zip(plain, placed, strict=True):
+        for (_, one), (_, other) in zip(_launches(before), _launches(after), strict=True):
+            for logical, physical in zip(one, other, strict=True):
+                named.plan(logical, physical)
+    places = tuple(_places(lazy, named))
+    return Schedule(
+        devices=dict.fromkeys(names, BLOCK),
+        buffers=named.declared({place.buffer for place in places}),
+        items=tuple(_with_provenance(items, graph, places)),
+        graph=graph,
+        places=places,
+    )
+
+
+def _linear(graph: Graph, devices: dict[str, str], *, planned: bool) -> tuple[list[UOp], Lazy]:
+    lazy = Lazy(graph, devices)
+    # A schedule that was made before must not be taken for this one.
+    with Context(NO_MEMORY_PLANNER=int(not planned), SCACHE=0):
+        wanted = [*lazy.results.values(), *(lazy.storage[name] for name in lazy.written)]
+        linear, variables = Tensor.linear_with_vars(*wanted)
+    if variables:
+        raise Unsupported(f"variables {sorted(variables)}")
+    return list(linear.src), lazy
+
+
+def _launches(call: UOp) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the number of each device that runs a call, with the buffers that it uses there."""
+    found = [source.buffer for source in call.src[1:]]
+    many = [getattr(each, "bufs", None) for each in found]
+    if not any(many):
+        yield 0, found
+        return
+    for number, used in enumerate(zip(*(bufs or [] for bufs in many), strict=True)):
+        yield number, list(used)
+
+
+def _items(number: int, call: UOp, named: _Buffers) -> Iterator[Kernel | Copy]:
+    body = call.src[0]
+    for device, buffers in _launches(call):
+        name = [named.of(each) for each in buffers]
+        if body.op is Ops.COPY:
+            target, source = name
+            yield Copy(id=f"copy{number}.{device}", accesses=(Access(buffer=source), Access(buffer=target, write=True)))
+        elif body.op is Ops.SINK:
+            accesses, bodies = _computed(body, device, name)
+            where = named.device(buffers[0])
+            yield Kernel(id=f"kernel{number}.{device}", device=where, accesses=accesses, bodies=bodies)
+        else:
+            raise Unsupported(f"an item that is {body.op}")
+
+
+def _computed(sink: UOp, device: int, name: list[str]) -> tuple[tuple[Access, ...], tuple[Any, ...]]:
+    """Return accesses and bodies; all of every buffer and no body where the kernel has no neutral form."""
+    try:
+        translated = Translation(sink, device, name.__getitem__)
+    except Unsupported:
+        stores = [node.src[0] for node in sink.toposort() if node.op is Ops.STORE]
+        written = {elements_of(store.src[0])[0].arg.slot for store in stores}
+        loaded = {
+            elements_of(node.src[0])[0].arg.slot
+            for node in sink.toposort()
+            if node.op is Ops.INDEX and node not in stores
+        }
+        reads = tuple(Access(buffer=name[slot]) for slot in sorted(loaded))
+        return reads + tuple(Access(buffer=name[slot], write=True) for slot in sorted(written)), ()
+    return tuple(translated.accesses), translated.bodies
+
+
+def _places(lazy: Lazy, named: _Buffers) -> Iterator[Place]:
+    """Yield where the results are that are stored anywhere; a constant is nowhere."""
+    for node, tensor in lazy.results.items():
+        base, segments = segments_of(tensor.uop)
+        if base.op is not Ops.BUFFER:
+            continue
+        beyond = [*(segment.size for segment in segments), int(base.numel())][1:]
+        chain = tuple(
+            part
+            for segment, size in zip(segments, beyond, strict=True)
+            if segment.size != size or (segment.reshape(-1) != np.arange(size)).any()
+            for part in fit(segment, segment >= 0) or ()
+        )
+        yield Place(node=node, buffer=named.of(base.buffer), map=chain or None)
+
+
+def _with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Item]:
+    """Yield the items with the nodes that they are known to compute: results where they are stored, and assigns.
+
+    tinygrad does not say which; the last write of a result's buffer finishes it, and the writes of a buffer that was
+    there before are its assigns in order, when there are as many, or all of them when it is written once.
+    """
+    nodes = {node.id: node for node in graph.nodes}
+    writes: dict[str, list[str]] = {}
+    for item in items:
+        for access in item.accesses:
+            if access.write:
+                writes.setdefault(access.buffer, []).append(item.id)
+    computed: dict[str, list[str]] = {}
+    for place in places:
+        if place.buffer in writes and not assigned_to(place.node, nodes):
+            computed.setdefault(writes[place.buffer][-1], []).append(place.node)
+    for buffer, doing in writes.items():
+        assigns = [node.id for node in graph.nodes if node.op == "assign" and assigned_to(node.id, nodes) == buffer]
+        for at, name in enumerate(assigns if len(doing) in (1, len(assigns)) else ()):
+            computed.setdefault(doing[min(at, len(doing) - 1)], []).append(name)
+    viewed = {place.node for place in places if place.map is not None and not assigned_to(place.node, nodes)}
+    for item in items:
+        done = tuple(computed.get(item.id, ()))
+        # A write has one label: that of the first node whose value is what is written, and not merely seen in it.
+        label = next((name for name in done if name not in viewed), None)
+        labelled = tuple(
+            msgspec.structs.replace(access, node=label if access.write else None) for access in item.accesses
+        )
+        yield msgspec.structs.replace(item, provenance=done, accesses=labelled)
+
+
+class _Buffers:
+    """The buffers of a schedule by their names, which are those of the graph for what was there before."""
+
+    def __init__(self, devices: dict[str, str], lazy: Lazy) -> None:
+        self._devices = devices
+        self._found: dict[tuple[int, int, int, str], str] = {}
+        self._kept: list[Any] = []
+        self._made: dict[str, Buffer] = {}
+        self._arenas: dict[str, Buffer] = {}
+        for name, tensor in lazy.storage.items():
+            self._declare(tensor.uop.buffer, name, preexisting=True, held=True)
+
+    def of(self, buffer: Any) -> str:
+        """Return the name of a buffer, or of a part of one."""
+        key = self._key(buffer)
+        if key in self._found:
+            return self._found[key]
+        if buffer.base is buffer:
+            return self._declare(buffer, f"t{len(self._made)}")
+        base = self.of(buffer.base)
+        return self._declare(buffer, f"{base}[{buffer.offset}:{buffer.offset + buffer.nbytes}]", base=base)
+
+    def device(self, buffer: Any) -> str:
+        """Return the graph's name for the device of a buffer."""
+        return self._devices[str(buffer.device)]
+
+    def plan(self, logical: Any, physical: Any) -> None:
+        """Note that the planner put ``logical`` where ``physical`` is."""
+        name = self.of(logical)
+        if logical.base is not logical or physical.base is physical:
+            return
+        arena = physical.base
+        known = self._found.get(self._key(arena), f"arena{len(self._arenas)}")
+        if known not in self._arenas:
+            self._kept.append(arena)
+            self._found[self._key(arena)] = known
+            device = self.device(arena)
+            self._arenas[known] = Buffer(id=known, size=arena.nbytes, dtype=NAMES[arena.dtype], device=device)
+        self._made[name] = msgspec.structs.replace(self._made[name], base=known, offset=physical.offset, planned=True)
+
+    def declared(self, outputs: set[str]) -> tuple[Buffer, ...]:
+        """Return all buffers, those of ``outputs`` marked as read after the schedule."""
+        found = (*self._arenas.values(), *self._made.values())
+        return tuple(msgspec.structs.replace(each, output=each.id in outputs) for each in found)
+
+    def _declare(self, buffer: Any, name: str, **flags: Any) -> str:
+        # Kept alive, for a name is tied to its identity.
+        self._kept.append(buffer)
+        self._found[self._key(buffer)] = name
+        offset = buffer.offset if "base" in flags else 0
+        self._made[name] = Buffer(
+            id=name, size=buffer.nbytes, dtype=NAMES[buffer.dtype], device=self.device(buffer), offset=offset, **flags
+        )
+        return name
+
+    def _key(self, buffer: Any) -> tuple[int, int, int, str]:
+        return id(buffer.base), buffer.offset, buffer.nbytes, str(buffer.dtype)
