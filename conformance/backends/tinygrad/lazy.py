@@ -128,12 +128,14 @@ class Lazy:
                 raise Unsupported(f"node {node.id!r}: a result is on none of the devices of its sources")
             # To one device, or to all that take part.
             devices = tuple(asked) if len(asked) == 1 else devices
-            stacked = UOp.mstack(*(source.contiguous().uop for source in of))
+            # What is stacked must be buffers, which have one axis.
+            stacked = UOp.mstack(*(source.reshape(-1).contiguous().uop for source in of))
             target = devices if len(devices) > 1 else devices[0]
             self._reduced[key] = stacked.allreduce(ARITHMETIC[node.fold], target).contiguous(), devices
         reduced, devices = self._reduced[key]
         own = canonicalize_device(self._devices[node.device])
-        return Tensor(reduced.mselect(devices.index(str(own))) if len(devices) > 1 else reduced)
+        copy = Tensor(reduced.mselect(devices.index(str(own))) if len(devices) > 1 else reduced)
+        return copy.reshape(_shape(node))
 
 
 def _needed(graph: Graph) -> list[Node]:

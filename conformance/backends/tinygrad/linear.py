@@ -24,9 +24,10 @@ from conformance.backends.tinygrad.body import Translation
 from conformance.backends.tinygrad.dtypes import NAMES
 from conformance.backends.tinygrad.fit import fit
 from conformance.backends.tinygrad.indices import elements_of, segments_of
-from conformance.backends.tinygrad.lazy import Lazy, assigned_to
+from conformance.backends.tinygrad.lazy import Lazy
+from conformance.backends.tinygrad.provenance import with_provenance
 from conformance.cases.graph import Graph
-from conformance.cases.schedule import Access, Buffer, Copy, Device, Item, Kernel, Place, Schedule
+from conformance.cases.schedule import Access, Buffer, Copy, Device, Kernel, Place, Schedule
 
 BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""
@@ -52,7 +53,7 @@ def schedule(graph: Graph, device: str) -> Schedule:
     return Schedule(
         devices=dict.fromkeys(names, BLOCK),
         buffers=named.declared({place.buffer for place in places}),
-        items=tuple(_with_provenance(items, graph, places)),
+        items=tuple(with_provenance(items, graph, places)),
         graph=graph,
         places=places,
     )
@@ -126,37 +127,6 @@ def _places(lazy: Lazy, named: _Buffers) -> Iterator[Place]:
             for part in fit(segment, segment >= 0) or ()
         )
         yield Place(node=node, buffer=named.of(base.buffer), map=chain or None)
-
-
-def _with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Item]:
-    """Yield the items with the nodes that they are known to compute: results where they are stored, and assigns.
-
-    tinygrad does not say which; the last write of a result's buffer finishes it, and the writes of a buffer that was
-    there before are its assigns in order, when there are as many, or all of them when it is written once.
-    """
-    nodes = {node.id: node for node in graph.nodes}
-    writes: dict[str, list[str]] = {}
-    for item in items:
-        for access in item.accesses:
-            if access.write:
-                writes.setdefault(access.buffer, []).append(item.id)
-    computed: dict[str, list[str]] = {}
-    for place in places:
-        if place.buffer in writes and not assigned_to(place.node, nodes):
-            computed.setdefault(writes[place.buffer][-1], []).append(place.node)
-    for buffer, doing in writes.items():
-        assigns = [node.id for node in graph.nodes if node.op == "assign" and assigned_to(node.id, nodes) == buffer]
-        for at, name in enumerate(assigns if len(doing) in (1, len(assigns)) else ()):
-            computed.setdefault(doing[min(at, len(doing) - 1)], []).append(name)
-    viewed = {place.node for place in places if place.map is not None and not assigned_to(place.node, nodes)}
-    for item in items:
-        done = tuple(computed.get(item.id, ()))
-        # A write has one label: that of the first node whose value is what is written, and not merely seen in it.
-        label = next((name for name in done if name not in viewed), None)
-        labelled = tuple(
-            msgspec.structs.replace(access, node=label if access.write else None) for access in item.accesses
-        )
-        yield msgspec.structs.replace(item, provenance=done, accesses=labelled)
 
 
 class _Buffers:

@@ -1,0 +1,88 @@
+"""Which nodes of the graph the items of a schedule compute, as far as it can be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+
+from conformance.backends.base import Unsupported
+from conformance.backends.tinygrad.lazy import assigned_to
+from conformance.cases.graph import MOVEMENT, Graph, Node
+from conformance.cases.schedule import Copy, Item, Kernel, Place
+
+
+def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Item]:
+    """Yield the items with the nodes that they are known to compute: results where they are stored, and assigns.
+
+    tinygrad does not say which. The last write of a result's own buffer finishes the result, and the writes of a buffer
+    that was there before are its assigns in order, but for those of storage to itself, when there are as many; a single
+    write is the last of them. Raise ``Unsupported`` when it cannot be told.
+    """
+    nodes = {node.id: node for node in graph.nodes}
+    writes: dict[str, list[str]] = {}
+    for item in items:
+        for access in item.accesses:
+            if access.write:
+                writes.setdefault(access.buffer, []).append(item.id)
+    computed: dict[str, list[str]] = {}
+    labels: dict[str, str] = {}
+    storage = {str(node.arg) for node in graph.nodes if node.op == "buf"}
+    for place in places:
+        if place.buffer in writes and place.buffer not in storage:
+            item_id = writes[place.buffer][-1]
+            computed.setdefault(item_id, []).append(name := _moved_from(place.node, nodes))
+            if place.map is None:
+                labels[item_id] = name
+    for buffer in storage & set(writes):
+        assigns = [
+            node.id
+            for node in graph.nodes
+            if node.op == "assign" and not _itself(node, nodes) and assigned_to(node.id, nodes) == buffer
+        ]
+        doing = writes[buffer]
+        if len(doing) not in (1, len(assigns)):
+            raise Unsupported(f"{len(assigns)} assigns to {buffer!r} and {len(doing)} writes: which does which?")
+        for name, item_id in zip(assigns[-len(doing) :], doing, strict=False):
+            computed.setdefault(item_id, []).append(name)
+            labels[item_id] = name
+    for item in items:
+        labelled = tuple(
+            msgspec.structs.replace(access, node=labels.get(item.id) if access.write else None)
+            for access in item.accesses
+        )
+        done = tuple(dict.fromkeys(computed.get(item.id, ())))
+        yield msgspec.structs.replace(item, provenance=done, accesses=labelled)
+
+
+def _moved_from(name: str, nodes: Mapping[str, Node]) -> str:
+    """Return the node whose elements a node has too, in the same row-major order."""
+    node = nodes[name]
+    while node.op in MOVEMENT and _in_order(node, nodes[node.of[0]]):
+        node = nodes[node.of[0]]
+    return node.id
+
+
+def _in_order(node: Node, source: Node) -> bool:
+    """Return whether a movement leaves all elements of its source where they are in row-major order."""
+    shape, arg = [int(extent) for extent in source.shape], cast("tuple[Any, ...]", node.arg)
+    before = np.arange(math.prod(shape)).reshape(shape)
+    after = before
+    if node.op == "permute":
+        after = before.transpose(arg)
+    elif node.op == "flip":
+        after = np.flip(before, arg)
+    return math.prod(int(extent) for extent in node.shape) == before.size and bool(
+        (after.reshape(-1) == before.reshape(-1)).all()
+    )
+
+
+def _itself(node: Node, nodes: Mapping[str, Node]) -> bool:
+    """Return whether an assign writes what its target holds."""
+    target, value = (nodes[name] for name in node.of)
+    while "assign" in (target.op, value.op):
+        target, value = (nodes[each.of[0]] if each.op == "assign" else each for each in (target, value))
+    return target.id == value.id

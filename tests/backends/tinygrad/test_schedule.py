@@ -1,0 +1,186 @@
+"""tinygrad's schedules in the neutral form: the checkers and the executing oracle judge them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from conformance.backends.base import Unsupported
+from conformance.backends.tinygrad import TinyGrad
+from conformance.backends.tinygrad.fit import fit
+from conformance.cases.graph import Graph, Node
+from conformance.cases.index_map import elements
+from conformance.cases.schedule import Copy, Kernel, Schedule
+from conformance.reference.schedule import executable
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.build import alu, constant, graph, node, stored
+
+A = stored("a", shape=(2, 3))
+
+
+def moved(name: str, op: str, of: str, shape: tuple[int, ...], arg: object = None, **rest: object) -> Node:
+    return node(name, op, of, shape=shape, arg=arg, **rest)
+
+
+SUM = node("sum", "reduce", "a", shape=(3,), arg=(0,), fold="add")
+FLAT = moved("flat", "reshape", "turned", (10,))
+GRAPHS = {
+    "elementwise": graph(A, constant("1", shape=(2, 3)), alu("b", "add", "a", "1", shape=(2, 3)), results=["b"]),
+    "reduce": graph(A, SUM, alu("b", "sqrt", "sum", shape=(3,)), results=["b"]),
+    "reduce and broadcast": graph(
+        A,
+        SUM,
+        moved("row", "reshape", "sum", (1, 3)),
+        moved("rows", "expand", "row", (2, 3)),
+        alu("b", "sub", "a", "rows", shape=(2, 3)),
+        results=["b"],
+    ),
+    "pad, permute, reshape": graph(
+        A,
+        moved("padded", "pad", "a", (2, 5), ((0, 0), (1, 1))),
+        moved("turned", "permute", "padded", (5, 2), (1, 0)),
+        FLAT,
+        alu("b", "exp2", "flat", shape=(10,)),
+        results=["b"],
+    ),
+    "view of a padded value": graph(
+        A,
+        alu("neg", "neg", "a", shape=(2, 3)),
+        moved("padded", "pad", "neg", (2, 5), ((0, 0), (1, 1))),
+        moved("turned", "permute", "padded", (5, 2), (1, 0)),
+        FLAT,
+        results=["flat"],
+    ),
+    "view": graph(A, moved("b", "permute", "a", (3, 2), (1, 0)), results=["b"]),
+    "assign": graph(
+        A, alu("neg", "neg", "a", shape=(2, 3)), node("b", "assign", "a", "neg", shape=(2, 3)), results=["b"]
+    ),
+    "copy": graph(
+        A, moved("there", "copy", "a", (2, 3), device="d1"), alu("b", "neg", "there", shape=(2, 3), device="d1"),
+        results=["b"],
+    ),
+}  # fmt: skip
+
+
+def broken(schedule: Schedule) -> dict[str, str]:
+    return {found.clause: found.detail for found in judge(schedule) if found.finding == "broken"}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_schedule_of_a_graph_keeps_every_clause(tinygrad: TinyGrad, name: str) -> None:
+    made = tinygrad.schedule(GRAPHS[name])
+    assert executable(Facts(made)) is None
+    assert broken(made) == {}
+
+
+def test_a_view_needs_no_item(tinygrad: TinyGrad) -> None:
+    assert tinygrad.schedule(GRAPHS["view"]).items == ()
+
+
+def all_reduce(count: int, devices: int) -> Graph:
+    names = [f"d{number}" for number in range(devices)]
+    given = [stored(f"a{name}", shape=(count,), device=name) for name in names]
+    sums = [
+        node(f"b{name}", "all_reduce", *(each.id for each in given), shape=(count,), device=name, fold="add")
+        for name in names
+    ]
+    return graph(*given, *sums, results=[each.id for each in sums])
+
+
+def test_every_all_reduce_keeps_every_clause(mode: TinyGrad) -> None:
+    made = mode.schedule(all_reduce(12, 3))
+    assert executable(Facts(made)) is None
+    assert broken(made) == {}
+    device = {buffer.id: buffer.device for buffer in made.buffers}
+    edges = Counter(
+        (device[item.accesses[0].buffer], device[item.accesses[1].buffer])
+        for item in made.items
+        if isinstance(item, Copy)
+    )
+    ring = {("d0", "d1"), ("d1", "d2"), ("d2", "d0")}
+    assert (set(edges) == ring) == (mode.algorithm == "ring")
+    assert edges.total() == {"naive": 6, "ring": 12, "all-to-all": 12}[mode.algorithm]
+
+
+def test_planned_buffers_lie_in_arenas(tinygrad: TinyGrad) -> None:
+    made = tinygrad.schedule(GRAPHS["reduce and broadcast"])
+    (planned,) = (buffer for buffer in made.buffers if buffer.planned)
+    assert planned.base in {buffer.id for buffer in made.buffers if buffer.base is None}
+    assert "sum" not in {place.node for place in made.places}
+
+
+def test_an_assign_to_a_view_reaches_what_was_read_before_it(tinygrad: TinyGrad) -> None:
+    asked = graph(
+        stored("a"),
+        alu("old", "neg", "a"),
+        moved("part", "shrink", "a", (2,), ((1, 3),)),
+        alu("new", "abs", "part", shape=(2,)),
+        node("done", "assign", "part", "new", shape=(2,)),
+        results=["old", "done"],
+    )
+    assert "which comes later in the program" in broken(tinygrad.schedule(asked))["assign.C6"]
+
+
+def test_a_buffer_assigned_to_its_own_mirror_is_read_where_it_was_written(tinygrad: TinyGrad) -> None:
+    asked = graph(
+        stored("a"),
+        moved("mirror", "flip", "a", (4,), (0,)),
+        alu("neg", "neg", "a"),
+        node("done", "assign", "mirror", "neg"),
+        results=["done"],
+    )
+    assert "assign.C1" in broken(tinygrad.schedule(asked))
+
+
+def test_a_kernel_of_too_many_points_has_no_body(tinygrad: TinyGrad, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.backends.tinygrad.indices.MOST_POINTS", 3)
+    made = tinygrad.schedule(GRAPHS["elementwise"])
+    (kernel,) = made.items
+    assert isinstance(kernel, Kernel)
+    assert kernel.bodies == ()
+    assert [(access.write, access.map) for access in kernel.accesses] == [(False, None), (True, None)]
+    assert "has no body" in (executable(Facts(made)) or "")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (
+            graph(stored("a"), node("b", "reduce", "a", shape=(), arg=(0,), fold="xor"), results=["b"]),
+            "no reduction xor",
+        ),
+        (graph(stored("a"), alu("b", "mod", "a", "a"), results=["b"]), "Tensor has no mod"),
+        (graph(stored("a", shape=("n",)), results=["a"]), "an extent that is a variable"),
+    ],
+)  # fmt: skip
+def test_what_tensor_has_no_words_for_is_unsupported(tinygrad: TinyGrad, asked: Graph, words: str) -> None:
+    with pytest.raises(Unsupported, match=words):
+        tinygrad.schedule(asked)
+
+
+@pytest.mark.parametrize(
+    ("found", "valid"),
+    [
+        (np.arange(6).reshape(2, 3), None),
+        (np.arange(6).reshape(2, 3).T, None),
+        (np.array([0, 3, 1, 4, 2, 5]), None),
+        (np.array([[-1, 0, 1], [1, 2, 3]]), np.array([[False, True, True], [False, True, True]])),
+        (np.array([[7, 8, 9], [10, 0, 0]]), np.array([[True, True, True], [True, False, False]])),
+    ],
+    ids=["consecutive", "transposed", "split anew", "masked", "a run"],
+)
+def test_a_map_is_found_for_what_has_one(found: np.ndarray, valid: np.ndarray | None) -> None:
+    touched = np.ones(found.shape, bool) if valid is None else valid
+    index_map = fit(found, touched)
+    assert index_map is not None
+    seen, inside = elements(index_map, {})
+    assert (inside == touched).all()
+    assert (seen[touched] == found[touched]).all()
+
+
+def test_no_map_is_made_up() -> None:
+    assert fit(np.array([0, 1, 4, 9]), np.ones(4, bool)) is None
+    assert fit(np.arange(4), np.array([True, False, True, True])) is None
