@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.cases.dtypes import NUMPY, kind
-from conformance.cases.index_map import IndexMap, names, sizes
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.index_map import IndexMap, Values, names, sizes
 from conformance.cases.kernel_body import (
     ARITY,
-    BITWISE,
     COMPARISONS,
     Alu,
     Bitcast,
@@ -23,32 +22,35 @@ from conformance.cases.kernel_body import (
     Reduce,
     Store,
     Symbol,
+    check_kind,
     sources,
 )
-from conformance.cases.schedule import Buffer, Kernel, Schedule
+from conformance.cases.schedule import Buffer, Kernel
 from conformance.cases.schedule_error import ScheduleError
 
 MOST_POINTS: Final = 1 << 26
 """Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
 
 
-def check_map(where: str, index_map: IndexMap, schedule: Schedule) -> None:
-    """Raise ``ScheduleError`` unless the map has a rank, and no more points than can be enumerated."""
+def check_map(where: str, index_map: IndexMap, most: Values) -> None:
+    """Raise ``ScheduleError`` unless the map has a rank, and no more points than can be enumerated.
+
+    ``most`` is the greatest value of each variable.
+    """
     if not index_map:
         raise ScheduleError("form.C8", f"{where}: an index map without a single part")
     for name in sorted(names(index_map)):
-        if name not in schedule.variables:
+        if name not in most:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
-    highest = {name: bounds.high for name, bounds in schedule.variables.items()}
     for affine in index_map:
         rank = len(affine.extents)
         if len(affine.strides) != rank or (affine.mask is not None and len(affine.mask) != rank):
             raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many strides or ranges of the mask")
-        shape = sizes(affine.extents, highest)
+        shape = sizes(affine.extents, most)
         if any(extent < 0 for extent in shape) or math.prod(shape) > MOST_POINTS:
             raise ScheduleError("form.C8", f"{where}: extents {list(affine.extents)} are negative or too large")
         reach = abs(affine.offset) + sum(abs(s) * e for s, e in zip(affine.strides, shape, strict=True))
-        if reach + sum(abs(c) * highest[name] for name, c in affine.variables.items()) >= 1 << 62:
+        if reach + sum(abs(c) * most[name] for name, c in affine.variables.items()) >= 1 << 62:
             raise ScheduleError("form.C8", f"{where}: positions beyond 64 bits")
 
 
@@ -63,14 +65,16 @@ def check_bodies(where: str, item: Kernel, buffers: Mapping[str, Buffer]) -> Non
         dtypes: list[str] = []
         for line, instruction in enumerate(body.instructions):
             place = f"{where}, body {number}, instruction {line}"
-            if any(not 0 <= source < line for source in sources(instruction)):
-                raise ScheduleError("form.C11", f"{place}: it takes {list(sources(instruction))}, not all before it")
+            taken = sources(instruction)
+            if any(not 0 <= each < line or isinstance(body.instructions[each], Store) for each in taken):
+                raise ScheduleError("form.C11", f"{place}: it takes {list(taken)}, not all values before it")
             try:
                 dtypes.append(_dtype(instruction, body, item, dtypes, buffers))
             except ValueError as error:
                 raise ScheduleError("form.C11", f"{place}: {error}") from None
+    values = {binding.name: binding.value for binding in item.variables}
     for number, body in enumerate(item.bodies):
-        if math.prod(sizes(body.extents, {b.name: b.value for b in item.variables})) > MOST_POINTS:
+        if math.prod(sizes(body.extents, values)) > MOST_POINTS:
             raise ScheduleError("form.C8", f"{where}, body {number}: extents {list(body.extents)} are too large")
 
 
@@ -104,8 +108,7 @@ def _dtype(instruction: Instruction, body: Body, item: Kernel, known: list[str],
     elif isinstance(instruction, Reduce):
         _axes(instruction.axes, body)
         found = of[0]
-        if instruction.op in BITWISE and kind(found) not in {"bool", "integer"}:
-            raise ValueError(f"{instruction.op} of {found}: only bool and integers have bits to work on")
+        check_kind(instruction.op, found)
     elif isinstance(instruction, Cast | Bitcast):
         found = instruction.dtype
         if found not in NUMPY:
@@ -139,6 +142,5 @@ def _alu(instruction: Alu, of: list[str]) -> str:
         raise ValueError("the first value of where must be bool")
     if len(set(of)) > 1:
         raise ValueError(f"{op} of {', '.join(of)}: the values must have one dtype; a cast comes before")
-    if op in BITWISE and kind(of[0]) not in {"bool", "integer"}:
-        raise ValueError(f"{op} of {of[0]}: only bool and integers have bits to work on")
+    check_kind(op, of[0])
     return "bool" if op in COMPARISONS else of[0]

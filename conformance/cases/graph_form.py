@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.cases.body_form import MOST_POINTS
-from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
-from conformance.cases.kernel_body import ARITY, BITWISE, COMPARISONS
+from conformance.cases.kernel_body import ARITY, COMPARISONS, check_kind
 from conformance.cases.schedule import Buffer, Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import Tensor
@@ -22,7 +22,7 @@ _SOURCES: Final = {**dict.fromkeys(LEAVES, 0), **dict.fromkeys(MOVEMENT, 1), "as
 )
 
 
-def check_graph(graph: Graph, schedule: Schedule) -> None:
+def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
     """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed."""
     buffers = {buffer.id: buffer for buffer in schedule.buffers}
     _check_calls(graph)
@@ -39,7 +39,7 @@ def check_graph(graph: Graph, schedule: Schedule) -> None:
                     raise ScheduleError("form.C3", f"node {node.id!r}: source {source!r} is no node of its graph")
                 if source not in known:
                     raise ScheduleError("form.C6", f"node {node.id!r}: {_cycle(node.id, source, nodes)}")
-            _check_node(node, [known[source] for source in node.of], schedule, buffers, inner=bool(scope))
+            _check_node(node, [known[source] for source in node.of], schedule, buffers, most, inner=bool(scope))
             if node.op == "assign" and not _storage(node.of[0], known, buffers):
                 raise ScheduleError(
                     "form.C5", f"node {node.id!r}: the target {node.of[0]!r} of an assign is not a view of a buffer"
@@ -93,7 +93,9 @@ def _storage(name: str, known: Mapping[str, Node], buffers: Mapping[str, Buffer]
     return node.op == "buf" and node.arg in buffers
 
 
-def _check_node(node: Node, of: list[Node], schedule: Schedule, buffers: Mapping[str, Buffer], *, inner: bool) -> None:
+def _check_node(
+    node: Node, of: list[Node], schedule: Schedule, buffers: Mapping[str, Buffer], most: Values, *, inner: bool
+) -> None:
     """Raise ``ScheduleError`` unless a node fits its sources, its argument and its shape."""
     where = f"node {node.id!r} ({node.op})"
     if node.dtype not in NUMPY:
@@ -119,7 +121,7 @@ def _check_node(node: Node, of: list[Node], schedule: Schedule, buffers: Mapping
         if node.op == "buf":
             _check_buffer(node, buffers[str(node.arg)])
         _check_dtype(node, of)
-        _check_shape(node, of, schedule)
+        _check_shape(node, of, schedule, most)
     except ValueError as error:
         raise ScheduleError("form.C10", f"{where}: {error}") from None
 
@@ -130,6 +132,8 @@ def _check_arity(node: Node, of: list[Node]) -> None:
     if node.op == "alu" and node.arg not in ARITY:
         raise ValueError(f"{node.arg!r} is no operation; known are {', '.join(ARITY)}")
     wanted = ARITY[str(node.arg)] if node.op == "alu" else _SOURCES.get(node.op)
+    if node.op == "all_reduce" and not of:
+        raise ValueError("it has no sources to reduce")
     if wanted is not None and len(of) != wanted:
         raise ValueError(f"it has {len(of)} sources, and should have {wanted}")
 
@@ -152,7 +156,7 @@ def _check_argument(node: Node, schedule: Schedule) -> None:
         raise ValueError(f"{node.fold!r} is no fold; known are {', '.join(FOLDS)}")
     if node.op == "copy" and not (arg is None or isinstance(arg, bool)):
         raise ValueError("its argument says whether it is forced")
-    if node.op == "param" and not isinstance(arg, int):
+    if node.op == "param" and not (isinstance(arg, int) and arg >= 0):
         raise ValueError(f"{arg!r} is no number of a parameter")
     if node.op in {"pad", "shrink"}:
         if not (isinstance(arg, tuple) and len(arg) == rank and all(isinstance(pair, tuple) for pair in arg)):
@@ -178,22 +182,19 @@ def _check_dtype(node: Node, of: list[Node]) -> None:
         raise ValueError("the first source of where must be bool")
     if len(set(dtypes)) > 1:
         raise ValueError(f"its sources have the dtypes {', '.join(dtypes)}")
-    operation = node.arg if node.op == "alu" else node.fold
-    if operation in BITWISE and kind(dtypes[0]) not in {"bool", "integer"}:
-        raise ValueError(f"{operation} of {dtypes[0]}: only bool and integers have bits to work on")
+    check_kind(str(node.arg) if node.op == "alu" else node.fold, dtypes[0])
     right = "bool" if node.op == "alu" and node.arg in COMPARISONS else dtypes[0]
     if node.dtype != right:
         raise ValueError(f"its dtype is {node.dtype}, and should be {right}")
 
 
-def _check_shape(node: Node, of: list[Node], schedule: Schedule) -> None:
+def _check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -> None:
     lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
-    highest = {name: bounds.high for name, bounds in schedule.variables.items()}
-    if math.prod(sizes(node.shape, highest)) > MOST_POINTS:
+    if math.prod(sizes(node.shape, most)) > MOST_POINTS:
         raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements")
     if not of or node.op == "call":
         return
-    for values in (lowest, highest):
+    for values in (lowest, most):
         given = [sizes(source.shape, values) for source in of]
         if len(set(given)) > 1:
             raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")

@@ -10,6 +10,7 @@ from typing import Final
 from conformance.cases.body_form import check_bodies, check_map
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph_form import check_graph
+from conformance.cases.index_map import Values
 from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.cases.schedule_error import ScheduleError
 
@@ -22,22 +23,23 @@ def validate_schedule(schedule: Schedule) -> None:
     for name, bounds in schedule.variables.items():
         if not 0 <= bounds.low <= bounds.high < MOST_BYTES:
             raise ScheduleError("form.C8", f"variable {name!r}: {bounds.low} to {bounds.high} is no range of sizes")
+    most = _greatest(schedule)
     buffers = _buffers(schedule)
     known: dict[str, Item] = {}
     later = _ids(schedule)
     for item in schedule.items:
         _check_order(item, known, later)
-        _check_item(item, schedule, buffers)
+        _check_item(item, schedule, buffers, most)
         if isinstance(item, Collective):
             for part in item.parts:
                 _check_order(part, known, later)
-                _check_item(part, schedule, buffers, owner=item)
+                _check_item(part, schedule, buffers, most, item)
                 known[part.id] = part
         known[item.id] = item
     _check_waits(schedule)
     if schedule.graph is not None:
-        check_graph(schedule.graph, schedule)
-    _check_references(schedule, buffers)
+        check_graph(schedule.graph, schedule, most)
+    _check_references(schedule, buffers, most)
 
 
 def _buffers(schedule: Schedule) -> dict[str, Buffer]:
@@ -82,6 +84,18 @@ def _check_base(buffer: Buffer, buffers: dict[str, Buffer]) -> None:
             )
 
 
+def _greatest(schedule: Schedule) -> Values:
+    """Return the greatest value of each variable: of those it may have, and of those it is bound to."""
+    found = {name: bounds.high for name, bounds in schedule.variables.items()}
+    for item in schedule.items:
+        for each in item.parts if isinstance(item, Collective) else (item,):
+            for binding in each.variables if isinstance(each, Kernel) else ():
+                if not 0 <= binding.value < MOST_BYTES:
+                    raise ScheduleError("form.C8", f"item {each.id!r}: {binding.value} is no size for {binding.name!r}")
+                found[binding.name] = max(found.get(binding.name, 0), binding.value)
+    return found
+
+
 def _ids(schedule: Schedule) -> dict[str, tuple[str, ...] | None]:
     """Return what every item is ``after``, parts included."""
     found: dict[str, tuple[str, ...] | None] = {}
@@ -108,10 +122,12 @@ def _check_order(item: Item, known: dict[str, Item], later: dict[str, tuple[str,
             raise ScheduleError("form.C6", f"item {item.id!r}: it is after {name!r}, {what}")
 
 
-def _check_item(item: Item, schedule: Schedule, buffers: dict[str, Buffer], owner: Collective | None = None) -> None:
+def _check_item(
+    item: Item, schedule: Schedule, buffers: dict[str, Buffer], most: Values, owner: Collective | None = None
+) -> None:
     where = f"item {item.id!r}"
     for number, access in enumerate(accesses(item)):
-        _check_access(f"{where}, access {number}", access, buffers, schedule)
+        _check_access(f"{where}, access {number}", access, buffers, most)
     if isinstance(item, Kernel):
         _check_kernel(where, item, schedule, buffers, owner)
     elif isinstance(item, Collective):
@@ -125,14 +141,14 @@ def _check_item(item: Item, schedule: Schedule, buffers: dict[str, Buffer], owne
         raise ScheduleError("form.C9", f"{where}: a part of {owner.id!r} is started with the whole, by no own handle")
 
 
-def _check_access(where: str, access: Access, buffers: dict[str, Buffer], schedule: Schedule) -> None:
+def _check_access(where: str, access: Access, buffers: dict[str, Buffer], most: Values) -> None:
     if access.buffer not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {access.buffer!r} is not declared")
     buffer = buffers[access.buffer]
     if access.map is not None and access.ranges is not None:
         raise ScheduleError("form.C8", f"{where}: it has both a map and byte ranges; one says it all")
     if access.map is not None:
-        check_map(where, access.map, schedule)
+        check_map(where, access.map, most)
     for start, stop in access.ranges or ():
         if not 0 <= start <= stop <= buffer.size:
             raise ScheduleError(
@@ -201,13 +217,9 @@ def _check_waits(schedule: Schedule) -> None:
             started.add(item.handle)
 
 
-def _check_references(schedule: Schedule, buffers: dict[str, Buffer]) -> None:
+def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Values) -> None:
     """Check what items and places say of the graph."""
-    if schedule.graph is None:
-        if schedule.places:
-            raise ScheduleError("form.C3", f"place of {schedule.places[0].node!r}: there is no graph it is a node of")
-        return
-    nodes = {node.id for node in schedule.graph.nodes}
+    nodes = {node.id for node in schedule.graph.nodes} if schedule.graph is not None else set()
     for item in schedule.items:
         for each in (item, *(item.parts if isinstance(item, Collective) else ())):
             stored = [access.node for access in accesses(each) if access.node is not None]
@@ -220,4 +232,4 @@ def _check_references(schedule: Schedule, buffers: dict[str, Buffer]) -> None:
         if place.buffer not in buffers:
             raise ScheduleError("form.C2", f"place of {place.node!r}: buffer {place.buffer!r} is not declared")
         if place.map is not None:
-            check_map(f"place of {place.node!r}", place.map, schedule)
+            check_map(f"place of {place.node!r}", place.map, most)

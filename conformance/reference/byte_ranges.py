@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conformance.cases.index_map import Indices, merged
+from conformance.cases.index_map import Indices, distinct, merged
 
 NOTHING: Final[Indices] = np.zeros((0, 2), np.int64)
 
@@ -14,11 +15,6 @@ NOTHING: Final[Indices] = np.zeros((0, 2), np.int64)
 def joined(first: Indices, second: Indices) -> Indices:
     """Return the numbers in either."""
     return merged(np.concatenate([first, second])) if len(first) and len(second) else second if len(second) else first
-
-
-def common(first: Indices, second: Indices) -> Indices:
-    """Return the numbers in both."""
-    return without(first, without(first, second))
 
 
 def size(ranges: Indices) -> int:
@@ -35,17 +31,26 @@ def overlap(first: Indices, second: Indices) -> bool:
     return bool(np.any(second[at[inside], 0] < first[inside, 1]))
 
 
+def common(first: Indices, second: Indices) -> Indices:
+    """Return the numbers in both."""
+    pieces = _pieces(first, second)
+    return merged(pieces[_within(pieces, first) & _within(pieces, second)])
+
+
 def without(ranges: Indices, taken: Indices) -> Indices:
-    """Return what is left of ``ranges`` without those of ``taken``; both sorted and disjoint."""
-    left = []
-    for first, stop in ranges:
-        start = first
-        at = int(np.searchsorted(taken[:, 1], start, side="right")) if len(taken) else 0
-        while at < len(taken) and taken[at, 0] < stop:
-            if taken[at, 0] > start:
-                left.append((start, taken[at, 0]))
-            start = max(start, taken[at, 1])
-            at += 1
-        if start < stop:
-            left.append((start, stop))
-    return np.array(left, np.int64).reshape(-1, 2)
+    """Return the numbers of ``ranges`` that are not in ``taken``."""
+    pieces = _pieces(ranges, taken)
+    return merged(pieces[_within(pieces, ranges) & ~_within(pieces, taken)])
+
+
+def _pieces(first: Indices, second: Indices) -> Indices:
+    """Return the ranges between all ends, of which each is in a set as a whole or not at all."""
+    ends = distinct(np.concatenate([first.reshape(-1), second.reshape(-1)]))
+    return np.stack([ends[:-1], ends[1:]], axis=-1)
+
+
+def _within(pieces: Indices, ranges: Indices) -> NDArray[np.bool_]:
+    at = np.searchsorted(ranges[:, 0], pieces[:, 0], side="right") - 1
+    found = at >= 0
+    found[found] = pieces[found, 0] < ranges[at[found], 1]
+    return found

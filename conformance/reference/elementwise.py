@@ -65,6 +65,7 @@ def identity(op: str, dtype: np.dtype[Any]) -> Any:
 def _divide(left: Array, right: Array) -> Array:
     if kind(logical(left.dtype)) != "integer":
         return np.asarray(np.divide(left, right))
+    right = np.where(right == 0, np.ones((), right.dtype), right)
     quotient = np.floor_divide(left, right)
     uneven = np.not_equal(left, quotient * right)
     return np.asarray(quotient + (uneven & (np.less(left, 0) != np.less(right, 0))).astype(left.dtype))

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
-from conformance.cases.index_map import Indices, Values, merged, runs, sizes
+from conformance.cases.index_map import Indices, Values, distinct, merged, runs, sizes
 from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule, Wait, accesses, leaves
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.graph_movement import Stored, moved, stored_in
@@ -191,7 +191,7 @@ class Facts:
         stored = self.stored[node]
         root, offset = self.root(stored.buffer)
         width = NUMPY[self.buffers[stored.buffer].dtype].itemsize
-        starts = np.unique(stored.at[stored.at >= 0]) * width + offset
+        starts = distinct(stored.at[stored.at >= 0]) * width + offset
         return root, merged(np.stack([starts, starts + width], axis=-1))
 
     @cached_property

@@ -113,6 +113,11 @@ def forward(document: Any) -> None:
         (lambda d: d["graph"]["nodes"][1].update(shape=[1 << 40]), "form.C10", "node '1' (const): shape [10995"),
         (lambda d: d["graph"]["nodes"][2].update(shape=[5]), "form.C10", "node 'b' (alu): its shape is [5]"),
         (lambda d: d["items"][0]["bodies"][0]["instructions"][2].update(of=[0, 7]), "form.C11", "instruction 2: it"),
+        (lambda d: d["items"][0]["bodies"][0]["instructions"][2].update(op="shl"), "form.C11", "shl of float32: it"),
+        (lambda d: d["graph"]["nodes"][2].update(arg="xor"), "form.C10", "xor of float32: it takes bool and integer"),
+        (lambda d: [d.pop("graph"), d.pop("places")], "form.C3", "item 'add': 'b' is no node of the graph"),
+        (lambda d: d["items"][0]["bodies"][0]["instructions"].append({"do": "store", "access": 1, "of": 3}), "form.C11",
+         "it takes [3], not all values before it"),
         (lambda d: d["items"][0]["bodies"][0].update(extents=[2]), "form.C11", "access 0 is not over the extents [2]"),
     ],
 )  # fmt: skip

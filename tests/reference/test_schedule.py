@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.cases.graph import Function
 from conformance.cases.index_map import merged
+from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES
 from conformance.cases.schedule import Bounds, Collective, Schedule
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
@@ -211,3 +212,12 @@ def test_parts_of_elements_are_seen_to_cross() -> None:
     facts = Facts(schedule((*given("a"), view), [item]))
     read, written = facts.touches[0]
     assert crossing(facts, 0, read, written) == 3
+
+
+@pytest.mark.parametrize("dtype", NUMPY)
+def test_what_an_operation_takes_it_computes_in_the_same_dtype(dtype: str) -> None:
+    values = np.array([1, 1, 0, 1]).astype(NUMPY[dtype])
+    for op, arity in ARITY.items():
+        if kind(dtype) in TAKES.get(op, {kind(dtype)}):
+            of = [np.array([True, False, True, True]), values, values] if op == "where" else [values] * arity
+            assert apply(op, of).dtype == (np.bool_ if op in COMPARISONS else NUMPY[dtype]), op

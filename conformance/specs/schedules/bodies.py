@@ -6,11 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
-
 from conformance.cases.body_form import dtypes_of
 from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import runs, sizes
+from conformance.cases.index_map import distinct, runs, sizes
 from conformance.cases.kernel_body import Body, Index, Load, Reduce, Store, sources
 from conformance.cases.schedule import Kernel, accesses
 from conformance.judging.schedule_clause import ScheduleClause
@@ -116,7 +114,7 @@ def one_point_each(facts: Facts) -> str | None:
                 moving = moving_axes(found, valid)
                 part = tuple(slice(None) if a in moving else slice(0, 1) for a in range(found.ndim))
                 places = found[part][valid[part]]
-                if len(np.unique(places)) != math.prod(places.shape):
+                if len(distinct(places)) != math.prod(places.shape):
                     return f"{facts.name(number)} writes an element of {access.buffer!r} at two points"
     for number, each_leaf in enumerate(facts.leaves):
         written = [touch for touch in facts.touches[number] if touch.write and isinstance(each_leaf, Kernel)]

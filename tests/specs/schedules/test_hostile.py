@@ -1,0 +1,52 @@
+"""A damaged schedule file is refused by a named error, or it is judged; nothing else happens."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_codec import parse, text
+from conformance.cases.schedule_error import ScheduleError
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.violations import violations
+
+WORDS = ["a", "y", "d1", "float32", "int8", "n", "h", "assign", "reduce", "buf", "copy", "pad", "call", "shl", "min"]
+NUMBERS = [0, 1, -1, 2, 4, 10**6, 2**40, 2**62, -(2**62)]
+
+
+def places(document: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every container of a document with each of its keys."""
+    keys = list(document) if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    for key in keys:
+        yield document, key
+        yield from places(document[key])
+
+
+def damage(document: Any, source: random.Random) -> None:
+    container, key = source.choice(list(places(document)))
+    value = container[key]
+    if source.random() < 0.2:
+        del container[key]
+    elif isinstance(value, list):
+        container[key] = source.choice([[], value + value, value[::-1], value[:1]])
+    else:
+        container[key] = source.choice(WORDS if isinstance(value, str) else NUMBERS)
+
+
+def test_a_damaged_schedule_is_refused_or_judged() -> None:
+    made = [made for made in (each.make() for each in violations()) if isinstance(made, Schedule)]
+    documents, source, seen = [text(each) for each in made], random.Random(0), Counter[str]()
+    for _ in range(1500):
+        document = json.loads(source.choice(documents))
+        damage(document, source)
+        try:
+            found = judge(parse(json.dumps(document).encode()))
+            seen["judged"] += len(found) > 80
+        except ScheduleError as error:
+            seen[error.clause] += 1
+    assert len(seen) > 10, seen
+    assert seen["judged"] > 50, seen
