@@ -6,7 +6,8 @@ to be wrong (a root, a rank or a count out of range, an operation that a datatyp
 
 Everything is limited to what can be said in MPI at all: ranks that differ in dtype or shape run erroneous programs;
 groups are the colours of ``MPI_Comm_split``, so every rank is in one; and negative numbers stand for ``MPI_PROC_NULL``
-and its like where a source or destination is asked for.
+and its like where a source or destination is asked for. Of the bits of reductions nothing is guaranteed: that the same
+call gives the same result again is "strongly recommended", and no more.
 """
 
 from __future__ import annotations
