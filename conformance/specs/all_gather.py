@@ -40,6 +40,7 @@ OP = Op(
     aliases={
         "jax": ("lax.all_gather",),
         "torch": ("distributed.all_gather_into_tensor", "distributed.all_gather", "distributed.all_gather_coalesced"),
+        "mpi": ("MPI_Allgather",),
     },
     examples=(
         Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),

@@ -49,6 +49,7 @@ OP = Op(
     aliases={
         "jax": ("lax.psum", "lax.pmean", "lax.pmax", "lax.pmin"),
         "torch": ("distributed.all_reduce", "_functional_collectives.all_reduce", "distributed.all_reduce_coalesced"),
+        "mpi": ("MPI_Allreduce",),
     },
     examples=(
         Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [6, 6, 6, 6]),

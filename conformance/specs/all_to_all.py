@@ -66,6 +66,7 @@ OP = Op(
     aliases={
         "jax": ("lax.all_to_all", "lax.pswapaxes"),
         "torch": ("distributed.all_to_all_single", "distributed.all_to_all", "ops._dtensor.shard_dim_alltoall"),
+        "mpi": ("MPI_Alltoall",),
     },
     examples=(
         Example(

@@ -82,7 +82,10 @@ OP = Op(
             "all_to_all_uneven.C6", "Split sizes that do not add up to the rows of the block are rejected.", "002"
         ),
     ),
-    aliases={"torch": ("distributed.all_to_all_single", "_functional_collectives.all_to_all_single")},
+    aliases={
+        "torch": ("distributed.all_to_all_single", "_functional_collectives.all_to_all_single"),
+        "mpi": ("MPI_Alltoallv",),
+    },
     examples=(
         Example(
             "002",

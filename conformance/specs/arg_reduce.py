@@ -48,6 +48,6 @@ OP = Op(
         ),
         rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
     ),
-    aliases={"jax": ("lax.pargmax", "lax.pargmin")},
+    aliases={"jax": ("lax.pargmax", "lax.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
     examples=(Example("001", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
 )

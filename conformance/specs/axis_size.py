@@ -23,6 +23,6 @@ OP = Op(
     domain=programs(),
     shares=WITHOUT_OPERANDS,
     clauses=(value("axis_size.C1", "The result is the size of the rank's own group, an int32 of rank 0.", "001"),),
-    aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",)},
+    aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",), "mpi": ("MPI_Comm_size",)},
     examples=(Example("001", "int32", {}, (), [4, 4, 4, 4], groups=((0, 1, 2, 3),)),),
 )

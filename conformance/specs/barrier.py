@@ -24,5 +24,5 @@ OP = Op(
     shares=WITHOUT_OPERANDS,
     clauses=(value("barrier.C1", "A barrier ends, and has no result.", "002"),),
     no_example="A barrier has no result to print.",
-    aliases={"torch": ("distributed.barrier",)},
+    aliases={"torch": ("distributed.barrier",), "mpi": ("MPI_Barrier",)},
 )

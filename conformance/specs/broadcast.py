@@ -36,6 +36,10 @@ OP = Op(
         ),
         rejection("broadcast.C3", "A root that some group does not have is rejected.", "001"),
     ),
-    aliases={"jax": ("lax.pbroadcast",), "torch": ("distributed.broadcast", "_functional_collectives.broadcast")},
+    aliases={
+        "jax": ("lax.pbroadcast",),
+        "torch": ("distributed.broadcast", "_functional_collectives.broadcast"),
+        "mpi": ("MPI_Bcast",),
+    },
     examples=(Example("001", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
 )

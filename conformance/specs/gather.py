@@ -41,6 +41,6 @@ OP = Op(
         rejection("gather.C6", "An axis the result does not have is rejected.", "002"),
         value("gather.C7", "A negative axis counts from the end of the result's axes.", "002", has("axis", "negative")),
     ),
-    aliases={"torch": ("distributed.gather",)},
+    aliases={"torch": ("distributed.gather",), "mpi": ("MPI_Gather",)},
     examples=(Example("002", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),),
 )

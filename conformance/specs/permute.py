@@ -60,7 +60,7 @@ OP = Op(
             lambda s: any(source == destination for source, destination in pairs_of(s)),
         ),
     ),
-    aliases={"jax": ("lax.ppermute",), "torch": ("distributed.batch_isend_irecv",)},
+    aliases={"jax": ("lax.ppermute",), "torch": ("distributed.batch_isend_irecv",), "mpi": ("MPI_Sendrecv",)},
     examples=(
         Example("001", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
         Example("001", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),

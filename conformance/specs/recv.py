@@ -49,5 +49,5 @@ OP = Op(
         ),
     ),
     no_example="The sources print no recv; permute has the same results.",
-    aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",)},
+    aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",), "mpi": ("MPI_Irecv",)},
 )

@@ -34,6 +34,6 @@ OP = Op(
         ),
         rejection("reduce.C3", "A root that some group does not have is rejected.", "002"),
     ),
-    aliases={"torch": ("distributed.reduce",)},
+    aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
     examples=(Example("002", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
 )

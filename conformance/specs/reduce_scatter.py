@@ -46,6 +46,7 @@ OP = Op(
     aliases={
         "jax": ("lax.psum_scatter",),
         "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter"),
+        "mpi": ("MPI_Reduce_scatter_block",),
     },
     examples=(
         Example("001", "int32", {"op": "sum", "axis": 0, "tiled": False}, FOUR, [24, 28, 32, 36]),

@@ -40,6 +40,6 @@ OP = Op(
         rejection("scatter.C8", "Tiled, an extent the group size does not divide is rejected.", "002"),
         rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "002"),
     ),
-    aliases={"torch": ("distributed.scatter",)},
+    aliases={"torch": ("distributed.scatter",), "mpi": ("MPI_Scatter",)},
     examples=(Example("002", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),
 )

@@ -38,5 +38,5 @@ OP = Op(
     shares=COLLECTIVE + PAIRS,
     clauses=(value("send.C1", "A send whose token nobody takes is legal and changes nothing.", "001"),),
     no_example="The sources print no send; its token is no value.",
-    aliases={"jax": ("lax.psend",), "torch": ("distributed.isend",)},
+    aliases={"jax": ("lax.psend",), "torch": ("distributed.isend",), "mpi": ("MPI_Isend",)},
 )
