@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,20 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor import to_array
 from conformance.judging.classes import CLASSES, Class, classes_of, closest
 from conformance.judging.clause import Subject
+from conformance.judging.column import Column, column
 from conformance.judging.compare import Difference, answered, differences, unequal
-from conformance.reference.reductions import ARITHMETIC, Terms
+from conformance.judging.contributions import Folded, apart
+from conformance.reference.reductions import ARITHMETIC
+
+NOT_FOLDED: Final = Folded("", 1.0, [])
+
+
+class Element(NamedTuple):
+    """An element of a result: its terms, the value seen, and the classes it is of."""
+
+    terms: Column
+    value: Array
+    classes: frozenset[Class]
 
 
 def admissible(subject: Subject, seen: Observation) -> str | None:
@@ -25,8 +38,7 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     if problem:
         return problem
     for one in differences(subject, seen):
-        terms = _terms(subject, one)
-        if terms is None or not all(_found(subject, terms, one, unequal(one.expected, one.tensor, any_nan=True))):
+        if not all(found is not None and found.classes for found in elements(subject, one)):
             return one.problem
     return None
 
@@ -37,50 +49,38 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     Where no class has them all, it is the weakest one that some element needs. Nothing is said of results that are no
     reductions of floats.
     """
-    if not subject.legal or not rounds(subject) or subject.unsettled:
+    if not subject.columns or subject.unsettled:
         return ()
     common, needed = set(CLASSES), CLASSES[0]
     for one in differences(subject, seen):
-        terms = _terms(subject, one)
-        if terms is None:
-            return ()
-        different = unequal(one.expected, one.tensor, any_nan=True)
-        for at in (different, ~different):
-            for found in _found(subject, terms, one, at):
-                common &= found
-                needed = max(needed, closest(found) or needed, key=CLASSES.index)
+        for found in (*elements(subject, one), *elements(subject, one, equal=True)):
+            if found is None:
+                return ()
+            common &= found.classes
+            needed = max(needed, closest(found.classes) or needed, key=CLASSES.index)
     if needed == "exact":
         return ("exact",)
     return tuple(name for name in CLASSES if name in common) or (needed,)
 
 
-def rounds(subject: Subject) -> bool:
-    """Return whether the step computes with floats or complex numbers."""
-    return subject.step.attrs.get("op") in ARITHMETIC and any(
-        kind(operand.blocks[0].dtype) in ("float", "complex") for operand in subject.case.inputs.values()
-    )
+def elements(subject: Subject, one: Difference, *, equal: bool = False) -> Iterator[Element | None]:
+    """Yield the elements of a block that differ from the reference's, or are ``equal``; parts apart where sums are.
 
-
-def _terms(subject: Subject, one: Difference) -> Terms | None:
-    """Return what a block is folded from, where it is floats of the terms' own dtype, else ``None``."""
+    Where nothing is known of their terms, yield ``None``.
+    """
     fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
-    if not fits or not rounds(subject) or kind(one.tensor.dtype) not in ("float", "complex"):
-        return None
-    terms = subject.terms.get(one.name, [None] * (one.rank + 1))[one.rank]
-    return terms if terms is not None and terms[0].dtype == one.expected.dtype else None
-
-
-def _found(subject: Subject, terms: Terms, one: Difference, at: Array) -> Iterator[frozenset[Class]]:
-    """Yield the classes of each element in question, of parts apart where they are computed apart."""
-    op, factor = str(subject.step.attrs["op"]), float(subject.step.attrs.get("factor", 1.0))  # type: ignore[arg-type]
+    op, factor, ranks = subject.folded.get(one.name, NOT_FOLDED)
+    terms = ranks[one.rank] if ranks and fits and op in ARITHMETIC else None
+    if terms is None or terms[0].dtype != one.expected.dtype or kind(one.tensor.dtype) not in ("float", "complex"):
+        yield None
+        return
+    different = unequal(one.expected, one.tensor, any_nan=True)
+    at = ~different if equal else different
     columns = np.stack([block.reshape(-1)[at] for block in terms], axis=1)
-    sides = [columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at]]
-    if op != "product" and columns.dtype.kind == "c":
-        half = columns.real.dtype
-        sides = [np.ascontiguousarray(side).view(half) for side in sides]
-        sides[0] = np.concatenate([sides[0][:, 0::2], sides[0][:, 1::2]])
-        sides[1:] = [np.concatenate([side[0::2], side[1::2]]) for side in sides[1:]]
+    sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
     dtype = logical(sides[0].dtype)
-    for content, right, value in zip(*sides, strict=True):
-        same = right.tobytes() == value.tobytes() or bool(np.isnan(right) and np.isnan(value))
-        yield classes_of(dtype, op, factor, content.tobytes(), value.tobytes(), exact=same)
+    for i in range(len(sides[0])):
+        content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
+        exact = right.tobytes() == value.tobytes() or bool(np.isnan(right[0]) and np.isnan(value[0]))
+        found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact)
+        yield Element(column(dtype, op, factor, content), value, found)

@@ -121,7 +121,7 @@ def _parts(terms: Column, value: Array) -> tuple[Real, Real]:
     """Return the parts of the value; NaN of a format without infinities is the overflow that it stands for."""
     ((real, imaginary),) = parts_of(value)
     if terms.dtype == "float8_e4m3fn" and isinstance(real, float):
-        real = math.copysign(math.inf, terms.exact[0])
+        real = math.inf if terms.exact[0] > 0 else -math.inf
     return real, imaginary
 
 

@@ -13,10 +13,11 @@ from conformance.cases.features import Features, features
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
-from conformance.judging.contributions import contributions
+from conformance.judging.arithmetic import arithmetic
+from conformance.judging.column import Column
+from conformance.judging.contributions import Folded, contributions, unlike_columns
 from conformance.judging.order import order_shows
 from conformance.judging.relations import Elements, elements
-from conformance.reference.reductions import Terms
 from conformance.reference.rejected import Rejected
 
 Requirement = Literal["must", "should", "may"]
@@ -38,9 +39,14 @@ class Subject:
         return features(self.case)
 
     @cached_property
-    def terms(self) -> dict[str, list[Terms | None]]:
-        """Return what every element of the last step's results is folded from, where the step folds."""
+    def folded(self) -> dict[str, Folded]:
+        """Return what the elements of results are folded from that are folded from inputs."""
         return contributions(self.case)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the different columns of terms that a legal reduction of floats folds; see ``judging.column``."""
+        return unlike_columns(self.folded.values()) if self.legal else ()
 
     @property
     def legal(self) -> bool:
@@ -65,7 +71,8 @@ class Subject:
     @property
     def unsettled(self) -> bool:
         """Return whether several values are right and nothing says which: only laws between results speak of them."""
-        return self.order_shows and not self.terms
+        made = arithmetic(self.case.program).intersection(self.case.program.results)
+        return self.order_shows and not made <= self.folded.keys()
 
     @cached_property
     def elements(self) -> Elements:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.program import rank_groups
-from conformance.reference.reductions import Terms
+from conformance.cases.dtypes import Array, kind, logical
+from conformance.cases.program import EFFECTS, rank_groups
+from conformance.judging.column import Column, column
+from conformance.reference.reductions import ARITHMETIC, Terms
 from conformance.reference.spmd import OPERATIONS, check_step
 
 
@@ -21,20 +25,51 @@ FOLDING: Final = _folding()
 """The operations that fold: every reference module that says, in a function ``terms``, what it folds."""
 
 
-def contributions(case: Case) -> dict[str, list[Terms | None]]:
-    """Return, for each result that is folded from inputs, what is folded on each rank; ``None`` where nothing is.
+class Folded(NamedTuple):
+    """How a result is made: by which reduction, with which factor, and from what on each rank that has it."""
 
-    The program must be legal. Nothing is said of programs that do more than fold once, and wait for it.
+    op: str
+    factor: float
+    ranks: list[Terms | None]
+
+
+def contributions(case: Case) -> dict[str, Folded]:
+    """Return how each result is folded that is folded from inputs of the program, which must be legal.
+
+    Nothing is said of other results, nor where something is written over.
     """
-    step, *rest = case.program.steps
-    if step.op not in FOLDING or not step.axes or step.into or any(other.op != "done" for other in rest):
+    if any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
         return {}
-    attrs = {name: value for name, value in check_step(step).items() if name not in ("op", "factor")}
-    groups, blocks = rank_groups(case.program.mesh, step.axes, step.groups), case.blocks()
-    found = {
-        output: FOLDING[step.op](blocks[name], **attrs, groups=groups)
-        for name, output in zip(step.inputs, step.outputs, strict=True)
-    }
-    for other in rest:
-        found |= {new: found[old] for old, new in zip(other.inputs, other.outputs, strict=True) if old in found}
+    found: dict[str, Folded] = {}
+    blocks = case.blocks()
+    for step in case.program.steps:
+        if step.op == "done":
+            found |= {new: found[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in found}
+        if step.op not in FOLDING or step.idle:
+            continue
+        attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
+        how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
+        op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]
+        for name, output in zip(step.inputs, step.outputs, strict=True):
+            if name in blocks:
+                found[output] = Folded(op, factor, FOLDING[step.op](blocks[name], **how, groups=groups))
     return {name: found[name] for name in case.program.results if name in found}
+
+
+def apart(op: str, columns: Array) -> Array:
+    """Return elements, or rows of terms, as ``op`` computes with them: of complex sums real parts, then the rest."""
+    if op == "product" or columns.dtype.kind != "c":
+        return columns
+    return np.concatenate([columns.real, columns.imag])
+
+
+def unlike_columns(results: Iterable[Folded]) -> tuple[Column, ...]:
+    """Return the different columns of floats among the elements of results that are computed with."""
+    found: dict[tuple[str, str, float, bytes], None] = {}
+    for op, factor, ranks in results:
+        for shared in {id(each): each for each in ranks if each and op in ARITHMETIC}.values():
+            rows = apart(op, np.stack([block.reshape(-1) for block in shared], axis=1))
+            dtype = logical(rows.dtype)
+            if kind(dtype) in ("float", "complex"):
+                found |= dict.fromkeys((dtype, op, factor, row.tobytes()) for row in rows)
+    return tuple(column(*each) for each in found)

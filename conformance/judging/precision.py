@@ -52,7 +52,7 @@ class Precision:
             return number
         quantum = self.quantum(number)
         found = round(number / quantum) * quantum
-        return found if abs(found) <= self.greatest else math.copysign(math.inf, number)
+        return found if abs(found) <= self.greatest else (math.inf if number > 0 else -math.inf)
 
     def holds(self, number: Fraction) -> bool:
         """Return whether ``number`` is one of the format's."""

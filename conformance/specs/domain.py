@@ -147,6 +147,10 @@ class Draft:
         behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
         return (*shape, 2) if behind else (2, *shape)
 
+    def blocks(self, dtype: str, values: str, shape: Shape) -> list[Array]:
+        """Draw the data of one operand, a block a rank, from a pool of ``specs.pools``."""
+        return tiled(self.draw(_pools(dtype, values)), shape, self.world)
+
     def program(
         self, op: str, inputs: Mapping[str, Operand], outputs: tuple[str, ...], attrs: Mapping[str, Attr]
     ) -> Case:
@@ -160,7 +164,7 @@ class Draft:
         if second and values == "any":
             dtype = self.draw(_DTYPE)
         layouts = self.draw(_layouts(self.world))
-        arrays = tiled(self.draw(_pools(dtype, values)), shape, self.world)
+        arrays = self.blocks(dtype, values, shape)
         odd = "none" if alike or self.world == 1 else self.draw(_ODD)
         if odd == "dtype":
             arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])

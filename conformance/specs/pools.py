@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.specs.sensitive import sensitive
 
 SUM: Final = {
     "float8_e5m2": (0.0, 1.0, -1.0),
@@ -51,10 +52,13 @@ ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5)
 def pool(dtype: str, values: str) -> Array:
     """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``.
 
-    ``local`` is for sums and products of up to 200 values, ``with_nan`` and ``with_zeros`` for max and min.
+    ``local`` is for sums and products of up to 200 values, ``with_nan`` and ``with_zeros`` for max and min, and what
+    begins with ``sum`` or ``product`` and goes on is a family of ``specs.sensitive``.
     """
     numpy = NUMPY[dtype]
     family = kind(dtype)
+    if " " in values:
+        return sensitive(dtype, values)
     if family == "bool":
         return np.array([False, True])
     if family == "integer":

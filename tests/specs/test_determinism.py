@@ -90,7 +90,7 @@ def test_where_every_order_gives_one_value_the_laws_are_silent_and_the_value_is_
     seen = judged(sums(([[1], [2], [3]],), ([[1], [2], [3]],)), Reference())
     assert "all_reduce.C1" in seen.clauses
     assert not any(name.startswith("determinism") for name in seen.clauses)
-    assert "all_reduce.C1" not in judged(AGAIN, Reference()).clauses
+    assert {"numerics.C1", "determinism.C8"} <= judged(AGAIN, Reference()).clauses.keys()
 
 
 def test_any_nan_is_as_good_as_another() -> None:

@@ -21,7 +21,7 @@ from conformance.reference.reduce_scatter import reduce_scatter
 from conformance.reference.reductions import ORDER, fold
 
 
-class _Folds(Reference, ABC):
+class Folds(Reference, ABC):
     """A reference that folds the blocks of a group its own way, where the oracle accepts them."""
 
     ops = ("all_reduce", "reduce", "reduce_scatter")
@@ -52,7 +52,7 @@ class _Folds(Reference, ABC):
         return out
 
 
-class SumForgetsTheLast(_Folds):
+class SumForgetsTheLast(Folds):
     """A loop over the peers ends one too early."""
 
     breaks = "reduction.C1"
@@ -61,7 +61,7 @@ class SumForgetsTheLast(_Folds):
         return fold(blocks[:-1] or blocks, op, factor) if op == "sum" else fold(blocks, op, factor)
 
 
-class SumInBfloat16(_Folds):
+class SumInBfloat16(Folds):
     """jax#27496: the reduction is placed before the cast to the wider type, so it runs in the narrow one."""
 
     breaks = "reduction.C1"
@@ -73,7 +73,7 @@ class SumInBfloat16(_Folds):
         return fold([block.astype(ml_dtypes.bfloat16) for block in blocks], op).astype(np.float32)
 
 
-class SumOfFloat64InFloat32(_Folds):
+class SumOfFloat64InFloat32(Folds):
     """Double precision is switched off by default, and the result is widened to look as if it were not."""
 
     breaks = "reduction.C1"
@@ -88,7 +88,7 @@ THEIRS: Final = {"sum": "sum", "product": "max", "min": "min", "max": "sum"}
 """The reduction that another library's enumeration has at the same place (its mean shown as the sum it starts with)."""
 
 
-class AnotherEnumeration(_Folds):
+class AnotherEnumeration(Folds):
     """MS-AMP#38: the number of a reduction is handed to a library that numbers them in another order."""
 
     breaks = "reduction.C2"
@@ -99,7 +99,7 @@ class AnotherEnumeration(_Folds):
         return fold(blocks, theirs, factor)
 
 
-class MaxAdds(_Folds):
+class MaxAdds(Folds):
     """tinygrad#3175: the simple algorithm was written for sums and adds whatever was asked."""
 
     breaks = "reduction.C3"
@@ -109,7 +109,7 @@ class MaxAdds(_Folds):
         return fold(blocks, "sum" if op == "max" else op, factor)
 
 
-class MinStartsAtZero(_Folds):
+class MinStartsAtZero(Folds):
     """ompi#259: the sentinel for an input in place is not recognised and a zeroed buffer takes part."""
 
     breaks = "reduction.C4"
@@ -119,7 +119,7 @@ class MinStartsAtZero(_Folds):
         return fold([*blocks, np.zeros_like(blocks[0])] if op == "min" else blocks, op, factor)
 
 
-class AndStartsAtZero(_Folds):
+class AndStartsAtZero(Folds):
     """The accumulator is cleared before the first block comes, as is right for every other bitwise reduction."""
 
     breaks = "reduction.C5"
@@ -128,7 +128,7 @@ class AndStartsAtZero(_Folds):
         return fold([np.zeros_like(blocks[0]), *blocks] if op == "and" else blocks, op, factor)
 
 
-class OrIsAdded(_Folds):
+class OrIsAdded(Folds):
     """Or is done by adding, which agrees while no bit is set twice."""
 
     breaks = "reduction.C6"
@@ -137,7 +137,7 @@ class OrIsAdded(_Folds):
         return fold(blocks, "sum" if op == "or" and blocks[0].dtype != np.bool_ else op, factor)
 
 
-class XorIsNotEqual(_Folds):
+class XorIsNotEqual(Folds):
     """Xor is taken for the comparison that it is for bools: 1 wherever all blocks are not the same."""
 
     breaks = "reduction.C7"
@@ -148,7 +148,7 @@ class XorIsNotEqual(_Folds):
         return functools.reduce(np.not_equal, blocks).astype(blocks[0].dtype)
 
 
-class PremulReadsTheLowHalf(_Folds):
+class PremulReadsTheLowHalf(Folds):
     """pytorch#190745: bfloat16 takes the first two bytes of a float32 factor, which are its last bits: often 0."""
 
     breaks = "reduction.C8"
@@ -159,7 +159,7 @@ class PremulReadsTheLowHalf(_Folds):
         return fold(blocks, op, low if blocks[0].dtype == ml_dtypes.bfloat16 else factor)
 
 
-class PremulForgetsTheFactor(_Folds):
+class PremulForgetsTheFactor(Folds):
     """The factor is a member of an option that only the sum's own path reads."""
 
     breaks = "reduction.C8"
@@ -168,7 +168,7 @@ class PremulForgetsTheFactor(_Folds):
         return fold(blocks, op, 1.0)
 
 
-class MeanIsTheSum(_Folds):
+class MeanIsTheSum(Folds):
     """horovod#2279: mean is replaced by sum early, and later nobody sees that there is something to divide."""
 
     breaks = "reduction.C9"
@@ -178,7 +178,7 @@ class MeanIsTheSum(_Folds):
         return fold(blocks, "sum" if op == "mean" and kind(logical(blocks[0].dtype)) != "bool" else op, factor)
 
 
-class MeanDividesEveryBlock(_Folds):
+class MeanDividesEveryBlock(Folds):
     """tinygrad#4327: lest the sum of halves overflow, every block is divided first, and rounded as often."""
 
     breaks = "reduction.C10"
@@ -191,7 +191,7 @@ class MeanDividesEveryBlock(_Folds):
         return fold([(block / np.array(len(blocks), dtype)).astype(dtype) for block in blocks], "sum")
 
 
-class BoolsStayBool(_Folds):
+class BoolsStayBool(Folds):
     """A sum of bools is their disjunction, as most libraries have it."""
 
     breaks = "reduction.C11"
@@ -201,7 +201,7 @@ class BoolsStayBool(_Folds):
         return fold(blocks, stand_in.get(op, op), factor)
 
 
-class SumSaturates(_Folds):
+class SumSaturates(Folds):
     """Integer sums stop at the extremes of their type, as packed instructions for pixels do."""
 
     breaks = "reduction.C12"
@@ -215,7 +215,7 @@ class SumSaturates(_Folds):
         return np.clip(total, int(info.min), int(info.max)).astype(dtype)
 
 
-class IntegersInFloat32(_Folds):
+class IntegersInFloat32(Folds):
     """Integers pass through an accelerator's float pipeline, which has 24 bits and no wrap-around."""
 
     breaks = "reduction.C12"
@@ -230,7 +230,7 @@ class IntegersInFloat32(_Folds):
             return np.clip(total, float(info.min), float(info.max)).astype(dtype)
 
 
-class MeanScalesByAnIntegerInverse(_Folds):
+class MeanScalesByAnIntegerInverse(Folds):
     """InfiniCCL#37: the sum is multiplied by 1/n in its own dtype, which is 0 for integers."""
 
     breaks = "reduction.C13"
@@ -242,7 +242,7 @@ class MeanScalesByAnIntegerInverse(_Folds):
         return fold(blocks, "sum") * np.array(1 / len(blocks)).astype(blocks[0].dtype)
 
 
-class ProductOfComplexParts(_Folds):
+class ProductOfComplexParts(Folds):
     """pytorch#47522: complex numbers are seen as pairs of reals, and parts are multiplied with parts."""
 
     breaks = "reduction.C18"
@@ -254,7 +254,7 @@ class ProductOfComplexParts(_Folds):
         return np.asarray(fold([b.real for b in blocks], op) + 1j * fold([b.imag for b in blocks], op), blocks[0].dtype)
 
 
-class BoolsCountUnderMax(_Folds):
+class BoolsCountUnderMax(Folds):
     """Bools become integers before the reduction is looked at, and max and min never make them bools again."""
 
     breaks = "reduction.C19"
@@ -264,7 +264,7 @@ class BoolsCountUnderMax(_Folds):
         return fold([block.astype(np.int32) for block in blocks] if counted else blocks, op, factor)
 
 
-class MaxAddsBoolBytes(_Folds):
+class MaxAddsBoolBytes(Folds):
     """pytorch#191978: bools travel as bytes and are added, so two of them that hold make the byte 2."""
 
     breaks = "collective.C3"
@@ -276,7 +276,7 @@ class MaxAddsBoolBytes(_Folds):
         return functools.reduce(np.add, [np.array(block).view(np.uint8) for block in blocks]).view(np.bool_)
 
 
-class NaNLosesEveryComparison(_Folds):
+class NaNLosesEveryComparison(Folds):
     """mlx#4072: the smaller of two is chosen by a comparison, so a NaN counts only where it comes last."""
 
     breaks = "reduction.C20"

@@ -1,0 +1,106 @@
+"""Values for reductions whose order of operations, or whose special values, decide the result."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.dtypes import NUMPY, Array
+from conformance.judging.precision import precision
+
+HALF: Final = 65504.0
+"""The greatest float16: sums beyond it show an accumulator with too few exponents."""
+
+ADDED: Final = (
+    *("near", "wide", "large", "nan", "zeros", "minus_zeros", "infinite", "minus_infinite", "opposite"),
+    *("subnormal", "overflow", "minus_overflow", "past"),
+)
+"""Families for sum, mean and premul_sum."""
+
+MULTIPLIED: Final = ("near", "nan", "signed_zeros", "infinite", "zero_infinite", "subnormal", "overflow", "past")
+"""Families for product. Those of complex numbers, whose special values no source settles, are ``near`` alone."""
+
+MIXED: Final = {
+    "sum": ("near", "nan", "wide", "infinite", "zeros", "opposite", "overflow", "past", "minus_infinite", "large"),
+    "product": ("near", "nan", "signed_zeros", "infinite", "past", "zero_infinite", "overflow"),
+}
+"""Families that the elements of one block take in turn: those of which no *should* settles a value."""
+
+GRADUAL: Final = ("float8_e4m3fn", "float8_e5m2", "float64", "complex128")
+"""Formats whose subnormal numbers nobody may do without: many of the numbers of the OCP formats, and CL_FP_DENORM is
+required of double precision (OpenCL) as IEEE 754 requires it of all. For single and half precision OpenCL leaves it to
+the device."""
+
+FLUSHED: Final = ("float16", "bfloat16", "float32", "complex64")
+"""The others."""
+
+INFINITE: Final = ("infinite", "minus_infinite", "opposite", "zero_infinite")
+"""Families of formats with infinities; float8_e4m3fn has none."""
+
+
+def families(dtype: str, op: str) -> tuple[str, ...]:
+    """Return the families that elements of a dtype take in turn, for ``sum`` or ``product``."""
+    if NUMPY[dtype].kind == "c" and op == "product":
+        return ("near",)
+    found = (*MIXED[op][:2], "subnormal", *MIXED[op][2:]) if dtype in GRADUAL else MIXED[op]
+    if dtype == "float8_e4m3fn":
+        found = tuple(name for name in found if name not in (*INFINITE, "overflow"))
+    return found
+
+
+def sensitive(dtype: str, family: str) -> Array:
+    """Return the values of a family in a float or complex dtype; of products the family begins with ``product``."""
+    numpy = NUMPY[dtype]
+    op, _, name = family.rpartition(" ")
+    if numpy.kind == "c" and op == "product":
+        return np.array([1 + 0.7j, 0.6 - 0.8j, 1.1 + 0.3j, -0.9 + 0.5j, 0.8 + 0.6j]).astype(numpy)
+    form = precision(dtype)
+    with np.errstate(over="ignore"):
+        reals = np.array([float(value) for value in _reals(op, name, form.digits, dtype)]).astype(
+            numpy if numpy.kind != "c" else f"f{numpy.itemsize // 2}"
+        )
+    if numpy.kind != "c":
+        return reals
+    both = np.empty(len(reals), numpy)
+    both.real, both.imag = reals, np.roll(reals, 1)
+    return both
+
+
+def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | float]:
+    """Return the values of a family, before they are rounded to the format."""
+    form = precision(dtype)
+    unit, least, normal, greatest = form.unit, form.least, form.normal, form.greatest
+    whole = Fraction(2**digits)
+    if op == "product":
+        products: dict[str, list[Fraction | float]] = {
+            "near": [1 + 2 * unit, 1.5, 0.75, 1.1, -1.3, 0.9],
+            "nan": [float("nan"), 1.5, 1.0, -1.25, 0.75],
+            "signed_zeros": [0.0, -1.0, -0.0, 1.5, -1.25],
+            "infinite": [float("inf"), -1.5, 1.0, float("-inf"), -0.75],
+            "zero_infinite": [float("inf"), 0.0, -1.0, 1.5],
+            "subnormal": [normal, 0.75, 1.0, -1.5, 3 * least],
+            "overflow": [greatest, 2.0, -greatest, 1.5],
+            "past": [greatest, 4.0, 0.25, -1.5],
+        }
+        return products[family]
+    large: list[Fraction | float] = (
+        [70000.0, 30000.0, -40000.0, 100000.0, 65536.0] if greatest > 16 * HALF else [greatest / 9, 3.0, -1.0]
+    )
+    sums: dict[str, list[Fraction | float]] = {
+        "near": [1 + 2 * unit, 0.7, -0.3, 1 / 3, 1.9, 3 * unit],
+        "wide": [1.0, whole, -whole, unit, 3 * unit, whole + 2, -1.5],
+        "large": large,
+        "nan": [float("nan"), 1.0, 2.0, -1.0, 0.5],
+        "zeros": [0.0, -0.0, 1.0, -1.0],
+        "minus_zeros": [-0.0],
+        "infinite": [float("inf"), 1.0, -2.0, 0.5],
+        "minus_infinite": [float("-inf"), 1.0, -2.0, 0.5],
+        "opposite": [float("inf"), 1.0, float("-inf"), 0.5],
+        "subnormal": [least, -3 * least, normal, normal - least, -normal, 5 * least],
+        "overflow": [greatest, greatest / 2, greatest * 3 / 4],
+        "minus_overflow": [-greatest, -greatest / 2, -greatest * 3 / 4],
+        "past": [greatest, 1.0, -greatest, greatest / 2, -greatest / 2],
+    }
+    return sums[family]

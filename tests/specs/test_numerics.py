@@ -1,0 +1,100 @@
+"""The suite of numbers on single columns: which clause speaks, and what it lets pass."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from conformance.backends.mutants.special_numbers import FlushesSingles
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.observation import Observation
+from conformance.cases.program import Attr, Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer
+from conformance.runner.draws import draw_cases
+from conformance.runner.meaning import meaning, verdict
+from conformance.specs import SUITES
+
+
+def column(dtype: str, op: str, *terms: complex, **attrs: Attr) -> Case:
+    """Return an all_reduce of one element, a term a rank."""
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": op, **attrs})
+    blocks = tuple(from_array(np.array([term]).astype(NUMPY[dtype])) for term in terms)
+    operand = Operand(blocks=blocks, layouts=("contiguous",) * len(terms))
+    return Case(program=Program(mesh=(Axis("i", len(terms)),), steps=(step,), results=("y",)), inputs={"x": operand})
+
+
+def judged(case: Case, result: complex) -> Verdict:
+    """Return the verdict when every rank returns ``result``."""
+    block = from_array(np.array([result]).astype(NUMPY[case.inputs["x"].blocks[0].dtype]))
+    return verdict(meaning(case), Answer(Observation(results={"y": (block,) * case.program.world})))
+
+
+INF, NAN, TINY = math.inf, math.nan, 2.0**-149
+
+
+@pytest.mark.parametrize(("dtype", "op", "terms", "right", "wrong", "clause"), [
+    ("float32", "sum", (1e8, 1, -1e8), 1, 64, "numerics.C1"),
+    ("bfloat16", "mean", (256, 1, 1, 1), 65, 72, "numerics.C2"),
+    ("float32", "product", (1.1, 1.3, 1.7), 1.1 * 1.3 * 1.7, 2.432, "numerics.C4"),
+    ("float16", "sum", (NAN, 1, 2), NAN, 3, "numerics.C5"),
+    ("float64", "sum", (-0.0, -0.0), -0.0, 0.0, "numerics.C6"),
+    ("float64", "sum", (1, -1, -0.0), 0.0, -0.0, "numerics.C7"),
+    ("float32", "sum", (INF, 1, 2), INF, NAN, "numerics.C8"),
+    ("float32", "sum", (INF, -INF, 2), NAN, INF, "numerics.C9"),
+    ("float32", "product", (INF, 0, 2), NAN, 0, "numerics.C10"),
+    ("float32", "product", (-1, 0, 2), -0.0, 0.0, "numerics.C11"),
+    ("float64", "sum", (5e-324, 5e-324), 1e-323, 0, "numerics.C12"),
+    ("float32", "sum", (TINY, TINY), 2 * TINY, 0, "numerics.C13"),
+    ("float16", "sum", (65504, 65504), INF, 65504, "numerics.C14"),
+    ("float8_e4m3fn", "sum", (448, 448), NAN, 448, "numerics.C15"),
+    ("float32", "mean", (1, 0, 0), 1 / 3, 0.3333, "numerics.C16"),
+    ("float16", "sum", (65504, 65504, -65504), 65504, 0, "numerics.C17"),
+    ("bfloat16", "mean", (65536, 65536), 65536, INF, "numerics.C18"),
+    ("complex64", "mean", (complex(INF, 1), complex(1, 1)), complex(INF, 1), complex(INF, NAN), "numerics.C19"),
+])  # fmt: skip
+def test_a_clause_holds_for_what_is_right_and_breaks_for_what_is_not(
+    dtype: str, op: str, terms: tuple[complex, ...], right: complex, wrong: complex, clause: str
+) -> None:
+    case = column(dtype, op, *terms)
+    assert judged(case, right).clauses[clause] == "held"
+    assert judged(case, wrong).clauses[clause] == "broken"
+
+
+def test_classes_are_those_that_every_element_has() -> None:
+    case = column("float32", "sum", 1e8, 1, -1e8)
+    assert judged(case, 0).classes == ("exact",)
+    assert judged(case, 1).classes == ("any_tree", "wide_accumulator", "within_bound")
+    assert judged(case, 4).classes == ("within_bound",)
+    assert judged(case, 64).classes == ()
+
+
+def test_a_fused_product_is_admissible_and_a_factor_of_one_is_exact() -> None:
+    case = column("float32", "premul_sum", 1.1, 1.3, factor=0.75)
+    x, y = (np.float64(np.float32(term)) for term in (1.1, 1.3))
+    fused = np.float32(np.float64(np.float32(0.75 * x)) + 0.75 * y)
+    assert judged(case, float(fused)).clauses["numerics.C3"] == "held"
+    assert judged(column("float32", "premul_sum", 1.1, 1.3, factor=1.0), 2.5).clauses["reduction.C8"] == "broken"
+
+
+@pytest.mark.parametrize(("mean", "within"), [(1 / 3, True), (1 / 3 + 2**-25, True), (1 / 3 + 2**-22, False)])
+def test_a_mean_may_be_multiplied_by_the_inverse_of_its_count(mean: float, within: bool) -> None:
+    seen = judged(column("float32", "mean", 1, 0, 0), mean)
+    assert (seen.clauses["numerics.C16"] == "held") is within
+
+
+def test_flushing_singles_breaks_no_must() -> None:
+    broken: set[str | None] = set()
+
+    def sink(case: Case) -> None:
+        seen = verdict(meaning(case), Answer(FlushesSingles().execute(case)))
+        broken.add(None if seen.blame is None else seen.blame.requirement)
+        assert verdict(meaning(case), Answer(Reference().execute(case))).outcome == "passed"
+
+    draw_cases(SUITES["numerics"].domains["all_reduce"], 120, 0, sink)
+    assert broken == {None, "should"}
