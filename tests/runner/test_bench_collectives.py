@@ -1,0 +1,85 @@
+"""The benchmark of collectives: what it measures, what it checks, and that nobody's numbers are anybody else's."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli.bench.collectives import command
+from conformance.runner.bench_collectives import rounds
+from conformance.runner.bench_collectives.driven import PeerError
+from conformance.runner.bench_collectives.point import OPS, Point, rounded, wrong
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_what_a_rank_brings_and_receives_has_the_size_that_is_said(op: str) -> None:
+    point = Point(op, 64, 4)
+    received = point.expected()
+    assert max(point.brought * 4, received[0].nbytes) == 64
+    assert wrong(received[0], received[0]) == 0
+    assert wrong(received[0] + 1, received[0]) == received[0].size
+    assert wrong(np.zeros(1, np.float32), received[0]) == received[0].size
+
+
+def test_sizes_are_whole_elements_of_every_rank() -> None:
+    assert [rounded(size, 3) for size in (1, 12, 25)] == [12, 12, 24]
+
+
+class Scripted:
+    """A peer whose runs take as long as they are said to, in seconds."""
+
+    def __init__(self, name: str, seconds: float, errors: int = 0) -> None:
+        self.name, self._seconds, self._errors = name, seconds, errors
+
+    def prepare(self, point: Point) -> None:
+        if self._seconds < 0:
+            raise PeerError(f"{self.name}: no {point.op}")
+
+    def wrong(self) -> int:
+        return self._errors
+
+    def times(self, count: int) -> tuple[list[float], list[float]]:
+        return [self._seconds] * count, []
+
+
+def rows(**peers: Scripted) -> dict[str, rounds.Row]:
+    measured: Callable[..., list[rounds.Row]] = rounds._rows
+    return {row.backend: row for row in measured(Point("all_reduce", 4000, 4), peers, 3)}
+
+
+def test_columns_are_those_of_nccl_tests() -> None:
+    found = rows(copy=Scripted("copy", 2e-6), one=Scripted("one", 4e-6), two=Scripted("two", 1e-6, errors=5))
+    assert (found["one"].count, found["one"].algbw) == (1000, pytest.approx(1.0))
+    assert found["one"].busbw == pytest.approx(1.5)
+    assert (found["one"].copy, found["one"].ahead) == (pytest.approx(2.0), pytest.approx(0.25))
+    assert (found["two"].ahead, found["two"].wrong, found["copy"].ahead) == (pytest.approx(4.0), 5, None)
+
+
+def test_a_peer_that_fails_has_its_error_in_its_row_and_stops_nobody() -> None:
+    found = rows(copy=Scripted("copy", 1e-6), bad=Scripted("bad", -1.0), good=Scripted("good", 1e-6))
+    assert (found["bad"].error, found["good"].error) == ("bad: no all_reduce", "")
+
+
+def test_the_command_times_and_checks_processes() -> None:
+    arguments = ["-b", "opencl", "--sizes", "256,4K", "--ops", "all_reduce,all_gather", "--repeats", "2", "--json"]
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {(row["backend"], row["op"], row["size"], row["wrong"]) for row in found["rows"]} == {
+        (name, op, size, 0)
+        for name in ("copy", "opencl")
+        for op in ("all_reduce", "all_gather")
+        for size in (256, 4096)
+    }
+    assert statistics.fmean(row["time_us"] for row in found["rows"]) > 0
+    assert found["overlaps"][0]["size"] == 4096
+
+
+@pytest.mark.parametrize(("option", "value"), [("--sizes", "4X"), ("--ops", "all_reduced"), ("-b", "nccl")])
+def test_what_is_not_known_is_refused(option: str, value: str) -> None:
+    assert CliRunner().invoke(command, [option, value]).exit_code == 2
