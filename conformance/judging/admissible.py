@@ -46,10 +46,10 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
 def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     """Return the classes that all elements of an admissible observation belong to, strongest first.
 
-    Where no class has them all, it is the weakest one that some element needs. Nothing is said of results that are no
-    reductions of floats.
+    Where no class has them all, it is the weakest one that some element needs. Nothing is said where no terms are
+    order-sensitive.
     """
-    if not subject.columns or subject.unsettled:
+    if subject.unsettled or all(each.order_free or not each.finite for each in subject.columns):
         return ()
     common, needed = set(CLASSES), CLASSES[0]
     for one in differences(subject, seen):

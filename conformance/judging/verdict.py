@@ -20,7 +20,7 @@ VALUES: Final = (same, admissible)
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What the clauses say of one observation. ``clauses`` has every clause that speaks about the case.
 
-    ``classes`` are those of ``judging.classes`` that a passed reduction of floats belongs to, strongest first.
+    ``classes`` are those of ``judging.classes`` that a passed reduction of order-sensitive floats belongs to.
     """
 
     outcome: Outcome

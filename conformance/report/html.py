@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from conformance.report.markdown import replay
+from conformance.report.numbers import table
 from conformance.report.specification import ClauseText
 from conformance.report.summary import MARK, Bucket, Cell, Report
 from conformance.report.tally import FAILING, OUTCOMES, STATES, Tally
@@ -82,6 +83,7 @@ def as_html(report: Report, folder: str = "") -> str:
             anchors=_anchors(report),
             shown_source=SHOWN_SOURCE,
             replay=lambda bucket: replay(bucket, folder),
+            classes=table(report.classes, [b.label for b in report.backends]),
             texts={text.id: text for text in report.clauses},
         )
     )

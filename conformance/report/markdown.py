@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from conformance.report.numbers import table
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.report.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.runner.known_entry import Expected
@@ -54,6 +55,12 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Known failures", "") if known else ()
     for bucket in known:
         yield from _bucket(bucket, folder)
+    if report.classes:
+        labels = [b.label for b in report.backends]
+        yield from ("", "## Results where rounding depends on the order", "")
+        yield from ("Passed cases by the strongest class that all elements of the result belong to.", "")
+        rows = ((escaped(op), escaped(dtype), *words) for op, dtype, words in table(report.classes, labels))
+        yield from _table(("Operation", "Type", *map(escaped, labels)), rows)
     if report.never_exercised:
         yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
     if report.mutants:

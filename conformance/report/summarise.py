@@ -9,6 +9,7 @@ from conformance.report.columns import Column, columns
 from conformance.report.error import ReportError
 from conformance.report.explanations import Explanation
 from conformance.report.matrix import Counts, cells, count, rows
+from conformance.report.numbers import reached
 from conformance.report.qualification import UNQUALIFIED, Qualification
 from conformance.report.run import Run
 from conformance.report.specification import ClauseText
@@ -40,6 +41,7 @@ def summarise(
         clauses=tuple(specification),
         cells=tuple(cells(judged, counts, rows(specification, counts))),
         buckets=found,
+        classes=tuple(reached(judged)),
         known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
         mutants=qualification.mutants,

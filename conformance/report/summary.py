@@ -9,6 +9,7 @@ import msgspec
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.example import Example
 from conformance.report.explanations import Explanation
+from conformance.report.numbers import Reached
 from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
@@ -150,6 +151,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     clauses: tuple[ClauseText, ...]
     cells: tuple[Cell, ...]
     buckets: tuple[Bucket, ...]
+    classes: tuple[Reached, ...] = ()
     known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()

@@ -189,6 +189,7 @@ class Lane:
                 note=note,
                 under_claimed=under_claimed,
                 expected=expected,
+                classes=judged.classes,
             )
         )
 

@@ -7,6 +7,7 @@ from typing import IO, Final
 
 import msgspec
 
+from conformance.judging.classes import Class
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.runner.known_entry import Expected
 
@@ -43,7 +44,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     (none when it was not judged).
     ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
     evidence beside the verdict, such as a crash that did not come back. ``expected`` is a second axis: the case was
-    replayed because somebody said that it fails.
+    replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed
+    reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``).
     """
 
     backend: str
@@ -61,6 +63,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     note: str | None = None
     under_claimed: bool = False
     expected: Expected | None = None
+    classes: tuple[Class, ...] = ()
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
