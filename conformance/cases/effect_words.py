@@ -62,10 +62,12 @@ def effect_words(case: Case) -> tuple[frozenset[str], frozenset[str]]:
     ``flow``: ``part`` (a write through a view of less than its buffer), ``feedback``, ``write_seen`` (storage that a
     collective returned is written again and read by that name), ``written_through`` (an assign by that name),
     ``old_result`` and ``old_copy`` (used after their source is overwritten), ``old_result_alone`` (where nothing is
-    exchanged), ``survives_free``, ``assign_overlap``; of started collectives ``in_flight`` (several), ``out_of_order``,
-    ``done_twice``, ``never_done``, ``read_before_done``, ``input_overwritten``, ``target_overwritten``,
-    ``input_freed``, ``started_alone``, ``started_over_nothing``, ``started_several``, ``started_none`` and
-    ``started_constant``.
+    exchanged), ``survives_free``, ``assign_overlap``, ``target_overlap`` (of a collective's operand and target),
+    ``crossed`` (of a later operand and an earlier target).
+
+    Of started collectives: ``in_flight`` (several), ``out_of_order``, ``done_twice``, ``never_done``,
+    ``read_before_done``, ``input_overwritten``, ``target_overwritten``, ``input_freed``, ``started_alone``,
+    ``started_over_nothing``, ``started_several``, ``started_none`` and ``started_constant``.
     """
     steps = case.program.steps
     if not any(step.op in EFFECTS or step.into or step.start for step in steps):
@@ -111,7 +113,9 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
     _writes(walk, index, written)
     if written:
         walk.effects.add("into")
-        walk.effects |= set(_sharing(read, written))
+        for effect, flow in _sharing(read, written):
+            walk.effects.add(effect)
+            walk.flow |= {flow} - {""}
         walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})
     if step.start:
         walk.effects.add("start")
@@ -192,16 +196,16 @@ def _writes(walk: _Walk, index: int, written: list[Named]) -> None:
             walk.flow.add("part")
 
 
-def _sharing(read: list[Named], written: list[Named]) -> Iterator[str]:
-    """Yield how operands and targets of one step share storage."""
+def _sharing(read: list[Named], written: list[Named]) -> Iterator[tuple[str, str]]:
+    """Yield the capability and the flow of each way in which operands and targets of one step share storage."""
     for at, target in enumerate(written):
         for number, operand in enumerate(read):
             if operand == target and at == number:
-                yield "in_place"
+                yield "in_place", ""
             elif operand.meets(target):
-                yield "overlap"
+                yield "overlap", "crossed" if at < number else "target_overlap"
         if _any_meets([target], written[at + 1 :]):
-            yield "overlap"
+            yield "overlap", ""
 
 
 def _started(step: Step, *, alone: bool) -> Iterator[str]:

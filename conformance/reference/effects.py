@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.cases.case_error import CaseError
@@ -47,7 +47,7 @@ class Effects:
         del operand
         return [block.copy() if hasattr(block, "copy") else block for block in result]
 
-    def check(self, op: str, targets: Sequence[Ranks], results: Sequence[Ranks]) -> None:
+    def check(self, op: str, targets: list[Ranks], results: list[Ranks]) -> None:
         """Require that every result fits its target; nothing is written before."""
         check_targets(op, targets, results)
 
@@ -92,7 +92,7 @@ def perform(effects: Effects, where: str, step: Step, taken: list[Any]) -> list[
     return []
 
 
-def check_targets(op: str, targets: Sequence[Ranks], results: Sequence[Ranks]) -> None:
+def check_targets(op: str, targets: list[Ranks], results: list[Ranks]) -> None:
     """Require a target of its result's dtype and shape for every result (``aliasing.C15`` to ``C18``)."""
     if len(targets) != len(results):
         raise Rejected("aliasing.C17", f"{len(results)} results cannot go into {len(targets)} targets")

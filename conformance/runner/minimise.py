@@ -167,7 +167,8 @@ def _cost(judged: Verdict, case: Case) -> tuple[int, ...]:
         sum(len(block.bits) for block in blocks) + sum(len(block.shape) for block in blocks),
         sum(layout != "contiguous" for layout in layouts),
         sum(_words(step) for step in case.program.steps),
-        sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps),
+        sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps)
+        + len(case.program.results),
         sum(len(block.bits.replace("0", "")) for block in blocks),
     )
 

@@ -16,6 +16,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array, to_array
+from conformance.runner.effect_reductions import effect_reductions
 from conformance.runner.together import together
 
 
@@ -23,8 +24,8 @@ def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
     Drop a mesh axis, a rank, an operand, a step, the groups, halve or drop an extent, make layouts contiguous, drop a
-    pair, zero a block; and what ``runner.together`` does to all steps or all inputs at once. A reduction may yield a
-    program without meaning; whether it still fails alike is for the caller to ask.
+    pair, zero a block; what ``effect_reductions`` lists; and what ``runner.together`` does to all steps or all inputs
+    at once. A reduction may yield a program without meaning; whether it still fails alike is for the caller to ask.
     """
     yield from _without_axis(case)
     yield from _without_ranks(case)
@@ -36,6 +37,7 @@ def reductions(case: Case) -> Iterator[Case]:
     yield from _plain_layouts(case)
     yield from _fewer_pairs(case)
     yield from _zeroed(case)
+    yield from effect_reductions(case)
 
 
 def _without_axis(case: Case) -> Iterator[Case]:

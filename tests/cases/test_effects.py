@@ -97,7 +97,7 @@ def test_a_window_is_ranges_and_then_an_order_and_shares_memory() -> None:
 WORDS = {
     "into": ([reduced("x", "y", "b")], set()),
     "in_place": ([reduced("b", "y", "b"), reduced("b", "z", "b"), reduced("z", "w", "b")], {"feedback", "write_seen"}),
-    "overlap": ([view(start=(1,), stop=(-1,), step=(-1,)), reduced("b", "y", "v")], set()),
+    "overlap": ([view(start=(1,), stop=(-1,), step=(-1,)), reduced("b", "y", "v")], {"target_overlap"}),
     "start": ([STARTED, effect("done", "t", "y"), effect("done", "t", "z")], {"done_twice"}),
     "view": ([view(start=(0,), stop=(1,), step=(1,)), effect("assign", "v v"), reduced("x", "y")], {"part"}),
     "assign": ([reduced("b", "y"), effect("assign", "b x")], {"old_result"}),

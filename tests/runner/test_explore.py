@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError
 from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
 
-PLAN = Plan(ops=("all_gather", "broadcast"), examples=80)
+PLAN = Plan(ops=("all_gather", "broadcast"), examples=80, suites=("collectives",))
 
 
 class NegativeAxis(Reference):
@@ -109,7 +110,7 @@ def test_a_folder_with_a_log_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="choose another folder"):
         run(Reference(), tmp_path)
     with pytest.raises(LogError, match="its seed differ"):
-        run(Reference(), tmp_path, Plan(ops=PLAN.ops, examples=80, seed=1), resume=True)
+        run(Reference(), tmp_path, replace(PLAN, seed=1), resume=True)
     assert (tmp_path / "run.jsonl").read_bytes() == before
 
 
@@ -122,7 +123,7 @@ def test_outside_its_claims_a_case_is_unsupported_and_a_working_one_under_claime
 
 
 def test_a_spent_time_budget_is_an_incomplete_run_never_a_green_one(tmp_path: Path) -> None:
-    result = run(Reference(), tmp_path, Plan(ops=PLAN.ops, examples=80, time_budget=0.0))
+    result = run(Reference(), tmp_path, replace(PLAN, time_budget=0.0))
     assert result.status == 3
     assert set(result.counts["it"]) == {"not_run"}
 

@@ -13,7 +13,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
     id: str
     url: str
-    kind: Literal["collective-semantics", "dtype-reduceop", "async-lifetime-aliasing"]
+    kind: Literal["collective-semantics", "dtype-reduceop", "async-lifetime-aliasing", "scheduling-fusion-memory"]
     missing: str | None = None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from conformance.cases.dtypes import Array
@@ -23,3 +25,8 @@ def flat_storage(block: Array) -> Array:
 def head(block: Array, axis: int, extent: int) -> Array:
     """Return the first ``extent`` slices of ``block`` along ``axis``; ``AxisError`` when there is no such axis."""
     return np.moveaxis(np.moveaxis(block, axis, 0)[:extent], 0, axis)
+
+
+def shared(these: Sequence[Array], those: Sequence[Array]) -> bool:
+    """Return whether some rank's block of the one and of the other share elements."""
+    return any(np.shares_memory(one, other) for one, other in zip(these, those, strict=False))

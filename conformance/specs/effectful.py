@@ -1,0 +1,186 @@
+"""What the domains of programs with effects draw from: one collective, and storage to use it on.
+
+All that is drawn here is well formed, and what shrinks stays so: steps are only ever made for names that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Final
+
+import numpy as np
+from hypothesis import strategies as st
+from msgspec.structs import replace as replaced
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.layout import Layout
+from conformance.cases.program import Attr, Program, Step, rank_groups
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.compare import same
+from conformance.reference.spmd import OPERATIONS
+from conformance.specs.calls import Call, Shapes, call_of
+from conformance.specs.domain import EQUAL, PARTITIONS, Draft, draft
+
+PARTIAL: Final = ("reduce", "gather")
+"""Operations whose result not every rank has: out of place it is no operand of anything."""
+
+UNEVEN: Final = ("all_reduce", "reduce", "broadcast")
+"""Operations whose groups may differ in size."""
+
+_BOOLEANS: Final = st.booleans()
+
+
+@dataclass
+class Script:
+    """A program in the making. Names are made up; ``shapes`` has those of everything with elements."""
+
+    drawn: Draft
+    call: Call
+    steps: list[Step] = field(default_factory=list)
+    inputs: dict[str, Operand] = field(default_factory=dict)
+    shapes: dict[str, Shapes] = field(default_factory=dict)
+    made: int = 0
+
+    @cached_property
+    def result(self) -> Shapes:
+        """Return the shapes of the collective's result; those of its operand where it is illegal."""
+        drawn, call = self.drawn, self.call
+        blocks = [np.zeros(shape, NUMPY[drawn.dtype]) for shape in call.operand]
+        if not drawn.axes:
+            return call.operand
+        try:
+            groups = rank_groups(drawn.mesh, drawn.axes, drawn.groups)
+            found = OPERATIONS[call.op](blocks, **call.attrs, groups=groups)
+        except ValueError:
+            return call.operand
+        shape = next(block.shape for block in found if block is not None)
+        return tuple(shape if block is None else block.shape for block in found)
+
+    @property
+    def same(self) -> bool:
+        """Return whether the result has the operand's shapes, so that it can take its place."""
+        return self.result == self.call.operand
+
+    def input(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
+        """Draw an input of the program, of the operand's shapes by default."""
+        shapes = self.call.operand if shapes is None else shapes
+        drawn = self.drawn if dtype is None else replace(self.drawn, dtype=dtype)
+        most = max(shapes, key=lambda shape: shape[:1])
+        operand = drawn.operand(most, self.call.values if dtype is None else "any", alike=True)
+        if len(set(shapes)) > 1:
+            operand = drawn.with_rows(operand, [shape[0] for shape in shapes])
+        layouts: tuple[Layout, ...] = tuple("strided" if one == "broadcast" else one for one in operand.layouts)
+        name = self._name("x")
+        self.inputs[name], self.shapes[name] = replaced(operand, layouts=layouts), shapes
+        return name
+
+    def buffer(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
+        """Draw a buffer and the input it begins as a copy of."""
+        source = self.input(shapes, dtype)
+        return self._effect("buffer", (source,), "b", self.shapes[source])
+
+    def view(self, base: str, ranges: tuple[range, ...], order: tuple[int, ...] = ()) -> str:
+        """Return a view of the buffer ``base``, whose ranks all have one shape."""
+        bounds = ("start", "stop", "step")
+        attrs: dict[str, Attr] = {name: tuple(getattr(one, name) for one in ranges) for name in bounds}
+        if order:
+            attrs["order"] = order
+        shape = tuple(len(ranges[axis]) for axis in order or range(len(ranges)))
+        return self._effect("view", (base,), "v", (shape,) * self.drawn.world, attrs)
+
+    def assign(self, target: str, value: str) -> None:
+        """Write ``value`` into ``target``."""
+        self.steps.append(Step(op="assign", inputs=(target, value), outputs=(), axes=()))
+
+    def copy(self, name: str) -> str:
+        """Return a copy of what ``name`` holds."""
+        return self._effect("copy", (name,), "c", self.shapes[name])
+
+    def free(self, name: str) -> None:
+        """End a buffer."""
+        self.steps.append(Step(op="free", inputs=(name,), outputs=(), axes=()))
+
+    def run(self, *operands: str, into: tuple[str, ...] = (), start: bool = False) -> tuple[str, ...]:
+        """Use the collective on operands; return the names of its results, or tickets."""
+        names = tuple(self._name("t" if start else "y") for _ in operands)
+        self.shapes.update(dict.fromkeys(names, self.result))
+        self._collective(self.call.op, operands, names, self.call.attrs, into, start=start)
+        return names
+
+    def spread(self, operand: str, *, start: bool = False) -> str:
+        """Use another collective, in place: the block of the first member goes to every member."""
+        (name,) = names = (self._name("t" if start else "y"),)
+        self.shapes[name] = self.shapes[operand]
+        self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
+        return name
+
+    def done(self, *tickets: str) -> tuple[str, ...]:
+        """Wait for tickets together."""
+        names = tuple(self._name("y") for _ in tickets)
+        self.shapes.update({name: self.shapes[ticket] for name, ticket in zip(names, tickets, strict=True)})
+        self.steps.append(Step(op="done", inputs=tickets, outputs=names, axes=()))
+        return names
+
+    def case(self, *results: str) -> Case:
+        """Return the program that returns ``results`` and all its buffers that are not freed."""
+        freed = {step.inputs[0] for step in self.steps if step.op == "free"}
+        buffers = [step.outputs[0] for step in self.steps if step.op == "buffer"]
+        names = tuple(dict.fromkeys((*results, *(name for name in buffers if name not in freed))))
+        program = Program(mesh=self.drawn.mesh, steps=tuple(self.steps), results=names)
+        return Case(program=program, inputs=self.inputs)
+
+    def _collective(
+        self, op: str, inputs: tuple[str, ...], outputs: tuple[str, ...], attrs: Mapping[str, Attr],
+        into: tuple[str, ...], *, start: bool,
+    ) -> None:  # fmt: skip
+        plain = Step(op=op, inputs=inputs, outputs=outputs, axes=self.drawn.axes, groups=self.drawn.groups)
+        self.steps.append(replaced(plain, attrs={**attrs}, into=into, start=start))
+
+    def _effect(
+        self, op: str, inputs: tuple[str, ...], prefix: str, shapes: Shapes, attrs: dict[str, Attr] | None = None
+    ) -> str:
+        name = self._name(prefix)
+        self.shapes[name] = shapes
+        self.steps.append(Step(op=op, inputs=inputs, outputs=(name,), axes=(), attrs=attrs or {}))
+        return name
+
+    def _name(self, prefix: str) -> str:
+        self.made += 1
+        return f"{prefix}{self.made}"
+
+    def pick(self, names: list[str]) -> str:
+        """Draw one of several names."""
+        return names[self.drawn.draw(below(len(names)))]
+
+    def flip(self) -> bool:
+        """Draw yes or no, no being the plain choice."""
+        return self.drawn.draw(_BOOLEANS)
+
+
+@cache
+def below(count: int) -> st.SearchStrategy[int]:
+    """Return the strategy of integers from 0 up to ``count``."""
+    return st.integers(0, count - 1)
+
+
+def script(draw: st.DrawFn, op: str, *, alone: bool = False, shapes: str = "any", dtype: str | None = None) -> Script:
+    """Draw the beginning of a program on ``op``: mesh, groups, dtype, attributes and the shape of the operand.
+
+    ``alone``: nobody meets anybody, over no axis or in groups of one. ``shapes`` is one of ``calls.SHAPES_OF``.
+    """
+    drawn = draft(draw, groups=PARTITIONS if op in UNEVEN else EQUAL)
+    drawn = drawn if dtype is None else replace(drawn, dtype=dtype)
+    if alone:
+        known = {axis.name for axis in drawn.mesh}
+        nowhere = drawn.positions == 1 or not set(drawn.axes) <= known or draw(_BOOLEANS)
+        singles = None if nowhere else tuple((position,) for position in range(drawn.positions))
+        drawn = replace(drawn, axes=() if nowhere else drawn.axes, groups=singles)
+    return Script(*call_of(draw, op, drawn, shapes))
+
+
+def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
+    """Return a *must* clause about the results of programs with effects, over no axis and of no operands too."""
+    return Clause(id, "must", text, lambda subject: subject.legal and when(subject), same, source)

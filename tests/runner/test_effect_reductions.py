@@ -1,0 +1,63 @@
+"""Failing programs with effects become small, and say no more than what fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.backends.base import Backend
+from conformance.backends.discovery import BackendSpec
+from conformance.backends.mutants.aliasing import TheRootKeepsItsBlock
+from conformance.backends.mutants.asynchrony import OperandIsReadWhenWaited
+from conformance.cases.case import Case
+from conformance.cases.codec import load
+from conformance.cases.program import Step
+from conformance.report.example import step_line
+from conformance.runner.effect_reductions import effect_reductions
+from conformance.runner.explore import explore
+from conformance.runner.in_process import InProcess
+from conformance.runner.plan import Plan
+
+SMALL = {
+    TheRootKeepsItsBlock: ("aliasing", ["buffer", "broadcast", "assign"]),
+    OperandIsReadWhenWaited: ("async", ["buffer", "broadcast"]),
+}
+
+
+def step(line: str, into: str = "", *, start: bool = False) -> Step:
+    outputs, call = line.split("=")
+    op, *inputs = call.split()
+    axes, attrs = (("i",), {"root": 0}) if op == "broadcast" else ((), {})
+    return Step(
+        op=op, inputs=tuple(inputs), outputs=tuple(outputs.split()), axes=axes, attrs=attrs,
+        into=tuple(into.split()), start=start,
+    )  # fmt: skip
+
+
+def test_each_reduction_leaves_out_one_thing_and_what_hung_on_it(make: Callable[..., Case]) -> None:
+    case = make(7)
+    steps = (step("b = buffer x"), step("t = broadcast x", "b", start=True), step("c = copy b"), step("y = done t"))
+    whole = replace(case, program=replace(case.program, steps=steps, results=("c", "y")))
+    seen = {"; ".join(map(step_line, one.program.steps)) for one in effect_reductions(whole)}
+    started = "t = start broadcast(x, root=0, into=b) over i"
+    assert {
+        f"b = buffer(x); {started}; c = copy(b)",  # t stands for y, so the case is malformed
+        f"b = buffer(x); {started}; y = done(t)",
+        "b = buffer(x); t = broadcast(x, root=0, into=b) over i; c = copy(b)",
+        "b = buffer(x); t = start broadcast(x, root=0) over i; c = copy(b); y = done(t)",
+        "b = buffer(x); c = copy(b); y = done(x)",
+    } <= seen
+    assert all(len(one.inputs) == 1 for one in effect_reductions(whole))
+
+
+@pytest.mark.parametrize("mutant", SMALL)
+def test_what_is_left_of_a_program_is_what_fails(mutant: type[Backend], tmp_path: Path) -> None:
+    suite, steps = SMALL[mutant]
+    plan = Plan(ops=("broadcast",), examples=120, suites=(suite,))
+    result = explore(plan, {"bad": InProcess(BackendSpec("bad", ()), backend=mutant())}, tmp_path)
+    cases = [load(tmp_path / failure.file) for failure in result.failures]
+    shortest = min((case.program.steps for case in cases), key=len)
+    assert [step.op for step in shortest] == steps, [step_line(step) for step in shortest]
