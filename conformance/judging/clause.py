@@ -68,7 +68,7 @@ class Subject:
         """Return whether the order in which members are taken may show in a result, so that several are right."""
         return self.legal and order_shows(self.case)
 
-    @property
+    @cached_property
     def unsettled(self) -> bool:
         """Return whether several values are right and nothing says which: only laws between results speak of them."""
         made = arithmetic(self.case.program).intersection(self.case.program.results)
@@ -78,6 +78,11 @@ class Subject:
     def elements(self) -> Elements:
         """Return the elements that laws compare, of the results of the step's operation; only for legal cases."""
         return elements(self.case, self.step.op)
+
+    @cached_property
+    def spoke(self) -> dict[str, bool]:
+        """Return which clauses, by id, were asked whether they speak, and what they said: no answer changes it."""
+        return {}
 
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""

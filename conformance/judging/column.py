@@ -75,12 +75,14 @@ class Column:
     @cached_property
     def numbers(self) -> tuple[Part, ...]:
         """Return the terms exactly, scaled; all must be finite."""
+        if self.scale == 1:
+            return self.parts  # type: ignore[return-value]
         return tuple((Fraction(re) * self.scale, Fraction(im) * self.scale) for re, im in self.parts)
 
     @cached_property
     def added(self) -> tuple[Part, ...]:
         """Return what is added or multiplied: the terms, scaled where a factor says so; all must be finite."""
-        return self.numbers if self.op != "mean" else tuple((Fraction(re), Fraction(im)) for re, im in self.parts)
+        return self.numbers if self.op != "mean" else self.parts  # type: ignore[return-value]
 
     @cached_property
     def exact(self) -> Part:
@@ -178,17 +180,18 @@ class Column:
             return True
         if self.op == "product" and any(not any(number) for number in self.numbers) and not self.complex:
             return self._stays_finite()
-        return self._sure() or (not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_partial_exact())
+        return self.sure or (not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_partial_exact())
 
     def _stays_finite(self) -> bool:
         """Return whether no partial product overflows, so that a zero among the terms makes every result zero."""
         sizes = [max(abs(re), Fraction(1)) for re, _ in self.numbers]
         return math.prod(sizes) * 4 <= self.format.greatest  # (1 + 1/8) ** 7 < 4
 
-    def _sure(self) -> bool:
-        """Return whether a look at the sizes alone shows that every partial result is exact."""
+    @cached_property
+    def sure(self) -> bool:
+        """Return whether a look at the sizes alone shows that every partial result is exact; terms must be finite."""
         form, scaled = self.format, self.added
-        if any(not form.holds(part) for number in scaled for part in number):
+        if self.op == "premul_sum" and not all(form.holds(number) for number, _ in scaled):
             return False
         if self.op != "product":
             # Everything is a multiple of the least bit of any term, and of no more digits than the format has.

@@ -56,7 +56,16 @@ class Precision:
 
     def holds(self, number: Fraction) -> bool:
         """Return whether ``number`` is one of the format's."""
-        return self.rounded(number) == number
+        size, below = abs(number.numerator), number.denominator
+        if not size:
+            return True
+        low = size & -size
+        return (
+            below & (below - 1) == 0
+            and (size // low).bit_length() <= self.digits
+            and abs(number) <= self.greatest
+            and Fraction(low, below) >= self.least
+        )
 
 
 _WIDE: Final = {"float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 24, "bfloat16": 24, "float32": 53, "float64": 64}

@@ -65,7 +65,10 @@ def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
     Where a *should* settles the value, no *must* demands it or an answer at all: the value is the same,
     its weight is not.
     """
-    speaking = [clause for clause in clauses if clause.when(subject)]
+    for clause in clauses:
+        if clause.id not in subject.spoke:
+            subject.spoke[clause.id] = clause.when(subject)
+    speaking = [clause for clause in clauses if subject.spoke[clause.id]]
     if any(clause.check in VALUES and clause.requirement != "must" for clause in speaking):
         speaking = [
             clause for clause in speaking if clause.check not in (*VALUES, answered) or clause.requirement != "must"

@@ -47,7 +47,7 @@ def all_minus_zero(terms: Column) -> bool:
 
 def cancels(terms: Column) -> bool:
     """Return whether finite terms come to exactly zero without all being -0.0."""
-    return terms.finite and terms.order_free and not any(terms.exact) and not all_minus_zero(terms)
+    return terms.finite and not any(terms.exact) and terms.order_free and not all_minus_zero(terms)
 
 
 def one_infinity(terms: Column) -> bool:
@@ -85,7 +85,7 @@ def subnormal(terms: Column) -> bool:
 
 def overflows(terms: Column) -> bool:
     """Return whether every order of the terms, all numbers, overflows, and none to the other infinity."""
-    if not terms.finite or kind(terms.dtype) != "float" or terms.op == "mean":
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or terms.op == "mean":
         return False
     exact, far = (
         terms.exact[0],
@@ -98,7 +98,7 @@ def overflows(terms: Column) -> bool:
 
 def order_overflows(terms: Column) -> bool:
     """Return whether some order of the terms, all numbers, may overflow, and not every one need do so."""
-    if not terms.finite or kind(terms.dtype) != "float" or overflows(terms):
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or overflows(terms):
         return False
     if terms.op == "product":
         sizes = [max(abs(re), Fraction(1)) for re, _ in terms.numbers]
@@ -108,9 +108,9 @@ def order_overflows(terms: Column) -> bool:
 
 def large(terms: Column) -> bool:
     """Return whether the terms come to more than the greatest float16, and no order of them overflows."""
-    if not terms.finite or math.inf in (_reach(terms, 1), _reach(terms, -1)):
+    if not terms.finite or abs(terms.exact[0]) * (len(terms.terms) if terms.op == "mean" else 1) <= HALF:
         return False
-    return abs(terms.exact[0]) * (len(terms.terms) if terms.op == "mean" else 1) > HALF
+    return terms.sure or math.inf not in (_reach(terms, 1), _reach(terms, -1))
 
 
 def inexact_quotient(terms: Column) -> bool:
