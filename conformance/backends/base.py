@@ -85,7 +85,10 @@ class Backend:
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
 
     def execute_many(self, cases: Sequence[Case]) -> Iterable[Observation]:
-        """Yield one observation a case, in order; override it where a batch is cheaper."""
+        """Yield one observation a case, in order; override it where a batch is cheaper.
+
+        More cases may be appended to ``cases`` meanwhile; those taken up need not be handed over again.
+        """
         for case in cases:
             yield self.execute(case)
 

@@ -27,6 +27,9 @@ from conformance.cases.stored import sibling_of
 CHUNK: Final = 1 << 16
 """Bytes asked of the pipe at once: its usual capacity on Linux."""
 
+MOST: Final = 1000
+"""Cases that one call of ``execute_many`` may be given: all are kept until it ends."""
+
 
 def main(name: str) -> int:
     """Serve the backend ``name`` on the descriptors of the environment until ``Stop`` or end of file."""
@@ -52,19 +55,24 @@ def main(name: str) -> int:
 
 
 def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
-    """Answer requests read from ``source`` on ``sink``, batch by batch, until ``Stop`` or end of file.
+    """Answer requests read from ``source`` on ``sink`` until ``Stop`` or end of file.
 
-    Large cases and observations are files in ``folder``.
+    Cases that arrive while others run join them. Large cases and observations are files in ``folder``.
     """
-    decode = msgspec.json.Decoder(protocol.Request).decode
-    for lines in _batches(source):
-        requests = [decode(line) for line in lines]
-        runs = [request for request in requests if isinstance(request, protocol.Run)]
-        if any(isinstance(request, protocol.Hello) for request in requests):
+    requests = Requests(source)
+    stop = False
+    while not stop and (arrived := requests.take(wait=True)):
+        if any(isinstance(request, protocol.Hello) for request in arrived):
             _send(sink, msgspec.json.encode(introduce(backend)))
-        _answer(backend, runs, sink, folder)
-        if any(isinstance(request, protocol.Stop) for request in requests):
-            return
+        runs = _runs(arrived)
+        cases = [_case(run, folder) for run in runs]
+        for number, observation in enumerate(observations(backend, cases)):
+            _send(sink, _reply(runs[number].seq, cases[number], observation, folder))
+            if len(runs) < MOST:
+                arrived = [*arrived, *(new := requests.take(wait=False))]
+                runs += _runs(new)
+                cases += [_case(run, folder) for run in _runs(new)]
+        stop = any(isinstance(request, protocol.Stop) for request in arrived)
 
 
 def introduce(backend: Backend) -> protocol.Ready:
@@ -80,32 +88,32 @@ def introduce(backend: Backend) -> protocol.Ready:
     )
 
 
-def _answer(backend: Backend, runs: list[protocol.Run], sink: int, folder: Path) -> None:
-    cases = [_case(run, folder) for run in runs]
-    for run, case, observation in zip(runs, cases, observations(backend, cases), strict=True):
-        try:
-            line = _done(run.seq, observation, folder)
-        except (TypeError, ValueError, OSError) as error:
-            failed = Observation(errors=(rank_error(error),) * case.program.world)
-            line = msgspec.json.encode(protocol.Done(seq=run.seq, observation=failed))
-        _send(sink, line)
-
-
 def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
-    """Yield exactly one observation a case, whatever ``execute_many`` raises or leaves out."""
+    """Yield exactly one observation a case, whatever ``execute_many`` raises or leaves out.
+
+    ``cases`` may grow meanwhile; what ``execute_many`` does not take up is handed to it again.
+    """
     done = 0
     while done < len(cases):
+        asked = len(cases)
         escaped: Exception = RuntimeError("execute_many stopped before this case")
         try:
-            for observation in backend.execute_many(cases[done:]):
+            for observation in backend.execute_many(cases[done:] if done else cases):
                 yield observation
                 done += 1
                 if done == len(cases):
                     return
         except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
             escaped = error
+        else:
+            if done >= asked:
+                continue
         yield Observation(errors=(rank_error(escaped),) * cases[done].program.world)
         done += 1
+
+
+def _runs(requests: list[protocol.Request]) -> list[protocol.Run]:
+    return [request for request in requests if isinstance(request, protocol.Run)]
 
 
 def _case(run: protocol.Run, folder: Path) -> Case:
@@ -114,6 +122,14 @@ def _case(run: protocol.Run, folder: Path) -> Case:
     if run.file is None:
         raise ValueError(f"request {run.seq} has neither a case nor a file")
     return load(sibling_of(folder, run.file))
+
+
+def _reply(seq: int, case: Case, observation: Observation, folder: Path) -> bytes:
+    try:
+        return _done(seq, observation, folder)
+    except (TypeError, ValueError, OSError) as error:
+        failed = Observation(errors=(rank_error(error),) * case.program.world)
+        return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
 
 
 def _done(seq: int, observation: Observation, folder: Path) -> bytes:
@@ -131,16 +147,25 @@ def _send(sink: int, line: bytes) -> None:
         rest = rest[os.write(sink, rest) :]
 
 
-def _batches(source: int) -> Iterator[list[bytes]]:
-    """Yield the complete lines that have arrived, waiting for at least one."""
-    partial = b""
-    while chunk := os.read(source, CHUNK):
-        parts = [partial, chunk]
-        while select.select([source], [], [], 0)[0] and (chunk := os.read(source, CHUNK)):
+class Requests:
+    """The requests that arrive on the descriptor ``source``."""
+
+    def __init__(self, source: int) -> None:
+        """Read nothing yet."""
+        self._source = source
+        self._partial = b""
+        self._decode = msgspec.json.Decoder(protocol.Request).decode
+
+    def take(self, *, wait: bool) -> list[protocol.Request]:
+        """Return the requests that have arrived; when told to ``wait``, at least one but at the end of the file."""
+        parts = [self._partial]
+        while (wait and b"\n" not in parts[-1]) or select.select([self._source], [], [], 0)[0]:
+            chunk = os.read(self._source, CHUNK)
+            if not chunk:
+                break
             parts.append(chunk)
-        *lines, partial = b"".join(parts).split(b"\n")
-        if lines:
-            yield lines
+        *lines, self._partial = b"".join(parts).split(b"\n")
+        return [self._decode(line) for line in lines]
 
 
 if __name__ == "__main__":

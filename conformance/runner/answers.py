@@ -20,14 +20,15 @@ class StartError(RuntimeError):
 class Limits:
     """``start`` and ``case`` are seconds without progress, ``memory`` bytes of the whole process tree.
 
-    ``restarts`` bounds the processes after the first; ``window`` the cases in flight.
+    ``restarts`` bounds the processes after the first; ``window`` the cases in flight: answers come in order, so it is
+    what a backend that runs several at a time has left to do while the oldest of them hangs.
     """
 
     start: float = 90.0
     case: float = 20.0
     memory: int = 4 << 30
     restarts: int = 300
-    window: int = 32
+    window: int = 512
 
 
 @dataclass(frozen=True)

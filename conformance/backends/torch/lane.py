@@ -1,4 +1,4 @@
-"""One world: its pool, the cases that wait for it and the one it is at.
+"""One pool of one world, forked anew whenever it cannot go on, and the cases it is at.
 
 A rank that raises would end its process in any real job, and then the ranks that wait for it see the
 connection close. So does it here: when some ranks raised and others have not answered, those that raised
@@ -17,15 +17,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.torch import wire
-from conformance.backends.torch.operation import POINT_TO_POINT, Operation, idle, leaves_posted
+from conformance.backends.torch.child import Child
+from conformance.backends.torch.job import Job
+from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.pool import Pool, Rank
-from conformance.cases.case import Case, Operand
+from conformance.backends.torch.shares import GLOO_TIMEOUT, aligned, doubtful, groups_of, merged, share
+from conformance.backends.torch.store import Store
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import rank_groups
-
-GLOO_TIMEOUT: Final = 0.95
-"""Seconds Gloo waits for a peer: ten times the slowest case measured (0.09 s, eight worlds at once on two busy cores;
-12 ms alone). Some of its waits take whole seconds and one more, which is 1 for this."""
 
 DEADLINE: Final = 4.0
 """Seconds a case may take before its ranks are killed: past Gloo's own timeouts, which name the operation."""
@@ -33,65 +32,76 @@ DEADLINE: Final = 4.0
 START: Final = 60.0
 """Seconds forked ranks may take to meet; measured 60 ms for 8."""
 
-GRACE: Final = 0.05
-"""Seconds between the first rank that raised and the last when all raise; measured below 10 ms for 8 ranks."""
+GRACE: Final = 0.1
+"""Seconds between the first rank that raised and the last when all raise; measured below 10 ms for 8 ranks alone, and
+now and then above 50 on two busy cores."""
 
-MESSAGE: Final = 8
-"""Cases sent at once: more hardly saves any time, and what follows an error is sent again."""
+STALL: Final = 0.2
+"""Seconds after which a case that is not done is taken to wait rather than to compute."""
 
 GROUPS: Final = 48
 """Process groups a pool may hold: each costs 3 threads and 3 descriptors a rank, and closing one takes 10 ms,
 forking 8 ranks anew 60."""
 
-Job = tuple[int, Case]
-
 
 class Lane:
-    """The cases of one world, in turn. Observations appear in ``done`` under the key the case was added with."""
+    """Cases of one world, in turn.
 
-    def __init__(self, world: int, operations: Mapping[str, Operation], selector: selectors.BaseSelector) -> None:
+    What came of them is for the owner to take: observations in ``done`` by the key of the job, in ``back`` jobs that
+    were not begun, in order, and in ``broke`` those after which the ranks could not go on.
+    """
+
+    def __init__(
+        self, world: int, operations: Mapping[str, Operation], selector: selectors.BaseSelector, store: Store
+    ) -> None:
         """Start nothing yet; later register the channels of ranks in ``selector``, with ``(lane, number, rank)``."""
+        self.world = world
         self.done: dict[int, Observation] = {}
-        self._world = world
+        self.back: list[Job] = []
+        self.broke: list[Job] = []
         self._operations = operations
         self._selector = selector
+        self._store = store
         self._pool: Pool | None = None
+        self._killed: list[Child] = []
         self._waiting: deque[Job] = deque()
         self._sent: deque[Job] = deque()
-        self._again: set[int] = set()
+        self._again: Job | None = None
         self._failed_starts = 0
         self._served = 0
         self._met = 0
         self._answers: list[deque[tuple[float, Observation]]] = []
         self._ended: dict[int, str] = {}
         self._left: set[int] = set()
+        self._since = 0.0
         self._deadline = math.inf
         self._leave_at = math.inf
 
     @property
     def idle(self) -> bool:
-        """Return whether every case added is done."""
+        """Return whether every job taken is done or given back."""
         return not self._waiting and not self._sent
+
+    @property
+    def forked(self) -> bool:
+        """Return whether there are ranks, who may have served already."""
+        return self._pool is not None
+
+    @property
+    def stalls_at(self) -> float:
+        """Return when the case under way will have taken so long that it hardly computes; infinity if there is none."""
+        return math.inf if self.idle else self._since + STALL
 
     @property
     def alarm(self) -> float:
         """Return when ``tick`` is due, in seconds of ``time.monotonic``."""
         return min(self._deadline, self._leave_at)
 
-    def add(self, key: int, case: Case) -> None:
-        """Queue a case."""
-        self._waiting.append((key, case))
-
-    def go(self) -> None:
-        """Send the next cases when the ranks have met and nothing is under way; fork them when there are none."""
-        if self._sent or not self._waiting:
-            return
-        if self._pool is not None and len(self._pool.groups | groups_of(self._waiting[0][1])) > GROUPS:
-            self.stop()
-        if self._pool is None:
-            self._fork()
-        elif self._met == self._world:
-            self._send(self._pool)
+    def take(self, jobs: Iterable[Job]) -> None:
+        """Run jobs, once idle."""
+        self._waiting.extend(jobs)
+        self._since = time.monotonic()
+        self._go()
 
     def read(self, number: int, rank: Rank) -> None:
         """Take what ``rank``, which is ``number`` of its pool, has sent."""
@@ -100,8 +110,8 @@ class Lane:
         messages = rank.inbox.read()
         if messages is None:
             self._selector.unregister(rank.channel)
-            self._ended[number] = rank.reap()
-            if self._met < self._world:
+            self._ended[number] = rank.end()
+            if self._met < self.world:
                 self._start_failed(f"rank {number} {self._ended[number]} before the ranks had met")
             elif not self._sent:
                 self.stop()
@@ -120,39 +130,62 @@ class Lane:
             self._leave_at = math.inf
             for rank in self._raised():
                 self._left.add(rank)
-                self._pool.ranks[rank].kill()
+                self._pool.ranks[rank].child.kill()
         if now >= self._deadline:
-            if self._met < self._world:
+            if self._met < self.world:
                 self._start_failed(f"the ranks had not met within {START} s")
             elif self._sent:
                 hang = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="internal")
-                self._finish([self._answer(rank) or Observation(errors=(hang,)) for rank in range(self._world)])
+                self._finish([self._answer(rank) or Observation(errors=(hang,)) for rank in range(self.world)])
         self._advance()
 
     def stop(self) -> None:
-        """Kill the ranks and put the cases they had not finished back in the queue."""
+        """Kill the ranks; the jobs they had not begun go back."""
         if self._pool is not None:
             for rank in self._pool.ranks:
                 if rank.channel.fileno() >= 0:
                     self._selector.unregister(rank.channel)
-            self._pool.kill()
+            self._killed += self._pool.kill()
         self._pool = None
         self._deadline = self._leave_at = math.inf
-        self._waiting.extendleft(reversed(self._sent))
+        self.back += self._sent
         self._sent.clear()
 
     def drop(self) -> None:
-        """Kill the ranks and forget every case."""
+        """Kill the ranks, wait until they have ended and forget every job."""
         self.stop()
-        self._again.clear()
+        for child in self._killed:
+            child.end()
+        self._killed.clear()
         self._waiting.clear()
+        self.back.clear()
+        self.broke.clear()
+        self.done.clear()
+        self._again = None
+
+    def _go(self) -> None:
+        """Send the jobs that wait when the ranks have met and nothing is under way; fork them when there are none."""
+        if self._sent:
+            return
+        if not self._waiting:
+            if self._pool is not None and self._met == self.world:
+                self._pool.pause()
+            return
+        if self._pool is not None and len(self._pool.groups | groups_of(self._waiting[0].case)) > GROUPS:
+            self.stop()
+        if self._pool is None:
+            self._fork()
+        elif self._met == self.world:
+            self._send(self._pool)
 
     def _fork(self) -> None:
-        self._pool = Pool(self._world, GLOO_TIMEOUT, self._operations)
+        self._killed = [child for child in self._killed if not child.ended()]
+        self._pool = Pool(self.world, GLOO_TIMEOUT, self._operations, self._store.meeting())
         self._met = self._served = 0
         self._answers = [deque() for _ in self._pool.ranks]
         self._ended, self._left = {}, set()
-        self._deadline = time.monotonic() + START
+        self._since = time.monotonic()
+        self._deadline = self._since + START
         for number, rank in enumerate(self._pool.ranks):
             self._selector.register(rank.channel, selectors.EVENT_READ, (self, number, rank))
 
@@ -160,39 +193,42 @@ class Lane:
         self.stop()
         self._failed_starts += 1
         if self._failed_starts > 1 and self._waiting:
-            key, case = self._waiting.popleft()
+            job = self._waiting.popleft()
             crash = RankError(kind="Crash", message=message, category="internal")
-            self.done[key] = Observation(errors=(crash,) * case.program.world)
+            self.done[job.key] = Observation(errors=(crash,) * self.world)
 
     def _send(self, pool: Pool) -> None:
         self._failed_starts = 0
-        while self._waiting and len(self._sent) < MESSAGE:
-            groups = pool.groups | groups_of(self._waiting[0][1])
-            alone = self._again and not self._again.isdisjoint({self._waiting[0][0], *(key for key, _ in self._sent)})
-            if self._sent and (alone or len(groups) > GROUPS):
+        pool.resume()
+        while self._waiting:
+            groups = pool.groups | groups_of(self._waiting[0].case)
+            if self._sent and (len(groups) > GROUPS or self._sent[0] is self._again):
                 break
             pool.groups = groups
             self._sent.append(self._waiting.popleft())
-        self._deadline = time.monotonic() + DEADLINE
-        self._tell(pool, range(self._world))
+        self.back += self._waiting
+        self._waiting.clear()
+        self._since = time.monotonic()
+        self._deadline = self._since + DEADLINE
+        self._tell(pool, range(self.world), [job.case for job in self._sent])
 
-    def _tell(self, pool: Pool, ranks: Iterable[int]) -> None:
-        """Send ``ranks`` all cases under way."""
+    def _tell(self, pool: Pool, ranks: Iterable[int], cases: Sequence[Case]) -> None:
+        """Send ``ranks`` cases; none at all bids one that raised go on."""
         for rank in ranks:
             # A rank that has ended meanwhile is noticed when its channel is read.
             with contextlib.suppress(OSError):
-                wire.send(pool.ranks[rank].channel, wire.encode_cases([share(case, rank) for _, case in self._sent]))
+                wire.send(pool.ranks[rank].channel, wire.encode_cases([share(case, rank) for case in cases]))
 
     def _advance(self) -> None:
         """Finish every case that all ranks have answered."""
         while self._sent:
-            answers = [self._answer(rank) for rank in range(self._world)]
+            answers = [self._answer(rank) for rank in range(self.world)]
             if None in answers:
                 if self._leave_at == math.inf and self._raised():
                     self._leave_at = time.monotonic() + GRACE
                 return
             self._finish([answer for answer in answers if answer is not None])
-        self.go()
+        self._go()
 
     def _answer(self, rank: int) -> Observation | None:
         """Return what ``rank`` did with the first case sent, or ``None`` when that is still open."""
@@ -205,11 +241,11 @@ class Lane:
 
     def _raised(self) -> list[int]:
         """Return the ranks that raised in the first case sent and still stand by."""
-        ranks = set(range(self._world)) - set(self._ended) - self._left
+        ranks = set(range(self.world)) - set(self._ended) - self._left
         return [rank for rank in sorted(ranks) if self._answers[rank] and self._answers[rank][0][1].raised]
 
     def _finish(self, answers: list[Observation]) -> None:
-        key, case = self._sent.popleft()
+        job = self._sent.popleft()
         ahead = any(self._answers[rank] and rank not in self._left for rank in self._ended)
         answered = all(self._answers)
         arrivals = [queue[0][0] if queue else time.monotonic() for queue in self._answers]
@@ -217,88 +253,26 @@ class Lane:
             if queue:
                 queue.popleft()
         self._leave_at = math.inf
-        self._deadline = time.monotonic() + DEADLINE
-        observation = merged(case, answers)
+        self._since = time.monotonic()
+        self._deadline = self._since + DEADLINE
+        observation = merged(job.case, answers)
         echo = self._served > 0 and any(error and error.kind == "Crash" for error in observation.errors)
         self._served += 1
-        if observation.raised and key not in self._again and (ahead or echo or doubtful(arrivals, answers)):
+        if observation.raised and job is not self._again and (ahead or echo or doubtful(arrivals, answers)):
             # A rank that died in a later case took its connections along, an earlier case may have left it with broken
             # memory, and a slow machine looks like a hang.
-            self._sent.appendleft((key, case))
-            self._again.add(key)
+            self.broke.append(job)
             self.stop()
+            self._again = job
+            self._waiting.append(job)
             return
-        self._again.discard(key)
-        self.done[key] = observation
+        self._again = None
+        self.done[job.key] = observation
         if observation.raised and self._pool is not None:
-            if not answered or self._ended or self._left or not aligned(case, answers):
+            if not answered or self._ended or self._left or not aligned(job.case, answers):
+                self.broke.append(job)
                 self.stop()
             elif self._sent:
-                self._tell(self._pool, (rank for rank, answer in enumerate(answers) if answer.raised))
+                self._tell(self._pool, (rank for rank, answer in enumerate(answers) if answer.raised), ())
         if not self._sent:
             self._deadline = math.inf
-
-
-def groups_of(case: Case) -> set[tuple[int, ...]]:
-    """Return every group of ranks the case speaks of; none for a program whose axes make no sense."""
-    program = case.program
-    with contextlib.suppress(ValueError):
-        steps = [step for step in program.steps if not idle(step)]
-        return {group for step in steps for group in rank_groups(program.mesh, step.axes, step.groups)}
-    return set()
-
-
-def share(case: Case, rank: int) -> Case:
-    """Return the case with the blocks of ``rank`` alone."""
-    mine = slice(rank, rank + 1)
-    inputs = {
-        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
-        for name, operand in case.inputs.items()
-    }
-    return Case(program=case.program, inputs=inputs)
-
-
-def merged(case: Case, answers: Sequence[Observation]) -> Observation:
-    """Return what the ranks did, each with its own block, as one observation."""
-    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
-    results = {
-        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
-        for name in case.program.results
-    }
-    return Observation(
-        results=results,
-        errors=errors if any(errors) else (),
-        touched=tuple(change for answer in answers for change in answer.touched),
-        seconds=max(answer.seconds for answer in answers),
-    )
-
-
-def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
-    """Return whether a timeout of Gloo may be the machine's fault.
-
-    It is not when some ranks answered promptly and all others waited in vain themselves: one that got no time to run
-    would have begun late, or have found what it waited for. ``arrivals`` are the times of the answers, in seconds.
-    """
-    waited = [answer.seconds > GLOO_TIMEOUT / 2 for answer in answers]
-    late = [at > min(arrivals) + GLOO_TIMEOUT / 2 for at in arrivals]
-    ranks = zip(waited, late, answers, strict=True)
-    vain = all((long and answer.raised) or not (long or behind) for long, behind, answer in ranks)
-    return any(waited) and (all(waited) or not vain)
-
-
-def aligned(case: Case, answers: Sequence[Observation]) -> bool:
-    """Return whether the ranks, all of which answered, can go on together: none waited in vain, nothing is posted."""
-    if max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
-        return False
-    kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
-    program = case.program
-    for number, step in enumerate(program.steps):
-        if step.op == "send" and number and len(set(kinds)) > 1:
-            return False  # Not all ranks have counted it, and a send's number is its tag.
-        for group in rank_groups(program.mesh, step.axes, step.groups):
-            if step.op in POINT_TO_POINT:
-                if any(kinds[rank] and leaves_posted(step, position) for position, rank in enumerate(group)):
-                    return False
-            elif len({kinds[rank] for rank in group}) > 1:
-                return False
-    return True

@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -19,6 +20,7 @@ import torch.distributed as dist
 from conformance.backends.base import place_inputs, rank_error, touched
 from conformance.backends.torch import wire
 from conformance.backends.torch.operation import Operation, idle
+from conformance.backends.torch.store import Meeting
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.observation import Observation
@@ -57,29 +59,29 @@ class Communicators:
 
 
 def serve(
-    channel: socket.socket, rank: int, world: int, store: str, timeout: float, operations: Mapping[str, Operation]
+    channel: socket.socket, rank: int, world: int, meeting: Meeting, timeout: float, operations: Mapping[str, Operation]
 ) -> None:
-    """Run cases from ``channel`` as ``rank`` of ``world``, meeting the others at the file ``store``.
+    """Run cases from ``channel`` as ``rank`` of ``world``, finding the others at ``meeting``.
 
-    After a case that raised here, the rest of its message is dropped: the other ranks may have been left
-    behind, and the sender decides how to go on.
+    After a case that raised here, the next waits for another message, be it an empty one: the other ranks may have
+    been left behind, and the sender decides whether to go on.
     """
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
     patience = timedelta(seconds=timeout)
-    meeting = dist.FileStore(store, world)  # type: ignore[attr-defined]  # exported, but not in its stubs
-    dist.init_process_group("gloo", store=meeting, rank=rank, world_size=world, timeout=patience)
+    dist.init_process_group("gloo", store=meeting.join(), rank=rank, world_size=world, timeout=patience)
     communicators = Communicators(rank, world, patience)
     wire.send(channel, wire.encode_answer(wire.Answer()))
     inbox = wire.Inbox(channel)
+    cases: deque[Case] = deque()
     while (messages := inbox.read()) is not None:
-        for message in messages:
-            for case in wire.decode_cases(message):
-                observation = observe(case, rank, operations, communicators)
-                wire.send(channel, wire.encode_answer(wire.Answer(observation=observation)))
-                if observation.raised:
-                    break
+        cases += [case for message in messages for case in wire.decode_cases(message)]
+        raised = False
+        while cases and not raised:
+            observation = observe(cases.popleft(), rank, operations, communicators)
+            wire.send(channel, wire.encode_answer(wire.Answer(observation=observation)))
+            raised = observation.raised
 
 
 def observe(case: Case, rank: int, operations: Mapping[str, Operation], communicators: Communicators) -> Observation:

@@ -1,77 +1,161 @@
-"""Cases in, observations out, in order, while the worlds among the cases work at the same time.
+"""Cases in, observations out, in order, while pools of all worlds work at the same time.
 
 Gloo on one machine mostly waits (measured on two cores: an all_reduce over 8 ranks takes 12 ms, of which
-both cores together compute 7), so one lane a world, all lanes at once, fills the time.
+both cores together compute 7), so several pools at once fill the time. A world with much to do gets more than one, and
+cases that look like one that broke its ranks go one by one to ranks that have served nobody, where a crash costs and a
+hang holds up no other case.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 import selectors
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from conformance.backends.base import Unsupported, rank_error
+from conformance.backends.torch import huge_pages
+from conformance.backends.torch.job import Job, Looks, looks
 from conformance.backends.torch.lane import Lane
 from conformance.backends.torch.operation import Operation
+from conformance.backends.torch.store import Store
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
 
+MESSAGE: Final = 16
+"""Cases sent at once: ranks that have to wait for the next message cost processor time."""
+
+COMPUTING: Final = 36
+"""Ranks that may compute at a time, as many as one pool of each world has: with more, all get slower, none sooner done,
+and what is slow might be taken for a hang."""
+
+LANES: Final = 2
+"""Pools of one world."""
+
+MUCH: Final = 12
+"""Cases that must wait before another pool is worth its start."""
+
+Kind = tuple[int, bool]
+"""A world, and whether its cases look like one that broke its ranks."""
+
 
 class Schedule:
-    """A lane for each world size met so far."""
+    """The jobs that wait, by kind, and the lanes of each world."""
 
     def __init__(self, operations: Mapping[str, Operation]) -> None:
         """Start nothing yet; ranks run ``operations``."""
         self._operations = operations
         self._selector = selectors.DefaultSelector()
-        self._lanes: dict[int, Lane] = {}
+        self._store = Store()
+        self._waiting: dict[Kind, list[Job]] = {}
+        self._lanes: dict[int, list[Lane]] = {}
+        self._breaking: set[Looks] = set()
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Yield one observation a case, in the order of the cases."""
+        """Yield one observation a case, in the order of the cases, which may become more meanwhile."""
         found: dict[int, Observation] = {}
-        for key, case in enumerate(cases):
-            reason = refusal(case, self._operations)
-            if reason:
-                found[key] = Observation(errors=(rank_error(Unsupported(reason)),) * case.program.world)
-            else:
-                self._lane(case.program.world).add(key, case)
+        taken = 0
         try:
-            for key in range(len(cases)):
+            for key, _ in enumerate(cases):
+                for new in range(taken, len(cases)):
+                    self._take(new, cases[new], found)
+                taken = len(cases)
                 while key not in found:
                     self._work(found)
                 yield found.pop(key)
         finally:
-            for lane in self._lanes.values():
+            self._waiting.clear()
+            for lane in self._all():
                 if not lane.idle:
                     lane.drop()
-                lane.done.clear()
 
     def close(self) -> None:
         """Kill every rank process."""
-        for lane in self._lanes.values():
+        for lane in self._all():
             lane.drop()
         self._lanes.clear()
+        self._store.close()
 
-    def _lane(self, world: int) -> Lane:
-        if world not in self._lanes:
-            self._lanes[world] = Lane(world, self._operations, self._selector)
-        return self._lanes[world]
+    def _all(self) -> list[Lane]:
+        return [lane for lanes in self._lanes.values() for lane in lanes]
+
+    def _take(self, key: int, case: Case, found: dict[int, Observation]) -> None:
+        """Queue a case, or refuse it."""
+        reason = refusal(case, self._operations)
+        if reason:
+            found[key] = Observation(errors=(rank_error(Unsupported(reason)),) * case.program.world)
+        else:
+            self._queue(Job(key, case, looks(case)))
+
+    def _queue(self, job: Job) -> None:
+        """Add a job to the heap of its kind, whose first has waited longest."""
+        kind = (job.case.program.world, job.looks in self._breaking)
+        heapq.heappush(self._waiting.setdefault(kind, []), job)
 
     def _work(self, found: dict[int, Observation]) -> None:
-        """Wait for any lane, let it go on and collect what is done."""
-        for lane in self._lanes.values():
-            lane.go()
-        alarm = min((lane.alarm for lane in self._lanes.values()), default=math.inf)
+        """Hand out jobs, wait for any lane, let it go on and collect what came of it."""
+        self._hand_out()
+        alarm = min((lane.alarm for lane in self._all()), default=math.inf)
+        if self._waiting:
+            now = time.monotonic()
+            alarm = min([alarm, *(lane.stalls_at for lane in self._all() if lane.stalls_at > now)])
         for ready, _ in self._selector.select(None if alarm == math.inf else max(alarm - time.monotonic(), 0)):
             lane, number, rank = ready.data
             lane.read(number, rank)
-        for lane in self._lanes.values():
+        for lane in self._all():
             if time.monotonic() >= lane.alarm:
                 lane.tick()
             found.update(lane.done)
             lane.done.clear()
+            for job in lane.back:
+                self._queue(job)
+            lane.back.clear()
+        self._learn()
+
+    def _hand_out(self) -> None:
+        """Give the jobs that have waited longest to idle lanes, as long as not too many ranks compute."""
+        now = time.monotonic()
+        computing = sum(lane.world for lane in self._all() if not lane.idle and lane.stalls_at > now)
+        for world, breaking in sorted(self._waiting, key=lambda kind: self._waiting[kind][0]):
+            queue = self._waiting[world, breaking]
+            while queue:
+                if computing and computing + world > COMPUTING:
+                    return  # Not on to the next, which may be of a smaller world: this one would wait for ever.
+                lane = self._lane(world, breaking=breaking, much=len(queue) >= MUCH)
+                if lane is None:
+                    break
+                lane.take([heapq.heappop(queue) for _ in range(min(len(queue), 1 if breaking else MESSAGE))])
+                computing += world
+            else:
+                del self._waiting[world, breaking]
+
+    def _lane(self, world: int, *, breaking: bool, much: bool) -> Lane | None:
+        """Return an idle lane, a new one, or none: for ``breaking`` jobs rather one whose ranks have served nobody."""
+        if not self._lanes:
+            huge_pages.collapse()
+        lanes = self._lanes.setdefault(world, [])
+        idle = [lane for lane in lanes if lane.idle]
+        wanted = [lane for lane in idle if lane.forked != breaking]
+        stalled = all(lane.stalls_at < time.monotonic() for lane in lanes)
+        if not wanted and len(lanes) < LANES and (breaking or stalled or (much and not idle)):
+            lanes.append(Lane(world, self._operations, self._selector, self._store))
+            return lanes[-1]
+        return next(iter(wanted or idle), None)
+
+    def _learn(self) -> None:
+        """Move what waits among others and looks like a case that broke its ranks."""
+        new = {job.looks for lane in self._all() for job in lane.broke} - self._breaking
+        for lane in self._all():
+            lane.broke.clear()
+        if new:
+            self._breaking |= new
+            waiting, self._waiting = self._waiting, {}
+            for queue in waiting.values():
+                for job in queue:
+                    self._queue(job)
 
 
 def refusal(case: Case, operations: Mapping[str, Operation]) -> str | None:

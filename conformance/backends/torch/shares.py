@@ -1,0 +1,81 @@
+"""A case as its ranks see it, and what they answered as one: shares, groups, and the state in which they are left."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.backends.torch.operation import POINT_TO_POINT, idle, leaves_posted
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation
+from conformance.cases.program import rank_groups
+
+GLOO_TIMEOUT: Final = 0.95
+"""Seconds Gloo waits for a peer: ten times the slowest case measured (0.09 s, eight worlds at once on two busy cores;
+12 ms alone). Some of its waits take whole seconds and one more, which is 1 for this."""
+
+
+def groups_of(case: Case) -> set[tuple[int, ...]]:
+    """Return every group of ranks the case speaks of; none for a program whose axes make no sense."""
+    program = case.program
+    with contextlib.suppress(ValueError):
+        steps = [step for step in program.steps if not idle(step)]
+        return {group for step in steps for group in rank_groups(program.mesh, step.axes, step.groups)}
+    return set()
+
+
+def share(case: Case, rank: int) -> Case:
+    """Return the case with the blocks of ``rank`` alone."""
+    mine = slice(rank, rank + 1)
+    inputs = {
+        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
+        for name, operand in case.inputs.items()
+    }
+    return Case(program=case.program, inputs=inputs)
+
+
+def merged(case: Case, answers: Sequence[Observation]) -> Observation:
+    """Return what the ranks did, each with its own block, as one observation."""
+    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
+    results = {
+        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
+        for name in case.program.results
+    }
+    return Observation(
+        results=results,
+        errors=errors if any(errors) else (),
+        touched=tuple(change for answer in answers for change in answer.touched),
+        seconds=max(answer.seconds for answer in answers),
+    )
+
+
+def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
+    """Return whether a timeout of Gloo may be the machine's fault.
+
+    It is not when some ranks answered promptly and all others waited in vain themselves: one that got no time to run
+    would have begun late, or have found what it waited for. ``arrivals`` are the times of the answers, in seconds.
+    """
+    waited = [answer.seconds > GLOO_TIMEOUT / 2 for answer in answers]
+    late = [at > min(arrivals) + GLOO_TIMEOUT / 2 for at in arrivals]
+    ranks = zip(waited, late, answers, strict=True)
+    vain = all((long and answer.raised) or not (long or behind) for long, behind, answer in ranks)
+    return any(waited) and (all(waited) or not vain)
+
+
+def aligned(case: Case, answers: Sequence[Observation]) -> bool:
+    """Return whether the ranks, all of which answered, can go on together: none waited in vain, nothing is posted."""
+    if max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
+        return False
+    kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
+    program = case.program
+    for number, step in enumerate(program.steps):
+        if step.op == "send" and number and len(set(kinds)) > 1:
+            return False  # Not all ranks have counted it, and a send's number is its tag.
+        for group in rank_groups(program.mesh, step.axes, step.groups):
+            if step.op in POINT_TO_POINT:
+                if any(kinds[rank] and leaves_posted(step, position) for position, rank in enumerate(group)):
+                    return False
+            elif len({kinds[rank] for rank in group}) > 1:
+                return False
+    return True

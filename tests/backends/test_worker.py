@@ -1,0 +1,43 @@
+"""Every case gets its observation, also one that arrives while others run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from conformance.backends.base import Backend
+from conformance.backends.worker import observations
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+
+Make = Callable[..., Case]
+
+
+class Counting(Backend):
+    """Answers a case with the number of the call it was in."""
+
+    def __init__(self, *, follows: bool) -> None:
+        self.calls = 0
+        self.follows = follows
+
+    def execute_many(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        self.calls += 1
+        for _ in cases if self.follows else list(cases):
+            yield Observation(seconds=self.calls)
+
+
+def answers(backend: Backend, case: Case) -> list[tuple[float, bool]]:
+    """Return seconds and whether it raised for each of two cases and a third that arrives with the first answer."""
+    cases, seen = [case, case], []
+    for observation in observations(backend, cases):
+        if not seen:
+            cases.append(case)
+        seen.append((observation.seconds, observation.raised))
+    return seen
+
+
+def test_a_case_that_arrives_joins_the_others(one: Make) -> None:
+    assert answers(Counting(follows=True), one("all_reduce", 2, op="sum")) == [(1, False)] * 3
+
+
+def test_a_case_that_is_not_taken_up_is_handed_over_again(one: Make) -> None:
+    assert answers(Counting(follows=False), one("all_reduce", 2, op="sum")) == [(1, False), (1, False), (2, False)]
