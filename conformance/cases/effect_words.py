@@ -13,8 +13,8 @@ from conformance.cases.program import EFFECTS, Step, rank_groups
 CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_place", "overlap", "start")
 """Words of the feature ``effects``: what an implementation must be able to do at all.
 
-``in_place`` writes a collective's result over its own operand; ``overlap`` reads and writes storage that is shared in
-any other way.
+``into`` writes a collective's result into storage, ``in_place`` over its own operand; ``overlap`` reads and writes
+storage that is shared in any other way.
 """
 
 ROUNDS: Final = 3
@@ -63,7 +63,7 @@ def effect_words(case: Case) -> tuple[frozenset[str], frozenset[str]]:
     collective returned is written again and read by that name), ``written_through`` (an assign by that name),
     ``old_result`` and ``old_copy`` (used after their source is overwritten), ``old_result_alone`` (where nothing is
     exchanged), ``survives_free``, ``assign_overlap``, ``target_overlap`` (of a collective's operand and target),
-    ``crossed`` (of a later operand and an earlier target).
+    ``crossed`` (of a later operand and an earlier target), ``miscounted`` (not as many targets as results).
 
     Of started collectives: ``in_flight`` (several), ``out_of_order``, ``done_twice``, ``never_done``,
     ``read_before_done``, ``input_overwritten``, ``target_overwritten``, ``input_freed``, ``started_alone``,
@@ -112,7 +112,7 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
     _reads(walk, read)
     _writes(walk, index, written)
     if written:
-        walk.effects.add("into")
+        walk.flow |= {"miscounted"} if len(step.into) != len(step.outputs) else set()
         for effect, flow in _sharing(read, written):
             walk.effects.add(effect)
             walk.flow |= {flow} - {""}
@@ -199,6 +199,8 @@ def _writes(walk: _Walk, index: int, written: list[Named]) -> None:
 def _sharing(read: list[Named], written: list[Named]) -> Iterator[tuple[str, str]]:
     """Yield the capability and the flow of each way in which operands and targets of one step share storage."""
     for at, target in enumerate(written):
+        if read[at : at + 1] != [target]:
+            yield "into", ""
         for number, operand in enumerate(read):
             if operand == target and at == number:
                 yield "in_place", ""

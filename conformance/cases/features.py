@@ -22,13 +22,15 @@ def features(case: Case) -> Features:
     ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
     truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, hold a
     negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others have not is
-    ``partial`` too. ``effects`` and ``flow`` are the words of ``effect_words``; all the others are about collectives.
+    ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of ``effect_words``;
+    all the others are about collectives.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
     facts = {
         "dtype": frozenset(block.dtype for block in blocks),
-        "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts),
+        "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts)
+        | frozenset(word for step in case.program.steps if step.op == "view" for word in _view_words(step)),
         "world": frozenset({str(case.program.world)}),
         "axes": frozenset(_axes_words(case)),
         "operands": frozenset(_operand_word(step) for step in case.program.collectives),
@@ -130,6 +132,18 @@ def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
         "repeated": any(len(set(column)) < len(column) for column in columns),
     }
     return frozenset(word for word, speaks in words.items() if speaks)
+
+
+def _view_words(step: Step) -> list[str]:
+    """Return the layouts that a view is of a contiguous buffer."""
+    numbers = [value for value in (step.attrs.get("step"), step.attrs.get("order")) if isinstance(value, tuple | list)]
+    strides, order = (numbers[0], numbers[1:]) if numbers else ((), [])
+    words = {
+        "flipped": any(isinstance(stride, int) and stride < 0 for stride in strides),
+        "strided": any(isinstance(stride, int) and stride > 1 for stride in strides),
+        "transposed": any(list(one) != sorted(one) for one in order),
+    }
+    return [word for word, speaks in words.items() if speaks]
 
 
 def _size_word(block: Tensor) -> str:

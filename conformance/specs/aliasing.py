@@ -199,7 +199,7 @@ def around(subject: Subject) -> bool:
 
 def writes_bool(subject: Subject) -> bool:
     """Speak about bools that a collective writes into storage."""
-    return returns_bool(subject) and subject.has("effects", "into")
+    return returns_bool(subject) and subject.has("effects", "into", "in_place")
 
 
 def some_have_no_part(subject: Subject) -> bool:

@@ -117,6 +117,18 @@ def test_a_program_is_described_by_what_it_asks_for_and_in_which_order(word: str
     assert facts["flow"] == flow
 
 
+def test_a_view_has_a_layout_too(program: Make) -> None:
+    turned = view(start=(1,), stop=(-1,), step=(-1,))
+    assert features(program(turned, reduced("v", "y")))["layout"] == {"contiguous", "flipped"}
+
+
+def test_targets_are_other_storage_or_the_operands_own_and_may_be_miscounted(program: Make) -> None:
+    facts = features(program(reduced("b", "y", "b b")))
+    assert facts["effects"] >= {"in_place", "into"}
+    assert "miscounted" in facts["flow"]
+    assert "into" not in features(program(reduced("b", "y", "b")))["effects"]
+
+
 def test_effects_that_claims_do_not_name_are_not_even_asked_for(program: Make) -> None:
     case = program(reduced("b", "y", "b"))
     facts, named = features(case), {"all_reduce": {"effects": ["buffer", "into"]}}

@@ -84,21 +84,41 @@ ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
 SIZES: Final = ("given", "repeated", "negative")
 SPLITS: Final[Limits] = {**MOVING, "ranks": ("alike", "rows", "different"), "sends": SIZES, "receives": SIZES}
 
+# Tensors and views of them, copy_ and clone. Tensor.copy_ says nothing of storage that both share.
+TENSORS: Final = ("buffer", "view", "assign", "copy", "free", "start")
+FLOW: Final = (
+    "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone", "survives_free",
+    "in_flight", "out_of_order", "done_twice", "started_alone", "started_over_nothing", "started_several",
+    "started_none",
+)  # fmt: skip
+"""Before wait nothing is promised ("the process is blocked until the operation is finished" by it, and only isend says
+that its tensor must not be modified before): nobody may read or write what is under way, or free it, or never wait.
+Every call has as many outputs as inputs, so they cannot be miscounted."""
+
+WRITING: Final[Limits] = {"effects": (*TENSORS, "in_place"), "flow": FLOW}
+"""The function "operates in-place": there is no output beside the input."""
+
+FILLING: Final[Limits] = {"effects": (*TENSORS, "into"), "flow": FLOW}
+"""An output tensor, or a list of them, which may be parts of one."""
+
+WAITING: Final[Limits] = {"effects": TENSORS, "flow": FLOW}
+"""reduce operates in place too, but what it leaves anywhere but on the root is not said."""
+
 C10D: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},
-    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED},
-    "all_gather": {**EQUAL_GROUPS, **MOVING},
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WRITING},
+    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **WAITING},
+    "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING},
     "gather": {**EQUAL_GROUPS, **MOVING},
-    "scatter": {**EQUAL_GROUPS, **MOVING},
-    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING},
-    "all_to_all": {**EQUAL_GROUPS, **MOVING},
-    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS},
+    "scatter": {**EQUAL_GROUPS, **MOVING, **FILLING},
+    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FILLING},
+    "all_to_all": {**EQUAL_GROUPS, **MOVING, **FILLING},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **FILLING},
     "permute": MESSAGES,
     "shuffle": MESSAGES,
     # Every member starts its own sends, and none is member -1: Torch never hears of that source.
     "send": {**MESSAGES, "pairs": ("given", "empty")},
     "recv": MESSAGES,
-    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED},
+    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WRITING},
     "barrier": ANY_GROUPS,
     "axis_index": ANY_GROUPS,
     "axis_size": ANY_GROUPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from conformance.cases.program import Step
+from conformance.cases.program import EFFECTS, Step
 
 Operation = Callable[..., list[Any]]
 """Called on every rank with its blocks of all operands of a step (mostly ``torch.Tensor``), its process group and the
@@ -28,8 +28,8 @@ def mapped(function: Callable[..., Any]) -> Operation:
 
 
 def idle(step: Step) -> bool:
-    """Return whether a step maps an operation over no axis: nobody meets, so nothing is asked of Torch."""
-    return step.idle and bool(step.inputs) and len(step.inputs) == len(step.outputs)
+    """Return whether nobody meets in a step: it is no collective, or maps an operation over no axis."""
+    return step.op in EFFECTS or (step.idle and bool(step.inputs) and len(step.inputs) == len(step.outputs))
 
 
 def leaves_posted(step: Step, position: int) -> bool:

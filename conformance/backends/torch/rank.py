@@ -19,12 +19,13 @@ import torch.distributed as dist
 
 from conformance.backends.base import place_inputs, rank_error, touched
 from conformance.backends.torch import wire
+from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle
 from conformance.backends.torch.store import Meeting
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.observation import Observation
-from conformance.cases.program import Groups, rank_groups
+from conformance.cases.program import EFFECTS, Groups, rank_groups
 from conformance.cases.tensor import Tensor, from_array
 
 FOREIGN: Final = {
@@ -90,7 +91,7 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
     start = time.perf_counter()
     try:
         values: dict[str, Any] = {name: to_torch(blocks[0][1]) for name, blocks in placed.items()}
-        run(case, values, operations, communicators)
+        run(case, values, operations, communicators, Storage(case, placed, to_torch))
         results: dict[str, tuple[Tensor | None, ...]] = {
             name: (to_tensor(values[name]),) for name in case.program.results
         }
@@ -102,13 +103,26 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
     return msgspec.structs.replace(seen, touched=changed, seconds=time.perf_counter() - start)
 
 
-def run(case: Case, values: dict[str, Any], operations: Mapping[str, Operation], communicators: Communicators) -> None:
+def run(
+    case: Case,
+    values: dict[str, Any],
+    operations: Mapping[str, Operation],
+    communicators: Communicators,
+    storage: Storage,
+) -> None:
     """Run the steps in order, adding the outputs to ``values``."""
     for step in case.program.steps:
         blocks = [values[name] for name in step.inputs]
-        if not idle(step):
-            group = communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
+        if step.op in EFFECTS:
+            values.update(zip(step.outputs, storage.perform(step, blocks), strict=True))
+            continue
+        group = None if idle(step) else communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
+        if step.into or step.start:
+            blocks = formed(step, blocks, [values[name] for name in step.into], group)
+        elif group is not None:
             blocks = operations[step.op](blocks, group, **step.attrs)
+        else:
+            blocks = [block.clone() if isinstance(block, torch.Tensor) else block for block in blocks]
         values.update(zip(step.outputs, blocks, strict=True))
 
 

@@ -165,7 +165,7 @@ def refusal(case: Case, operations: Mapping[str, Operation]) -> str | None:
     if any(block.dtype in ("int4", "uint4") for operand in case.inputs.values() for block in operand.blocks):
         return "Torch has no tensors of 4-bit integers"
     program = case.program
-    for step in program.steps:
+    for step in program.collectives:
         if step.op not in operations:
             return f"Torch has no carrier for {step.op}; it has {', '.join(sorted(operations))}"
         try:
