@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import socket
 import subprocess
 import sys
@@ -26,7 +27,10 @@ from conformance.cases.program import rank_groups
 
 DEADLINE: Final = 2.0
 """Seconds a case may take before it counts as a hang: twenty times the slowest measured (0.1 s, 8 ranks on two busy
-cores; 3 ms alone)."""
+cores; 3 ms alone), where the machine is not busy with other things."""
+
+LONGEST: Final = 16.0
+"""Seconds after which a case counts as a hang however busy the machine is: less than what a runner waits."""
 
 GRACE: Final = 0.3
 """Seconds between the first rank that raised and the last when all raise; measured below 20 ms on busy cores."""
@@ -70,7 +74,8 @@ class Job:
             with contextlib.suppress(OSError):
                 end.send_bytes(msgspec.msgpack.encode((self.served, share(case, rank))))
         silent: dict[Any, int] = {channel: rank for rank, channel in enumerate(self._channels)}
-        deadline, ended = time.monotonic() + DEADLINE, False
+        patience = patience_now()
+        deadline, ended = time.monotonic() + patience, False
         while silent:
             ready: list[Any] = wait(list(silent), max(deadline - time.monotonic(), 0))
             if not ready:
@@ -82,8 +87,8 @@ class Job:
                 except (EOFError, OSError):
                     ended = True
             if any(answer.raised for answer in answers.values()):
-                deadline = min(deadline, time.monotonic() + GRACE)
-        missing = self._missing(answers, ended)
+                deadline = min(deadline, time.monotonic() + GRACE * patience / DEADLINE)
+        missing = self._missing(answers, ended, patience)
         return [answers.get(rank, missing) for rank in range(self.world)]
 
     def kill(self) -> None:
@@ -112,7 +117,7 @@ class Job:
                 raise RuntimeError(f"{self.world} ranks did not start: {self._said()}")
         return [channels[rank] for rank in range(self.world)]
 
-    def _missing(self, answers: Mapping[int, Observation], ended: bool) -> Observation:
+    def _missing(self, answers: Mapping[int, Observation], ended: bool, patience: float) -> Observation:
         """Return what is observed of a rank that gave no answer."""
         raised = [rank for rank, answer in answers.items() if answer.raised]
         if ended:
@@ -122,7 +127,7 @@ class Job:
         elif raised:
             error = RankError(kind="Abort", message=f"rank {raised[0]} raised, which ends the job", category="internal")
         else:
-            error = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="internal")
+            error = RankError(kind="Hang", message=f"no answer within {patience:.0f} s", category="internal")
         return Observation(errors=(error,))
 
     def _said(self) -> str:
@@ -132,6 +137,12 @@ class Job:
         sys.stderr.write(text)
         lines = [line for line in text.splitlines() if line.strip(" =")]
         return " / ".join(lines[-12:])[-1500:] or "without a word"
+
+
+def patience_now() -> float:
+    """Return the seconds a case may take now: more when processes queue for the processors."""
+    queue = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return min(DEADLINE * max(1.0, queue / 2), LONGEST)
 
 
 decode: Final = msgspec.msgpack.Decoder(Observation).decode
