@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
+from conformance.backends.base import (
+    Backend,
+    Claims,
+    Placed,
+    Unsupported,
+    place_inputs,
+    placed_operand,
+    rank_error,
+    tensors,
+    touched,
+)
 from conformance.backends.opencl.attributes import WANTED
 from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.formats import FORMATS
@@ -17,6 +27,7 @@ from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
+from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Program
@@ -43,8 +54,9 @@ class OpenCL(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 8."""
+        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 8, and every effect."""
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
+        limits["effects"] = CAPABILITIES
         return dict.fromkeys(WANTED, limits)
 
     @property
@@ -98,11 +110,14 @@ class OpenCL(Backend):
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        """Start the program on the devices and read its results; the inputs come back as the devices left them."""
+        """Start the program on the devices and read its results; inputs and buffers come back as they are then."""
         engine = self.engine
         inputs = self._put(case.program, placed)
-        results = engine.start(case.program, inputs).done()
-        found = tensors({name: engine.read(value) for name, value in results.items()})
+        started = engine.start(case.program, inputs)
+        found = tensors({name: engine.read(value) for name, value in started.done().items()})
+        for name, value in started.buffers.items():
+            placed[name] = placed_operand(case.inputs[case.program.buffers[name]])
+            engine.download(value, [storage.view(np.uint8) for storage, _ in placed[name]])
         for name, value in inputs.items():
             engine.download(value, [storage.view(np.uint8) for storage, _ in placed[name]])
         return found

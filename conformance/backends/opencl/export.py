@@ -14,7 +14,7 @@ from typing import Final
 from conformance.backends.opencl.body import Writer
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Collective, Fill, Node
-from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer
+from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.schedule import Schedule
 from conformance.cases import kernel_body
@@ -43,19 +43,26 @@ def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> ne
 
 
 def _names(made: Schedule, lowered: Lowered) -> dict[Node, str]:
-    """Return a name for every node that lies somewhere: inputs and results by theirs and the rank."""
+    """Return a name for every node that lies somewhere: inputs and results by theirs and the rank.
+
+    Nodes that lie in the storage of another have its name.
+    """
     named: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in made.inputs}
     for result, blocks in lowered.results.items():
         for rank, block in enumerate(blocks):
             if block is not None:
-                named.setdefault(block.node, f"result {result}[{rank}]")
-    return {node: named.get(node, f"value {number}") for number, node in enumerate(made.places)}
+                named.setdefault(made.roots.get(block.node, block.node), f"result {result}[{rank}]")
+    names = {node: named.get(node, f"value {number}") for number, node in enumerate(made.places)}
+    return names | {node: names[root] for node, root in made.roots.items() if root in names}
 
 
 def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[neutral.Buffer]:
-    results = {block.node for blocks in lowered.results.values() for block in blocks if block is not None}
+    blocks = (block for blocks in lowered.results.values() for block in blocks if block is not None)
+    results = {made.roots.get(block.node, block.node) for block in blocks}
     sharing: dict[int, list[Node]] = {}
     for node, place in made.places.items():
+        if node in made.roots:
+            continue
         sharing.setdefault(place, []).append(node)
     found = []
     for place, nodes in sharing.items():
@@ -144,7 +151,7 @@ def _bytes(region: Region, start: int, size: int, names: dict[Node, str], *, wri
 
 
 def _filled(number: int, node: Fill, follows: tuple[str, ...], names: dict[Node, str]) -> neutral.Kernel:
-    value = Tensor(dtype=node.dtype, shape=(), bits=(node.value % 2**32).to_bytes(4, "little").hex())
+    value = Tensor(dtype=node.dtype, shape=(), bits=pattern(node).hex())
     access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)))
     instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)
     body = kernel_body.Body(extents=(node.size,), instructions=instructions)

@@ -47,8 +47,12 @@ class Elementwise(Node, frozen=True, eq=False):
     operand: Movement
 
 
+class Opened(Elementwise, frozen=True, eq=False):
+    """Storage for a named buffer, which begins as the whole storage ``operand`` of an input; ``Write`` changes it."""
+
+
 class Fill(Node, frozen=True, eq=False):
-    """One int32 ``value`` in every element."""
+    """The lowest bytes of ``value`` in every element."""
 
     value: int
 
@@ -84,6 +88,17 @@ class Join(Node, frozen=True, eq=False):
     parts: tuple[Part, ...]
 
 
+class Write(Node, frozen=True, eq=False):
+    """The storage of ``before`` once ``value`` stands at ``at``: the same bytes, which nobody sees as they were again.
+
+    Whoever reads ``before`` does so earlier, which ``order`` sees to. The first ``before`` is the ``Opened`` storage.
+    """
+
+    before: Node
+    at: View
+    value: Movement
+
+
 class Collective(msgspec.Struct, frozen=True, eq=False):
     """An operation between ranks on one block of each; legal, for it was checked when it was built.
 
@@ -110,6 +125,13 @@ class Output(Node, frozen=True, eq=False):
     """What rank ``device`` receives from a collective, in C order."""
 
     collective: Collective
+
+
+def root(node: Node) -> Node:
+    """Return the node that made the storage in which ``node`` lies."""
+    while isinstance(node, Write):
+        node = node.before
+    return node
 
 
 def whole(node: Node, shape: tuple[int, ...]) -> Movement:

@@ -11,6 +11,12 @@ from conformance.backends.opencl.render import Body
 from conformance.backends.opencl.view import View
 
 
+def pattern(node: Fill) -> bytes:
+    """Return the bytes of one element of a ``Fill``, lowest first."""
+    bits = 8 * FORMATS[node.dtype].itemsize
+    return (node.value % (1 << bits)).to_bytes(bits // 8, "little")
+
+
 class Region(msgspec.Struct, frozen=True):
     """Elements ``first`` to ``first + size`` of a storage, bound as one memory object: all of it, or a sub-buffer."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.fuse import Filled
-from conformance.backends.opencl.graph import Copy, Elementwise, Fill, Join, Movement, Node, Part, Reduce
+from conformance.backends.opencl.graph import Copy, Elementwise, Fill, Join, Movement, Node, Part, Reduce, Write
 from conformance.backends.opencl.item import Constant, Item, Kernel, Region, Transfer, Work
 from conformance.backends.opencl.regions import reach, region, regions
 from conformance.backends.opencl.render import SLOTS, Body
@@ -26,6 +26,8 @@ def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: 
     elif isinstance(node, Elementwise):
         part = Part(contiguous(node.operand.view.shape), node.operand)
         yield from _joined(node, (part,), alignment, settings)
+    elif isinstance(node, Write):
+        yield from _joined(node, (Part(node.at, node.value),), alignment, settings)
     elif isinstance(node, Reduce):
         yield _folded(node, fill, alignment, settings)
     elif isinstance(node, Join) and node not in fill.joins:

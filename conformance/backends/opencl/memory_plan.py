@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -18,16 +19,19 @@ class MemoryPlan(msgspec.Struct, frozen=True):
     sizes: tuple[int, ...]
 
 
-def memory_plan(items: Sequence[Item], kept: Collection[Node], *, reuse: bool) -> MemoryPlan:
+def memory_plan(
+    items: Sequence[Item], kept: Collection[Node], roots: Mapping[Node, Node] = MappingProxyType({}), *, reuse: bool
+) -> MemoryPlan:
     """Return the plan for items that run in order; nodes of ``kept`` are needed before or after, so share nothing.
 
+    Nodes that ``roots`` names lie in the storage of another, which is kept.
     With ``reuse`` a node takes the storage of an earlier one of its device that no later item touches, the smallest
     that is large enough. Whoever writes it must wait for whoever used it, which edges over places say.
     """
     last: dict[Node, int] = {}
     for number, item in enumerate(items):
         for access in item.accesses:
-            last[access.node] = number
+            last[roots.get(access.node, access.node)] = number
     places: dict[Node, int] = {}
     sizes: list[int] = []
     free: dict[int, list[int]] = {}
@@ -35,14 +39,15 @@ def memory_plan(items: Sequence[Item], kept: Collection[Node], *, reuse: bool) -
         places[node] = len(sizes)
         sizes.append(_bytes(node))
     for number, item in enumerate(items):
-        nodes = {access.node for access in item.accesses}
-        for access in item.accesses:
-            if access.node not in places:
-                places[access.node] = _taken(access.node, free.setdefault(access.node.device, []), sizes)
+        nodes = [roots.get(access.node, access.node) for access in item.accesses]
+        for node in nodes:
+            if node not in places:
+                places[node] = _taken(node, free.setdefault(node.device, []), sizes)
         if reuse:
-            done = [node for node in nodes if last[node] == number and node not in kept]
+            done = [node for node in set(nodes) if last[node] == number and node not in kept]
             for node in sorted(done, key=places.__getitem__):
                 free.setdefault(node.device, []).append(places[node])
+    places.update({node: places[root] for node, root in roots.items() if root in places})
     return MemoryPlan(places, tuple(sizes))
 
 

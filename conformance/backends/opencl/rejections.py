@@ -91,6 +91,10 @@ class WrongValueError(RejectionError):
     """A token where blocks are needed, blocks where a token is needed, or a rank that holds nothing."""
 
 
+class TargetMismatchError(RejectionError):
+    """A target of another shape or dtype than its result, or not one target for each result."""
+
+
 class ConstantTooLargeError(RejectionError):
     """A reduced number that int32 cannot hold."""
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import msgspec
 
 from conformance.backends.opencl.fuse import filled
-from conformance.backends.opencl.graph import Buffer, Join, Movement, Node
+from conformance.backends.opencl.graph import Buffer, Join, Movement, Node, Write
 from conformance.backends.opencl.hazards import Hazards
 from conformance.backends.opencl.item import Barrier, Item
 from conformance.backends.opencl.itemise import itemise
@@ -20,6 +20,7 @@ from conformance.backends.opencl.memory_plan import memory_plan
 from conformance.backends.opencl.order import Turns, reachable, staged
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.spread import spread
+from conformance.backends.opencl.straight import lying, straight
 from conformance.cases.program import Groups
 
 
@@ -27,7 +28,8 @@ class Schedule(msgspec.Struct, frozen=True, eq=False):
     """Items in an order that respects every edge, and where the nodes they use lie.
 
     ``places`` numbers the storage of every node, ``sizes`` are their bytes, and ``inputs`` the nodes that exist
-    before; the bytes of all others are undefined until an item writes them.
+    before; the bytes of all others are undefined until an item writes them. ``roots`` has the node that made the
+    storage for each that lies in that of another.
     """
 
     items: tuple[Item, ...]
@@ -35,6 +37,7 @@ class Schedule(msgspec.Struct, frozen=True, eq=False):
     places: dict[Node, int]
     sizes: tuple[int, ...]
     inputs: tuple[Buffer, ...]
+    roots: dict[Node, Node]
 
 
 def schedule(
@@ -55,23 +58,27 @@ def schedule(
     fill = filled([node for node, _ in order], results, alignment)
     own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
     shared = spread(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
+    nodes = [node for node, _ in order]
+    inside = straight(nodes, results, fill, shared)
+    roots = lying(nodes, inside)
     bare: list[Item] = []
     passed = 0
     for node, stage in order:
         for groups in barriers[passed:stage]:
             bare.extend(_barriers(groups, bare))
         passed = stage
-        bare.extend(itemise(node, fill, shared, alignment, chosen))
-    nodes = tuple(node for node, _ in order if node not in fill.within)
+        if not isinstance(node, Write) or node.value.node not in inside:
+            bare.extend(itemise(node, fill, shared, alignment, chosen))
+    nodes = [node for node in nodes if node not in fill.within]
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
-    outputs = dict.fromkeys(block.node for block in results if block.node.size)
-    plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), reuse=chosen.reuse)
+    outputs = dict.fromkeys(roots.get(block.node, block.node) for block in results if block.node.size)
+    plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, reuse=chosen.reuse)
     hazards = Hazards(plan.places)
     items = tuple(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))
         for number, item in enumerate(bare)
     )
-    return Schedule(items, nodes, plan.places, plan.sizes, inputs)
+    return Schedule(items, tuple(nodes), plan.places, plan.sizes, inputs, roots)
 
 
 def _barriers(groups: Groups, items: list[Item]) -> list[Item]:

@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import attributes, partitioned
-from conformance.backends.opencl.graph import Collective, Fill, Movement, Output, whole
+from conformance.backends.opencl.graph import Collective, Fill, Movement, Opened, Output, Write, whole
 from conformance.backends.opencl.operations import alike, collective
 from conformance.backends.opencl.ragged import TABLES, exchange
+from conformance.backends.opencl.storage import (
+    States,
+    Stored,
+    check_targets,
+    current,
+    ends,
+    free,
+    frozen,
+    opened,
+    viewed,
+    write,
+)
 from conformance.backends.opencl.token import Token, received, sent
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups, Program, Step, rank_groups
+from conformance.cases.program import EFFECTS, Groups, Program, Step, rank_groups
 
 Blocks = tuple[Movement | None, ...]
 """One block a rank; ``None`` where a rank has none."""
 
-Value = Blocks | Token
+Value = Blocks | Token | Stored
 
-Read = Callable[[tuple[Movement, ...]], list[Array]]
-"""Compute blocks and bring their values to the host."""
 
 INT32 = range(-(2**31), 2**31)
 
 
 class Traced(msgspec.Struct, frozen=True):
-    """The blocks of every result, and the groups of every barrier in the order of the program."""
+    """The blocks of every result, and the groups of every barrier in the order of the program.
+
+    ``buffers`` are the whole storages that the program leaves, ``made`` the collectives in the order of the program
+    where there are buffers, for then it says which collective reads what is overwritten later.
+    """
 
     results: dict[str, Blocks]
     barriers: tuple[Groups, ...]
+    buffers: dict[str, Blocks] = {}
+    made: tuple[Movement, ...] = ()
+
+
+Read = Callable[[Traced], list[Array]]
+"""Compute the one result of a program and bring its blocks to the host."""
 
 
 def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced:
@@ -41,30 +61,96 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
     ``read`` is asked for the tables of a ragged exchange, the one place where shapes depend on data.
     """
     values: dict[str, Value] = dict(sources)
+    states: States = {}
     barriers: list[Groups] = []
+    made: list[Movement] = []
+
+    def tables(blocks: tuple[Movement, ...]) -> list[Array]:
+        return read(Traced({"": blocks}, (), {}, tuple(made)))
+
     for step in program.steps:
-        groups = _groups(program, step)
-        operands = [values[name] for name in step.inputs]
-        _check_arity(step)
-        stage = len(barriers)
-        if step.op == "barrier":
-            attributes(step.op, step.attrs)
-            partitioned(groups, program.world)
-            barriers.append(groups)
-        elif step.op == "ragged_all_to_all":
-            attributes(step.op, step.attrs)
-            ready = [_blocks(step, operand) for operand in operands]
-            for blocks in ready:
-                alike(blocks)
-            tables = [read(table) for table in ready[2:]]
-            values[step.outputs[0]] = _outputs(exchange(ready[0], ready[1], tables, groups, stage))
-        elif step.op in _CONSTANTS:
-            values[step.outputs[0]] = _constants(step, groups, program.world)
+        if step.op in EFFECTS:
+            _effect(step, values, states)
+            continue
+        operands = [_now(values[name], states) for name in step.inputs]
+        results = _collective(program, step, operands, barriers, tables)
+        for result in results:
+            blocks = result.blocks.values() if isinstance(result, Token) else result
+            made += [block for block in blocks if block is not None]
+        if step.into:
+            targets = [values[name] for name in step.into]
+            _into(step, targets, results, states)
+            values.update(zip(step.outputs, targets, strict=True))
         else:
-            attributes(step.op, step.attrs)
-            for operand, target in zip(operands, step.outputs, strict=True):
-                values[target] = _mapped(step, operand, groups, stage)
-    return Traced({name: _result(name, values[name]) for name in program.results}, tuple(barriers))
+            values.update(zip(step.outputs, results, strict=True))
+    found = {name: _result(name, _now(values[name], states)) for name in program.results}
+    return Traced(found, tuple(barriers), ends(states), tuple(made) if states else ())
+
+
+def _now(value: Value, states: States) -> Blocks | Token:
+    return current(value, states) if isinstance(value, Stored) else value
+
+
+def _collective(
+    program: Program,
+    step: Step,
+    operands: list[Blocks | Token],
+    barriers: list[Groups],
+    tables: Callable[[tuple[Movement, ...]], list[Array]],
+) -> list[Blocks | Token]:
+    """Return the results of a collective; those that are started begin when their operands are there, as all do."""
+    groups, stage = _groups(program, step), len(barriers)
+    _check_arity(step)
+    if step.op == "barrier":
+        attributes(step.op, step.attrs)
+        partitioned(groups, program.world)
+        barriers.append(groups)
+        return []
+    if step.op == "ragged_all_to_all":
+        attributes(step.op, step.attrs)
+        ready = [_blocks(step, operand) for operand in operands]
+        for blocks in ready:
+            alike(blocks)
+        return [_outputs(exchange(ready[0], ready[1], [tables(table) for table in ready[2:]], groups, stage))]
+    if step.op in _CONSTANTS:
+        return [_constants(step, groups, program.world)]
+    attributes(step.op, step.attrs)
+    return [_mapped(step, operand, groups, stage) for operand in operands]
+
+
+def _effect(step: Step, values: dict[str, Value], states: States) -> None:
+    """Do a step that computes nothing. What ``done`` waits for is there when its reader runs: events see to it."""
+    taken = [values[name] for name in step.inputs]
+    if step.op == "done":
+        values.update(zip(step.outputs, taken, strict=True))
+    elif step.op == "buffer":
+        values[step.outputs[0]] = opened(step.outputs[0], _blocks(step, _now(taken[0], states)), states)
+    elif step.op == "copy":
+        blocks = _blocks(step, _now(taken[0], states))
+        values[step.outputs[0]] = tuple(map(frozen, blocks)) if isinstance(taken[0], Stored) else blocks
+    else:
+        target = _stored(step, step.inputs[0], taken[0])
+        if step.op == "view":
+            values[step.outputs[0]] = viewed(target, step.attrs)
+        elif step.op == "free":
+            free(target, states)
+        else:
+            _into(step, [target], [_blocks(step, _now(taken[1], states))], states)
+
+
+def _into(step: Step, targets: Sequence[Value], results: Sequence[Blocks | Token], states: States) -> None:
+    """Write results into storage; nothing is written unless all of them fit."""
+    stored = [_stored(step, "into", target) for target in targets]
+    blocks = [_result(step.op, result) for result in results]
+    check_targets(step.op, [current(target, states) for target in stored], blocks)
+    for target, block in zip(stored, blocks, strict=True):
+        write(target, block, states)
+
+
+def _stored(step: Step, name: str, value: Value) -> Stored:
+    if not isinstance(value, Stored):
+        raise no.WrongValueError(f"{step.op}: {name!r} is no buffer and no view of one; only those can be written")
+    return value
 
 
 def _groups(program: Program, step: Step) -> Groups:
@@ -87,7 +173,7 @@ def _check_arity(step: Step) -> None:
         )
 
 
-def _mapped(step: Step, operand: Value, groups: Groups, stage: int) -> Value:
+def _mapped(step: Step, operand: Blocks | Token, groups: Groups, stage: int) -> Blocks | Token:
     """Return the value of an operation on one operand; over no axis there is nobody to meet, so the operand itself."""
     if step.op == "recv":
         if step.idle:
@@ -100,7 +186,7 @@ def _mapped(step: Step, operand: Value, groups: Groups, stage: int) -> Value:
         # Even where nobody meets, all ranks hold one shape and dtype.
         if step.op != "all_to_all_uneven":
             alike(blocks)
-        return blocks
+        return tuple(frozen(block) if isinstance(block.node, Opened | Write) else block for block in blocks)
     made = collective(step.op, blocks, step.attrs, groups, stage)
     return sent(made) if step.op == "send" else _outputs(made)
 
@@ -129,7 +215,7 @@ _CONSTANTS: dict[str, Callable[[tuple[int, ...], int, dict[str, Any]], int]] = {
 }
 
 
-def _blocks(step: Step, value: Value) -> tuple[Movement, ...]:
+def _blocks(step: Step, value: Blocks | Token) -> tuple[Movement, ...]:
     """Return a block for each rank; raise ``WrongValueError`` for a token and for ranks that hold nothing."""
     if isinstance(value, Token):
         raise no.WrongValueError(f"{step.op} takes blocks, got the token of a send; only recv takes one")
@@ -139,7 +225,7 @@ def _blocks(step: Step, value: Value) -> tuple[Movement, ...]:
     return found
 
 
-def _result(name: str, value: Value) -> Blocks:
+def _result(name: str, value: Blocks | Token) -> Blocks:
     if isinstance(value, Token):
         raise no.WrongValueError(f"result {name!r} is the token of a send; only recv takes one")
     return value

@@ -55,6 +55,13 @@ class View(msgspec.Struct, frozen=True):
         at = len(self.shape) - axes
         return View(self.shape[:at], self.strides[:at], self.offset), View(self.shape[at:], self.strides[at:])
 
+    def window(self, parts: Sequence[range], order: Sequence[int]) -> View:
+        """Return the view of the indices ``parts``, one range an axis, with the axes in that order."""
+        axes = order or range(len(parts))
+        offset = self.offset + sum(s * part[0] for s, part in zip(self.strides, parts, strict=True) if part)
+        strides = [stride * part.step for stride, part in zip(self.strides, parts, strict=True)]
+        return View(tuple(len(parts[axis]) for axis in axes), tuple(strides[axis] for axis in axes), offset)
+
     def shifted(self, by: int) -> View:
         """Return the same view of a storage that begins ``by`` elements earlier."""
         return View(self.shape, self.strides, self.offset + by)

@@ -15,7 +15,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.layout import Layout
 from conformance.cases.observation import Observation
-from conformance.cases.program import Axis, Groups, Program, Step
+from conformance.cases.program import EFFECTS, Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array, to_array
 from conformance.reference.spmd import evaluate
 
@@ -68,19 +68,26 @@ def make_case() -> MakeCase:
 def make_program() -> MakeCase:
     """Return a maker of cases: mesh sizes by name, blocks of each input, steps as (op, inputs, outputs, attributes).
 
-    A step spans all axes unless its attributes name ``axes``, and may name ``groups``.
+    A collective spans all axes unless its attributes name ``axes``, and may name ``groups``, ``into`` and ``start``.
     """
 
     def make(
-        mesh: dict[str, int], inputs: dict[str, list[Array]], steps: list[tuple[Any, ...]], results: tuple[str, ...]
+        mesh: dict[str, int],
+        inputs: dict[str, list[Array]],
+        steps: list[tuple[Any, ...]],
+        results: tuple[str, ...],
+        layout: Layout = "contiguous",
     ) -> Case:
         made = []
         for op, sources, targets, attrs in steps:
-            rest = {name: value for name, value in attrs.items() if name not in ("axes", "groups")}
-            along, groups = attrs.get("axes", tuple(mesh)), attrs.get("groups")
-            made.append(Step(op=op, inputs=sources, outputs=targets, axes=along, groups=groups, attrs=rest))
+            apart: dict[str, Any] = {"axes": () if op in EFFECTS else tuple(mesh)}
+            apart |= {name: attrs[name] for name in ("axes", "groups", "into") if name in attrs}
+            if op not in EFFECTS and "start" in attrs:
+                apart["start"] = attrs["start"]
+            rest = {name: value for name, value in attrs.items() if name not in apart}
+            made.append(Step(op=op, inputs=sources, outputs=targets, attrs=rest, **apart))
         operands = {
-            name: Operand(blocks=tuple(from_array(block) for block in blocks), layouts=("contiguous",) * len(blocks))
+            name: Operand(blocks=tuple(from_array(block) for block in blocks), layouts=(layout,) * len(blocks))
             for name, blocks in inputs.items()
         }
         axes = tuple(Axis(name, size) for name, size in mesh.items())

@@ -19,7 +19,7 @@ def plan_of(case: Case) -> Schedule:
     blocks = case.inputs["x"].blocks
     sources = {"x": tuple(whole(Buffer(rank, b.dtype, 40, "x"), b.shape) for rank, b in enumerate(blocks))}
     traced = trace(case.program, sources, lambda _: [])
-    lowered = lower(traced.results, Settings(force="one_shot"))
+    lowered = lower(traced, Settings(force="one_shot"))
     wanted = tuple(block for ranks in lowered.results.values() for block in ranks if block is not None)
     return schedule(wanted, 128, lowered.stages, traced.barriers)
 

@@ -7,12 +7,24 @@ from typing import NamedTuple
 
 import msgspec
 
-from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, Movement, Node, Output, whole
+from conformance.backends.opencl.graph import (
+    Buffer,
+    Collective,
+    Elementwise,
+    Movement,
+    Node,
+    Opened,
+    Output,
+    Write,
+    root,
+    whole,
+)
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.lower.moving import moved
 from conformance.backends.opencl.lower.reducing import REDUCING, reduced
 from conformance.backends.opencl.order import needs, reachable
 from conformance.backends.opencl.settings import Algorithm, Settings
+from conformance.backends.opencl.trace import Traced
 from conformance.backends.opencl.view import contiguous
 
 Blocks = tuple[Movement | None, ...]
@@ -29,7 +41,7 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     """The blocks of every result, each in C order in its own storage.
 
     ``stages`` says after how many barriers a node comes, ``turns`` to which group of which of ``collectives`` it
-    belongs, and ``algorithms`` how that was lowered.
+    belongs, and ``algorithms`` how that was lowered. ``buffers`` are the whole storages of buffers.
     """
 
     results: dict[str, Blocks]
@@ -37,6 +49,7 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     turns: dict[Node, Turn]
     collectives: tuple[Collective, ...]
     algorithms: dict[Turn, Algorithm]
+    buffers: dict[str, Blocks]
 
 
 def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
@@ -44,15 +57,35 @@ def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> 
     return (reduced if made.operation in REDUCING else moved)(made, group, algorithm)
 
 
-def lower(results: dict[str, Blocks], settings: Settings) -> Lowered:
+def lower(traced: Traced, settings: Settings) -> Lowered:
     """Return the results with per-device nodes for every collective."""
     done: dict[Collective, dict[int, Movement]] = {}
     stages: dict[Node, int] = {}
     turns: dict[Node, Turn] = {}
     algorithms: dict[Turn, Algorithm] = {}
+    rebuilt: dict[Node, Node] = {}
+
+    def written(node: Node) -> Node:
+        chain = []
+        while isinstance(node, Write) and node not in rebuilt:
+            chain.append(node)
+            node = node.before
+        for each in reversed(chain):
+            before = rebuilt.get(each.before, each.before)
+            rebuilt[each] = msgspec.structs.replace(each, before=before, value=resolve(each.value))
+        return rebuilt.get(chain[0], chain[0]) if chain else rebuilt.get(node, node)
 
     def resolve(block: Movement) -> Movement:
         # Programs are short, so collectives nest a few deep at most; recursion is safe.
+        if isinstance(block.node, Opened):
+            return block
+        if isinstance(block.node, Elementwise):
+            if block.node not in rebuilt:
+                operand = resolve(block.node.operand)
+                rebuilt[block.node] = msgspec.structs.replace(block.node, operand=operand)
+            return Movement(rebuilt[block.node], block.view)
+        if isinstance(block.node, Write):
+            return Movement(written(block.node), block.view)
         if not isinstance(block.node, Output):
             return block
         made = block.node.collective
@@ -66,7 +99,7 @@ def lower(results: dict[str, Blocks], settings: Settings) -> Lowered:
                 algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
                 lowered = lowering(ready, group, algorithm)
                 algorithms[turn] = algorithm
-                _take_turn(lowered.values(), turn, turns)
+                _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
                 found.update(lowered)
             done[made] = found
             if made.stage:
@@ -74,26 +107,38 @@ def lower(results: dict[str, Blocks], settings: Settings) -> Lowered:
                     stages.setdefault(node, 0 if isinstance(node, Buffer) else made.stage)
         return done[made][block.node.device]
 
-    stored = {
-        name: tuple(None if block is None else _stored(resolve(block)) for block in blocks)
-        for name, blocks in results.items()
+    for block in traced.made:
+        resolve(block)
+    buffers = {
+        name: tuple(None if block is None else resolve(block) for block in blocks)
+        for name, blocks in traced.buffers.items()
     }
-    return Lowered(stored, stages, turns, tuple(done), algorithms)
+    roots = {root(block.node) for blocks in buffers.values() for block in blocks if block is not None}
+    stored = {
+        name: tuple(None if block is None else _stored(resolve(block), roots) for block in blocks)
+        for name, blocks in traced.results.items()
+    }
+    return Lowered(stored, stages, turns, tuple(done), algorithms, buffers)
 
 
-def _take_turn(made: Iterable[Movement], turn: Turn, turns: dict[Node, Turn]) -> None:
-    """Give ``turn`` to every node that a group was lowered to, and to no older one."""
+def _take_turn(made: Iterable[Movement], given: set[Node], turn: Turn, turns: dict[Node, Turn]) -> None:
+    """Give ``turn`` to every node that a group was lowered to, and to no older one, such as those it was ``given``."""
     stack = [block.node for block in made]
     while stack:
         node = stack.pop()
-        if node not in turns and not isinstance(node, Buffer):
+        if node not in turns and node not in given and not isinstance(node, Buffer):
             turns[node] = turn
             stack.extend(needs(node))
 
 
-def _stored(block: Movement) -> Movement:
-    """Return the block in storage that no input shares: a result that is an input is still a fresh value."""
+def _stored(block: Movement, roots: set[Node]) -> Movement:
+    """Return the block in storage that no input shares: a result that is an input is still a fresh value.
+
+    One that is a buffer lies in the storage of the buffer, which nothing writes any more.
+    """
     node, view = block.node, block.view
+    if root(node) in roots:
+        return block
     if not isinstance(node, Buffer) and view == contiguous(view.shape) and view.size == node.size:
         return block
     return whole(Elementwise(node.device, node.dtype, view.size, block), view.shape)

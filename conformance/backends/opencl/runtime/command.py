@@ -10,7 +10,7 @@ import pyopencl as cl
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Node
-from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer
+from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
 
@@ -96,15 +96,16 @@ class ConstantCommand(Command):
     def __init__(self, item: Constant, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
         """Take the number off the item."""
         super().__init__(item, queue, after, places)
-        self._place, self._size = places[item.node], 4 * item.node.size
-        self._value = np.array(item.node.value, np.int32)
+        self._place, width = places[item.node], FORMATS[item.node.dtype].itemsize
+        self._size = width * item.node.size
+        self._value = np.frombuffer(pattern(item.node), np.uint8)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the fill."""
         return cl.enqueue_fill_buffer(queue, cells[self._place].buffer, self._value, 0, self._size, wait_for=waits)
 
 
-class Launched(NamedTuple):
+class Ready(NamedTuple):
     """What kernels need besides storages: the kernels, the table, and where it lists each item's parts."""
 
     kernels: Kernels
@@ -112,7 +113,7 @@ class Launched(NamedTuple):
     begins: Mapping[Kernel, int]
 
 
-def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int], launched: Launched) -> Command:
+def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int], launched: Ready) -> Command:
     """Return the command of ``item``; raise ``TypeError`` for an item that no device can do."""
     if isinstance(item, Kernel):
         ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]

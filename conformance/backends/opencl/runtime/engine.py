@@ -19,7 +19,7 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Movement
 from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.runtime.plan import Plan
+from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
 from conformance.backends.opencl.schedule import schedule
@@ -43,11 +43,15 @@ Given = dict[int, Storage]
 
 
 class Started:
-    """A program under way. ``done`` hands its results on without blocking: their consumers wait on the devices."""
+    """A program under way. ``done`` hands its results on without blocking: their consumers wait on the devices.
 
-    def __init__(self, results: dict[str, Value], plan: Plan, events: list[cl.Event]) -> None:
+    ``buffers`` are the storages of its named buffers, as values of one axis, with all that surrounds their elements.
+    """
+
+    def __init__(self, launched: Launched, plan: Plan) -> None:
         """Hold what was launched."""
-        self._results, self.plan, self.events = results, plan, events
+        self._results, self.buffers, self.events = launched
+        self.plan = plan
 
     def done(self) -> dict[str, Value]:
         """Return the results, as values that may be given to the next program, read or dropped at any time."""
@@ -91,8 +95,7 @@ class Engine:
         """Enqueue ``program`` on ``inputs`` and return at once; raise a ``RejectionError`` for an illegal step."""
         order, given = _storages(inputs)
         plan = self._plan(program, inputs, order, given)
-        results, events = plan.launch(given)
-        return Started(results, plan, events)
+        return Started(plan.launch(given), plan)
 
     def plan(self, program: Program, inputs: Mapping[str, Value]) -> Plan:
         """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
@@ -163,9 +166,9 @@ class Engine:
                 node = nodes.setdefault(numbers[id(storage)], node)
             return Movement(node, form.view)
 
-        def read(blocks: tuple[Movement, ...]) -> list[Array]:
-            plan = self._scheduled(Traced({"": blocks}, ()), nodes)
-            return [array for array in self.read(plan.launch(given)[0][""]) if array is not None]
+        def read(traced: Traced) -> list[Array]:
+            plan = self._scheduled(traced, nodes)
+            return [array for array in self.read(plan.launch(given).results[""]) if array is not None]
 
         sources = {
             name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
@@ -174,8 +177,9 @@ class Engine:
         return self._scheduled(trace(program, sources, read), nodes)
 
     def _scheduled(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
-        lowered = lower(traced.results, self.settings)
-        wanted = tuple(block for blocks in lowered.results.values() for block in blocks if block is not None)
+        lowered = lower(traced, self.settings)
+        needed = (*lowered.results.values(), *lowered.buffers.values())
+        wanted = tuple(block for blocks in needed for block in blocks if block is not None)
         alignment = self.session.platform.alignment
         made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings, lowered.turns)
         numbers = {node: number for number, node in nodes.items()}

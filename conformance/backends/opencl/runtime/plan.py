@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pyopencl as cl
 
 from conformance.backends.opencl.graph import Node
 from conformance.backends.opencl.item import Item, Kernel
 from conformance.backends.opencl.lower import Blocks, Lowered
-from conformance.backends.opencl.runtime.command import Launched, command
+from conformance.backends.opencl.runtime.command import Ready, command
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
 from conformance.backends.opencl.schedule import Schedule
+
+Result = tuple[Forms, tuple[int | None, ...]]
+"""The forms of a result and the places of its storages."""
+
+
+class Launched(NamedTuple):
+    """The results and the whole storages of buffers, under way, and the event of every command."""
+
+    results: dict[str, Value]
+    buffers: dict[str, Value]
+    events: list[cl.Event]
 
 
 class Plan:
@@ -28,11 +40,11 @@ class Plan:
         constant = session.memory.constant(content) if begins else None
         if constant is not None:
             weakref.finalize(self, session.memory.release, constant)
-        launched = Launched(session.kernels, constant, begins)
+        ready = Ready(session.kernels, constant, begins)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]
         self.commands = tuple(
-            command(item, queues[number], _across(item, queues, queues[number]), made.places, launched)
+            command(item, queues[number], _across(item, queues, queues[number]), made.places, ready)
             for number, item in enumerate(made.items)
         )
         self._sizes = made.sizes[len(made.inputs) :]
@@ -42,9 +54,10 @@ class Plan:
                 last[place, (each.queue, write, start, stop)] = number
         self._last = tuple((place, use, number) for (place, use), number in last.items())
         self._results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
+        self._buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
 
-    def launch(self, given: Mapping[int, Storage]) -> tuple[dict[str, Value], list[cl.Event]]:
-        """Enqueue every command, ordered by events, and return the results, under way; nothing blocks.
+    def launch(self, given: Mapping[int, Storage]) -> Launched:
+        """Enqueue every command, ordered by events, and return what is under way; nothing blocks.
 
         A command waits for those of this launch that its item names and for whatever is under way on the bytes it
         binds, of whichever launch. ``given`` has the storages that exist before, by number.
@@ -70,10 +83,7 @@ class Plan:
             # Whoever waits for an event of a queue needs its commands submitted.
             for one in queues:
                 one.flush()
-        return {
-            name: Value(forms, tuple(None if place is None else storages[place] for place in places))
-            for name, (forms, places) in self._results.items()
-        }, events
+        return Launched(_values(self._results, storages), _values(self._buffers, storages), events)
 
 
 def _across(item: Item, queues: Sequence[int], queue: int) -> tuple[int, ...]:
@@ -85,6 +95,13 @@ def _across(item: Item, queues: Sequence[int], queue: int) -> tuple[int, ...]:
     return tuple(last.values())
 
 
-def _result(blocks: Blocks, places: Mapping[Node, int]) -> tuple[Forms, tuple[int | None, ...]]:
+def _values(results: Mapping[str, Result], storages: Sequence[Storage]) -> dict[str, Value]:
+    return {
+        name: Value(forms, tuple(None if place is None else storages[place] for place in places))
+        for name, (forms, places) in results.items()
+    }
+
+
+def _result(blocks: Blocks, places: Mapping[Node, int]) -> Result:
     forms = tuple(None if block is None else Form(block.node.dtype, block.node.size, block.view) for block in blocks)
     return forms, tuple(None if block is None else places.get(block.node) for block in blocks)
