@@ -209,3 +209,28 @@ def test_every_effect_is_claimed(opencl: Any, make_program: Any) -> None:
         case = make_program({"r": 4}, {"x": blocks()}, steps, results)
         assert supported(opencl().claims, {step.op for step in case.program.collectives}, features(case)) is None
     assert all(limits["effects"] == CAPABILITIES for limits in opencl().claims.values())
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_kind_of_step_writes_and_reads_storage(
+    algorithm: str, opencl: Any, make_program: Any, agree: Any
+) -> None:
+    one = [np.array([rank], np.int32) for rank in range(4)]
+    table = [np.ones(4, np.int32)] * 4
+    inputs = {"x": blocks(), "n": [block.reshape(()) for block in one], "s": table, "o": table}
+    steps = [
+        BUFFER,
+        ("buffer", ("n",), ("i",), {}),
+        ("buffer", ("o",), ("f",), {}),
+        ("barrier", (), (), {}),
+        ("axis_index", (), ("k",), {"into": ("i",)}),
+        ("send", ("b",), ("t",), ROUND),
+        ("recv", ("t",), ("y",), ROUND | {"shape": (4, 3), "dtype": "int32", "into": ("b",)}),
+        ("barrier", (), (), {}),
+        ("permute", ("f",), ("g",), ROUND | {"into": ("f",)}),
+        ("ragged_all_to_all", ("b", "x", "f", "s", "f", "s"), ("z",), {"into": ("b",)}),
+        ("all_reduce", ("f",), ("h",), SUM | {"into": ("f",)}),
+        ("reduce_constant", (), ("c",), {"value": 3, "start": True, "into": ("i",)}),
+    ]
+    case = make_program({"r": 4}, inputs, steps, ("b", "i", "f"))
+    agree(case, opencl(force=algorithm).execute(case))
