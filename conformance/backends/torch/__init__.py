@@ -43,8 +43,8 @@ class Torch(Backend):
 
     def operations(self) -> dict[str, Operation]:
         """Return the function that carries each operation; ranks inherit it by fork."""
-        found: dict[str, Operation] = import_module("conformance.backends.torch.c10d").OPERATIONS
-        return dict(found)
+        plain = import_module("conformance.backends.torch.c10d").OPERATIONS
+        return {**plain, **import_module("conformance.backends.torch.forms").FORMS}
 
     @property
     def claims(self) -> Claims:

@@ -102,7 +102,8 @@ FILLING: Final[Limits] = {"effects": (*TENSORS, "into"), "flow": FLOW}
 """An output tensor, or a list of them, which may be parts of one."""
 
 WAITING: Final[Limits] = {"effects": TENSORS, "flow": FLOW}
-"""reduce operates in place too, but what it leaves anywhere but on the root is not said."""
+"""reduce operates in place too, but what it leaves anywhere but on the root is not said. Functional collectives return
+new tensors, and each is to be waited for."""
 
 C10D: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WRITING},
@@ -125,18 +126,18 @@ C10D: Final[Claims] = {
 }
 
 FUNCTIONAL: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL},
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WAITING},
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
-    "all_gather": {**EQUAL_GROUPS, **MOVING, "tiled": ("true",)},
+    "all_gather": {**EQUAL_GROUPS, **MOVING, **WAITING, "tiled": ("true",)},
     # scatter_dim splits a dimension and keeps it: there is no stacked form.
-    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, "tiled": ("true",)},
+    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **WAITING, "tiled": ("true",)},
     # shard_dim_alltoall keeps both dimensions, and nothing says that they may be counted from the end.
     "all_to_all": {
         **EQUAL_GROUPS, **MOVING, "tiled": ("true",), "split_axis": ("nonnegative",), "concat_axis": ("nonnegative",),
     },
-    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS},
-    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **WAITING},
+    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WAITING},
     # permute_tensor takes one destination for every source: a whole permutation, which shuffle lists by source.
     "shuffle": MESSAGES,
     # There is no gather, scatter, reduce or barrier among them, and no send that a receive takes up later.

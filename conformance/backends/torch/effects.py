@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
 from conformance.backends.base import Placed, Unsupported, placed_operand, poison
-from conformance.backends.torch.forms import FORMS, Started, wait
+from conformance.backends.torch.operation import Started, wait
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import window
@@ -48,9 +48,11 @@ class Storage:
         return self._tensor(array)
 
 
-def formed(step: Step, blocks: list[Any], targets: list[Any], group: Any) -> list[Any]:
+def formed(
+    step: Step, blocks: list[Any], targets: list[Any], group: Any, operations: Mapping[str, Callable[..., Any]]
+) -> list[Any]:
     """Return the results of a collective that writes into storage, or its tickets; ``group`` is none over no axis."""
-    form = FORMS.get(step.op)
+    form = operations.get(f"start_{step.op}")
     if form is None:
         raise Unsupported(f"{step.op} has no form that writes into storage or is waited for later")
     outs = targets or [None] * len(blocks)

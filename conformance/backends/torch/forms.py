@@ -6,36 +6,18 @@ A form starts its collective and returns what to wait for, and how to get at the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import torch
 import torch.distributed as dist
 
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.c10d import joined, reduction, split, without
+from conformance.backends.torch.operation import Form, Started
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
 Table = tuple[tuple[int, ...], ...]
-
-
-class Started(NamedTuple):
-    """A collective under way; ``finish`` returns this rank's result once ``work`` is waited for."""
-
-    work: Any
-    finish: Callable[[], Any]
-
-
-Form = Callable[..., Started]
-"""Called with a block, its process group, the tensor to write or ``None``, and the step's attributes by keyword."""
-
-
-def wait(started: Started) -> Any:
-    """Wait, once more if need be, and return the result."""
-    if started.work is not None:
-        started.work.wait()
-    return started.finish()
 
 
 def all_reduce(
@@ -129,12 +111,12 @@ def _own(block: Tensor, out: Tensor | None) -> Tensor:
 
 
 FORMS: Final[dict[str, Form]] = {
-    "all_reduce": all_reduce,
-    "reduce": reduce,
-    "broadcast": broadcast,
-    "all_gather": all_gather,
-    "scatter": scatter,
-    "reduce_scatter": reduce_scatter,
-    "all_to_all": all_to_all,
-    "all_to_all_uneven": all_to_all_uneven,
+    "start_all_reduce": all_reduce,
+    "start_reduce": reduce,
+    "start_broadcast": broadcast,
+    "start_all_gather": all_gather,
+    "start_scatter": scatter,
+    "start_reduce_scatter": reduce_scatter,
+    "start_all_to_all": all_to_all,
+    "start_all_to_all_uneven": all_to_all_uneven,
 }

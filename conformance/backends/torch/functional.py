@@ -5,6 +5,7 @@ Several operands, or none, go through the coalesced forms where there is one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import torch
@@ -12,7 +13,7 @@ import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
 from conformance.backends.base import Unsupported
-from conformance.backends.torch.operation import Operation, mapped
+from conformance.backends.torch.operation import Form, Operation, Started, mapped
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
@@ -30,7 +31,7 @@ def all_reduce(
         raise Unsupported("functional all_reduce reduces over ranks and keeps the shape; it has no local axes")
     name = reduction(op, factor)
     if len(blocks) == 1:
-        return waited([functional.all_reduce(blocks[0], name, group)])
+        return [wait(start_all_reduce(blocks[0], group, op=op, factor=factor))]
     return waited(functional.all_reduce_coalesced(blocks, name, group))
 
 
@@ -39,7 +40,7 @@ def all_gather(blocks: list[Tensor], group: Group, *, axis: int, tiled: bool) ->
     if not tiled:
         raise Unsupported("functional all_gather_single concatenates; it has no stacked form")
     if len(blocks) == 1 or axis != 0:
-        return [wait(functional.all_gather_single(block, axis, group)) for block in blocks]
+        return [wait(start_all_gather(block, group, axis=axis, tiled=tiled)) for block in blocks]
     return waited(functional.all_gather_single_coalesced(blocks, group))
 
 
@@ -51,7 +52,7 @@ def reduce_scatter(
         raise Unsupported("functional reduce_scatter_single keeps the dimension; it has no stacked form")
     name = reduction(op, factor)
     if len(blocks) == 1:
-        return waited([functional.reduce_scatter_single(blocks[0], name, axis, group)])
+        return [wait(start_reduce_scatter(blocks[0], group, op=op, axis=axis, tiled=tiled, factor=factor))]
     # The call puts what it makes of an operand into its argument, hence a list of its own.
     return waited(functional.reduce_scatter_single_coalesced([*blocks], name, [axis] * len(blocks), group))
 
@@ -62,17 +63,6 @@ def all_to_all(block: Tensor, group: Group, *, split_axis: int, concat_axis: int
         raise Unsupported("shard_dim_alltoall keeps both dimensions; it has no stacked form")
     shard_dim_alltoall = torch.ops._dtensor.shard_dim_alltoall  # noqa: SLF001 - source 002 names it so
     return wait(shard_dim_alltoall(block, concat_axis, split_axis, group.group_name))
-
-
-def all_to_all_uneven(block: Tensor, group: Group, *, sends: Table, receives: Table) -> Tensor:
-    """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
-    rank = group.rank()
-    return wait(functional.all_to_all_single(block, list(receives[rank]), list(sends[rank]), group))
-
-
-def broadcast(block: Tensor, group: Group, *, root: int) -> Tensor:
-    """Broadcast from ``root``, a position in the group."""
-    return wait(functional.broadcast(block, root, group))
 
 
 def shuffle(block: Tensor, group: Group, *, sources: tuple[int, ...]) -> Tensor:
@@ -99,12 +89,75 @@ def waited(started: list[Any]) -> list[Tensor]:
     return [wait(tensor) for tensor in started]
 
 
-OPERATIONS: Final[dict[str, Operation]] = {
+def start_all_reduce(
+    block: Tensor, group: Group, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
+) -> Tensor:
+    """Reduce one block."""
+    if local_axes:
+        raise Unsupported("functional all_reduce reduces over ranks and keeps the shape; it has no local axes")
+    started: Tensor = functional.all_reduce(block, reduction(op, factor), group)
+    return started
+
+
+def start_all_gather(block: Tensor, group: Group, *, axis: int, tiled: bool) -> Tensor:
+    """Concatenate one block over ``gather_dim``."""
+    if not tiled:
+        raise Unsupported("functional all_gather_single concatenates; it has no stacked form")
+    started: Tensor = functional.all_gather_single(block, axis, group)
+    return started
+
+
+def start_reduce_scatter(
+    block: Tensor, group: Group, *, op: str, axis: int, tiled: bool, factor: float = 1.0
+) -> Tensor:
+    """Scatter one block over ``scatter_dim``."""
+    if not tiled:
+        raise Unsupported("functional reduce_scatter_single keeps the dimension; it has no stacked form")
+    started: Tensor = functional.reduce_scatter_single(block, reduction(op, factor), axis, group)
+    return started
+
+
+def start_all_to_all_uneven(block: Tensor, group: Group, *, sends: Table, receives: Table) -> Tensor:
+    """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
+    rank = group.rank()
+    started: Tensor = functional.all_to_all_single(block, list(receives[rank]), list(sends[rank]), group)
+    return started
+
+
+def start_broadcast(block: Tensor, group: Group, *, root: int) -> Tensor:
+    """Broadcast from ``root``, a position in the group."""
+    started: Tensor = functional.broadcast(block, root, group)
+    return started
+
+
+def waiting(start: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return the function that starts and waits."""
+    return lambda block, group, **attrs: wait(start(block, group, **attrs))
+
+
+def form(start: Callable[..., Tensor]) -> Form:
+    """Return the form of a function whose result is not waited for yet; none of them writes a tensor it is given."""
+
+    def started(block: Tensor, group: Group, out: Tensor | None, **attrs: Any) -> Started:
+        if out is not None:
+            raise Unsupported("functional collectives return new tensors")
+        tensor = start(block, group, **attrs)
+        return Started(None, lambda: wait(tensor))
+
+    return started
+
+
+OPERATIONS: Final[dict[str, Operation | Form]] = {
     "all_reduce": all_reduce,
     "all_gather": all_gather,
     "reduce_scatter": reduce_scatter,
     "all_to_all": mapped(all_to_all),
-    "all_to_all_uneven": mapped(all_to_all_uneven),
-    "broadcast": mapped(broadcast),
+    "all_to_all_uneven": mapped(waiting(start_all_to_all_uneven)),
+    "broadcast": mapped(waiting(start_broadcast)),
     "shuffle": mapped(shuffle),
+    "start_all_reduce": form(start_all_reduce),
+    "start_all_gather": form(start_all_gather),
+    "start_reduce_scatter": form(start_reduce_scatter),
+    "start_all_to_all_uneven": form(start_all_to_all_uneven),
+    "start_broadcast": form(start_broadcast),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.cases.program import EFFECTS, Step
 
@@ -13,6 +13,26 @@ step's attributes by keyword.
 
 Returns this rank's block of each result, fresh storage: a ``torch.Tensor``, a token, or ``None`` where it has none.
 """
+
+
+class Started(NamedTuple):
+    """A collective under way; ``finish`` returns this rank's result once ``work`` is waited for."""
+
+    work: Any
+    finish: Callable[[], Any]
+
+
+Form = Callable[..., Started]
+"""What starts an operation, found under its name with ``start_`` before it. Called with one block, its process group,
+the tensor to write or ``None``, and the step's attributes by keyword."""
+
+
+def wait(started: Started) -> Any:
+    """Wait, once more if need be, and return the result."""
+    if started.work is not None:
+        started.work.wait()
+    return started.finish()
+
 
 POINT_TO_POINT: Final = frozenset({"permute", "shuffle", "send", "recv"})
 """Operations of sends and receives, in which a rank that raises need not concern the others of its group."""

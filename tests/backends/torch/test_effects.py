@@ -57,6 +57,14 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_effects_are_those_of_eager_execution(name: str, torch: Torch, case: Make) -> None:
+    agrees(name, torch, case)
+
+
+def test_functional_collectives_are_waited_for_in_any_order_and_twice(functional: Torch, case: Make) -> None:
+    agrees("started, waited for backwards and twice", functional, case)
+
+
+def agrees(name: str, torch: Torch, case: Make) -> None:
     plain = case("all_reduce", 2, shape=(8,), op="sum")
     freed = {one.inputs[0] for one in PROGRAMS[name] if one.op == "free"}
     names = {output for one in PROGRAMS[name] for output in one.outputs if not one.start and output not in freed}
