@@ -90,7 +90,7 @@ class Judging:
         self.error: str | None = None
         try:
             self.suites = Names().convert(config.getoption("--conformance-suite"), None, None)
-            planned((), self.suites)
+            planned((), self.suites, profile=config.getoption("--conformance-profile"))
             self.backends = tuple(located(Names().convert(config.getoption("--conformance-backend"), None, None)))
         except click.ClickException as error:
             raise pytest.UsageError(error.format_message()) from None

@@ -178,3 +178,12 @@ def test_a_known_failure_that_is_not_in_order_is_a_usage_error(vendor: pytest.Py
 def conformance(vendor: pytest.Pytester, *words: str) -> None:
     """Run the command in the vendor's project; a run that fails is no error here."""
     subprocess.run([sys.executable, "-m", "conformance", *words], cwd=vendor.path, check=False, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"), [("suite", "unknown suite 'nigtly'"), ("profile", "unknown profile 'nigtly'*")]
+)
+def test_an_unknown_suite_or_profile_is_a_usage_error(pytester: pytest.Pytester, option: str, says: str) -> None:
+    result = pytester.runpytest("--conformance-backend", "reference", f"--conformance-{option}", "nigtly")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {says}*"])

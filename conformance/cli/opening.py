@@ -58,6 +58,7 @@ def planned(
 
     Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named.
     """
+    checked("profile", [profile], PROFILES)
     chosen = checked("suite", suites, (*SUITES, "all"))
     picked = tuple(SUITES) if not chosen or "all" in chosen else tuple(name for name in SUITES if name in chosen)
     named = checked("operation", ops, OPS) or tuple(OPS)
