@@ -12,7 +12,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
 
 GLOO_TIMEOUT: Final = 0.95
-"""Seconds Gloo waits for a peer: ten times the slowest case measured (0.09 s, eight worlds at once on two busy cores;
+"""Seconds Gloo waits for a peer: eight times the slowest case measured (0.12 s, 36 ranks at once on two busy cores;
 12 ms alone). Some of its waits take whole seconds and one more, which is 1 for this."""
 
 
