@@ -13,6 +13,9 @@ import traceback
 from collections.abc import Callable, Collection
 from typing import Final, NoReturn
 
+LIBC: Final = ctypes.CDLL(None)
+"""Opened here, for all children."""
+
 PDEATHSIG: Final = 1
 """``PR_SET_PDEATHSIG`` of Linux's ``prctl``."""
 
@@ -92,6 +95,6 @@ def _live(life: Callable[[], None], kept: Collection[int], parent: int) -> NoRet
 def _die_with(parent: int) -> None:
     """Have the kernel kill this process when ``parent`` ends, however it ends."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
+        LIBC.prctl(PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)

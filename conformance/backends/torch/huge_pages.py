@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from conformance.backends.torch.child import LIBC
+
 MADV_COLLAPSE: Final = 25
 """Of Linux's ``madvise``, since 6.1; an older kernel answers with an error."""
 
@@ -27,11 +29,10 @@ def collapse() -> None:
     if not (SIZE.exists() and MAPS.exists()):
         return
     size = int(SIZE.read_text())
-    libc = ctypes.CDLL(None)
     for start, stop in _filled(MAPS.read_text()):
         for page in range(-(-start // size) * size, stop // size * size, size):
             # Of no consequence when refused: that memory stays as it is.
-            libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(size), MADV_COLLAPSE)
+            LIBC.madvise(ctypes.c_void_p(page), ctypes.c_size_t(size), MADV_COLLAPSE)
 
 
 def _filled(maps: str) -> Iterator[tuple[int, int]]:

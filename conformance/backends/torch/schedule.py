@@ -1,9 +1,9 @@
 """Cases in, observations out, in order, while pools of all worlds work at the same time.
 
 Gloo on one machine mostly waits (measured on two cores: an all_reduce over 8 ranks takes 12 ms, of which
-both cores together compute 7), so several pools at once fill the time. A world with much to do gets more than one, and
-cases that look like one that broke its ranks go one by one to ranks that have served nobody, where a crash costs and a
-hang holds up no other case.
+both cores together compute 7), so several pools at once fill the time. A world with much to do gets a second, and
+cases that look like one that broke its ranks go one by one to ranks that have served nobody, if there are any: there a
+crash costs and a hang holds up no other case.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from conformance.cases.program import rank_groups
 MESSAGE: Final = 16
 """Cases sent at once: ranks that have to wait for the next message cost processor time."""
 
-COMPUTING: Final = 36
-"""Ranks that may compute at a time, as many as one pool of each world has: with more, all get slower, none sooner done,
-and what is slow might be taken for a hang."""
+COMPUTING: Final = 16
+"""Ranks that may compute at a time. On two cores 16 answered 79 cases a second, 36 (one pool of each world) 65, 12 70:
+more of them get slower and are no sooner done, and what is slow might be taken for a hang."""
 
 LANES: Final = 2
 """Pools of one world."""

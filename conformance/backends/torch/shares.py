@@ -12,8 +12,9 @@ from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
 
 GLOO_TIMEOUT: Final = 0.95
-"""Seconds Gloo waits for a peer: eight times the slowest case measured (0.12 s, 36 ranks at once on two busy cores;
-12 ms alone). Some of its waits take whole seconds and one more, which is 1 for this."""
+"""Seconds Gloo waits for a peer: eight times the slowest case that worked on two cores of its own (0.12 s, 36 ranks at
+once), four times that on two with three times as much to do (0.24 s). For slower machines see ``doubtful``. Some of
+Gloo's waits take whole seconds and one more, which is 1 for this."""
 
 
 def groups_of(case: Case) -> set[tuple[int, ...]]:
