@@ -32,6 +32,9 @@ DEADLINE: Final = 4.0
 START: Final = 60.0
 """Seconds forked ranks may take to meet; measured 60 ms for 8."""
 
+STARTS: Final = 5
+"""Starts that may fail, through no fault of the case that waits for them, before it is given the failure."""
+
 GRACE: Final = 0.1
 """Seconds between the first rank that raised and the last when all raise; measured below 10 ms for 8 ranks alone, and
 now and then above 50 on two busy cores."""
@@ -192,7 +195,7 @@ class Lane:
     def _start_failed(self, message: str) -> None:
         self.stop()
         self._failed_starts += 1
-        if self._failed_starts > 1 and self._waiting:
+        if self._failed_starts >= STARTS and self._waiting:
             job = self._waiting.popleft()
             crash = RankError(kind="Crash", message=message, category="internal")
             self.done[job.key] = Observation(errors=(crash,) * self.world)

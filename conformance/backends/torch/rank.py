@@ -71,7 +71,7 @@ def serve(
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
     patience = timedelta(seconds=timeout)
-    dist.init_process_group("gloo", store=meeting.join(), rank=rank, world_size=world, timeout=patience)
+    dist.init_process_group("gloo", store=meeting.join(rank, world), rank=rank, world_size=world, timeout=patience)
     communicators = Communicators(rank, world, patience)
     wire.send(channel, wire.encode_answer(wire.Answer()))
     inbox = wire.Inbox(channel)

@@ -24,11 +24,13 @@ class Meeting(NamedTuple):
     port: int
     prefix: str
 
-    def join(self) -> PrefixStore:
-        """Connect to the store."""
-        # Its default timeout concerns the connection: process groups wait as long as they are told.
-        store = TCPStore(HOST, self.port, is_master=False, wait_for_workers=False)
-        return PrefixStore(self.prefix, store)
+    def join(self, rank: int, world: int) -> PrefixStore:
+        """Connect to the store, and wait until all of ``world`` have: Gloo has no patience for ranks not forked yet."""
+        # Its default timeout concerns this alone: process groups wait as long as they are told.
+        store = PrefixStore(self.prefix, TCPStore(HOST, self.port, is_master=False, wait_for_workers=False))
+        store.set(f"rank {rank}", "here")
+        store.wait([f"rank {number}" for number in range(world)])
+        return store
 
 
 class Store:

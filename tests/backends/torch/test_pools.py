@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,18 @@ def test_a_store_that_ended_is_replaced() -> None:
     assert store.meeting().port != first.port
     store.close()
     assert not set(psutil.Process().children()) - others
+
+
+def test_ranks_wait_until_all_have_come() -> None:
+    store = Store()
+    meeting = store.meeting()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(meeting.join, 0, 2)
+        with pytest.raises(TimeoutError):
+            first.result(0.2)
+        meeting.join(1, 2)
+        first.result(10)
+    store.close()
 
 
 def test_memory_in_huge_pages_holds_what_it_held() -> None:
