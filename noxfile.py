@@ -9,6 +9,7 @@ nox.options.sessions = ["lint", "typecheck", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
+VARIANTS = ("reference", "opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
 BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
 
 
@@ -35,6 +36,13 @@ def conformance(session: nox.Session, backend: str) -> None:
     """Judge one backend and leave its run in runs/."""
     install(session, backend)
     session.run("conformance", "run", "-b", backend, "-o", f"runs/{backend}", *session.posargs)
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """Judge the native backend at length, its memory plan on and off, in order and reordered; pass ``--seed``."""
+    install(session, "opencl")
+    session.run("conformance", "run", "-b", ",".join(VARIANTS), "--profile", "nightly", *session.posargs)
 
 
 @nox.session

@@ -16,6 +16,7 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Collective, Fill, Node
 from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.lower import Lowered, Turn
+from conformance.backends.opencl.reorder import turn_of
 from conformance.backends.opencl.schedule import Schedule
 from conformance.cases import kernel_body
 from conformance.cases import schedule as neutral
@@ -33,7 +34,7 @@ def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> ne
     after = _after(made.items)
     numbered = [(number, item) for number, item in enumerate(made.items) if not isinstance(item, Barrier)]
     items: list[neutral.Item] = []
-    for turn, run in groupby(numbered, lambda pair: _turn(pair[1], lowered)):
+    for turn, run in groupby(numbered, lambda pair: turn_of(pair[1], lowered.turns)):
         parts = tuple(_item(number, item, after[number], names) for number, item in run)
         if turn is None:
             items.extend(parts)
@@ -96,11 +97,6 @@ def _after(items: Sequence[Item]) -> list[tuple[int, ...]]:
             behind[item.device] = plain
         found.append(tuple(sorted(plain - {number})))
     return found
-
-
-def _turn(item: Item, lowered: Lowered) -> Turn | None:
-    """Return the collective and the group an item belongs to: those of what it writes."""
-    return next((lowered.turns.get(access.node) for access in item.accesses if access.write), None)
 
 
 def _collective(

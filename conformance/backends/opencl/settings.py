@@ -22,6 +22,7 @@ FORCE: Final = "CONFORMANCE_OPENCL_ALGORITHM"
 PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
 DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
 REUSE: Final = "CONFORMANCE_OPENCL_REUSE"
+ORDER: Final = "CONFORMANCE_OPENCL_ORDER"
 
 SWITCHES: Final = {"on": True, "off": False}
 
@@ -42,7 +43,8 @@ class Settings:
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and number of ranks; they store past the caches from ``past_from`` bytes a launch on.
     ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
-    given back serves again. ``profile`` lets the devices note when each item ran.
+    given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
+    lets the devices note when each item ran.
     """
 
     force: Algorithm | None = None
@@ -54,6 +56,7 @@ class Settings:
     stream_from: int = 2**10
     past_from: int = 2**21
     reuse: bool = True
+    order: int | None = None
     profile: bool = False
     platform: str = "Portable Computing Language"
     devices: DeviceKind = "basic"
@@ -101,10 +104,15 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
         "platform": environ.get(PLATFORM),
         "devices": environ.get(DEVICES),
         "reuse": environ.get(REUSE),
+        "order": environ.get(ORDER),
     }
     given = {name: value for name, value in given.items() if value}
     if "reuse" in given:
         if given["reuse"] not in SWITCHES:
             raise ValueError(f"{REUSE} is {given['reuse']!r}; it must be {' or '.join(SWITCHES)}")
         given["reuse"] = SWITCHES[given["reuse"]]
+    if "order" in given:
+        if not given["order"].isdecimal():
+            raise ValueError(f"{ORDER} is {given['order']!r}; it must be a seed, a number from 0 on")
+        given["order"] = int(given["order"])
     return Settings(**given)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Movement
 from conformance.backends.opencl.lower import lower
+from conformance.backends.opencl.reorder import reordered
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
@@ -182,6 +183,8 @@ class Engine:
         wanted = tuple(block for blocks in needed for block in blocks if block is not None)
         alignment = self.session.platform.alignment
         made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings, lowered.turns)
+        if self.settings.order is not None:
+            made = reordered(made, lowered.turns, self.settings.order)
         numbers = {node: number for number, node in nodes.items()}
         return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session)
 
