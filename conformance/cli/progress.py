@@ -28,7 +28,7 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         """Show progress unless ``quiet``."""
-        self.console = Console(stderr=True, quiet=quiet, highlight=False)
+        self.console = Console(stderr=True, quiet=quiet, highlight=False, emoji=False)
         self._status: Status | None = None
         self._cases: Counter[str] = Counter()
         self._failing: Counter[str] = Counter()
@@ -77,4 +77,4 @@ class Progress:
 def printer() -> Console:
     """Return the console for results: standard output, coloured on a terminal that wants colour."""
     width = None if sys.stdout.isatty() else WIDE
-    return Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)
+    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True, width=width)
