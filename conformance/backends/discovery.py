@@ -118,10 +118,10 @@ def _command(name: str, words: list[str]) -> BackendSpec:
 
 def _problem(entry: EntryPoint) -> str | None:
     """Return what keeps an entry point from loading, judged by what is installed."""
-    missing = [name for name in _extra_requirements(entry) if not _installed(name)]
+    extra, wanted = _extra(entry)
+    missing = [name for name in wanted if not _installed(name)]
     if missing:
-        owner = entry.dist.name if entry.dist else "mesh-conformance"
-        return f"{', '.join(missing)} not installed; run: pip install '{owner}[{entry.name}]'"
+        return f"{', '.join(missing)} not installed; run: pip install '{_owner(entry)}[{extra}]'"
     try:
         found = find_spec(entry.module)
     except ImportError as error:
@@ -131,12 +131,24 @@ def _problem(entry: EntryPoint) -> str | None:
     return None
 
 
-def _extra_requirements(entry: EntryPoint) -> list[str]:
-    """Return the distributions behind the extra of the same name as the backend."""
-    wanted = re.compile(rf"extra\s*==\s*['\"]{re.escape(entry.name)}['\"]")
-    lines = (entry.dist.requires or []) if entry.dist else []
-    names = (re.match(r"[A-Za-z0-9._-]+", line) for line in lines if wanted.search(line))
-    return [name.group() for name in names if name]
+def _extra(entry: EntryPoint) -> tuple[str, list[str]]:
+    """Return the extra that a backend needs and the distributions behind it, none where there is no such extra.
+
+    It has the backend's name, or that of another backend of the same module.
+    """
+    at = _owner(entry), entry.module
+    beside = [other.name for other in _entries().values() if (_owner(other), other.module) == at]
+    for extra in (entry.name, *beside):
+        wanted = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
+        lines = (entry.dist.requires or []) if entry.dist else []
+        names = [re.match(r"[A-Za-z0-9._-]+", line) for line in lines if wanted.search(line)]
+        if names:
+            return extra, [name.group() for name in names if name]
+    return entry.name, []
+
+
+def _owner(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else "mesh-conformance"
 
 
 def _installed(name: str) -> bool:

@@ -53,7 +53,7 @@ class Subject:
         """Return whether the program has a meaning."""
         return self.rejected is None
 
-    @property
+    @cached_property
     def step(self) -> Step:
         """Return the last collective, the step that clauses of an operation speak about."""
         return self.case.program.collectives[-1]

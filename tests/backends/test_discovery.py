@@ -61,7 +61,13 @@ def test_a_missing_extra_is_named_with_its_install_command(monkeypatch: pytest.M
         find("jax")
     problems = {listing.name: listing.problem for listing in listed()}
     assert problems["reference"] is None
-    assert "pip install 'mesh-conformance[opencl]'" in str(problems["opencl"])
+    for name, extra in {
+        "opencl": "opencl",
+        "torch-functional": "torch",
+        "jax-vmap": "jax",
+        "tinygrad-ring": "tinygrad",
+    }.items():
+        assert f"pip install 'mesh-conformance[{extra}]'" in str(problems[name])
 
 
 def test_a_broken_entry_point_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
