@@ -125,7 +125,7 @@ class Backend:
         results = []
         for operand, target in zip(_read_first(operands, targets), targets or [None] * len(operands), strict=True):
             if step.idle:
-                results.append(_Ready(_alone(operand, target)) if step.start else _alone(operand, target))
+                results.append(Ready(alone(operand, target)) if step.start else alone(operand, target))
             else:
                 results.append(_called(method, [operand], target, {**step.attrs, "groups": groups}))
         return results
@@ -140,7 +140,7 @@ class Backend:
         if step.op == "copy":
             return [[np.array(block) for block in taken[0]]]
         if step.op == "done":
-            return [ticket.blocks if isinstance(ticket, _Ready) else self.wait(ticket) for ticket in taken]
+            return [ticket.blocks if isinstance(ticket, Ready) else self.wait(ticket) for ticket in taken]
         if step.op == "assign":
             written(taken[0], [np.array(block) for block in taken[1]])
         else:
@@ -149,7 +149,7 @@ class Backend:
 
 
 @dataclass(frozen=True)
-class _Ready:
+class Ready:
     """The ticket of a collective over no axis, of which a backend is asked nothing."""
 
     blocks: list[Array]
@@ -173,7 +173,7 @@ def _read_first(operands: list[Any], targets: list[Any]) -> list[Any]:
     ]
 
 
-def _alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
+def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
     """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
     kinds = {(block.dtype, block.shape) for block in blocks}
     if len(kinds) > 1:

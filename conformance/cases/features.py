@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import kind
 from conformance.cases.effect_words import effect_words
+from conformance.cases.effects import Region, names
 from conformance.cases.program import Groups, Step, lines, rank_groups
 from conformance.cases.tensor import Tensor, to_array
 
@@ -30,7 +33,7 @@ def features(case: Case) -> Features:
     facts = {
         "dtype": frozenset(block.dtype for block in blocks),
         "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts)
-        | frozenset(word for step in case.program.steps if step.op == "view" for word in _view_words(step)),
+        | frozenset(_view_words(case)),
         "world": frozenset({str(case.program.world)}),
         "axes": frozenset(_axes_words(case)),
         "operands": frozenset(_operand_word(step) for step in case.program.collectives),
@@ -134,16 +137,32 @@ def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
     return frozenset(word for word, speaks in words.items() if speaks)
 
 
-def _view_words(step: Step) -> list[str]:
-    """Return the layouts that a view is of a contiguous buffer."""
-    numbers = [value for value in (step.attrs.get("step"), step.attrs.get("order")) if isinstance(value, tuple | list)]
-    strides, order = (numbers[0], numbers[1:]) if numbers else ((), [])
-    words = {
-        "flipped": any(isinstance(stride, int) and stride < 0 for stride in strides),
-        "strided": any(isinstance(stride, int) and stride > 1 for stride in strides),
-        "transposed": any(list(one) != sorted(one) for one in order),
-    }
-    return [word for word, speaks in words.items() if speaks]
+def _view_words(case: Case) -> Iterator[str]:
+    """Yield the layouts that views are of contiguous buffers: with gaps between their elements they are strided."""
+    views = [step for step in case.program.steps if step.op == "view"]
+    table = names(case) if views else {}
+    for step in views:
+        numbers = [
+            value for value in (step.attrs.get("step"), step.attrs.get("order")) if isinstance(value, tuple | list)
+        ]
+        strides, order = (numbers[0], numbers[1:]) if numbers else ((), [])
+        view = table[step.outputs[0]]
+        if any(isinstance(stride, int) and stride < 0 for stride in strides):
+            yield "flipped"
+        if any(map(_gaps, view.regions, table[view.base].regions)):
+            yield "strided"
+        if any(list(one) != sorted(one) for one in order):
+            yield "transposed"
+
+
+def _gaps(part: Region, whole: Region) -> bool:
+    """Return whether elements of ``whole`` lie between those of ``part``."""
+    axes = [axis for axis, indices in enumerate(part.ranges) if len(indices) > 1]
+    if not axes or 0 in part.shape:
+        return False
+    inner = slice(axes[0] + 1, None)
+    narrowed = any(len(one) != len(all_) for one, all_ in zip(part.ranges[inner], whole.ranges[inner], strict=True))
+    return narrowed or any(abs(part.ranges[axis].step) > 1 for axis in axes)
 
 
 def _size_word(block: Tensor) -> str:

@@ -58,3 +58,18 @@ def test_a_root_that_some_groups_lack_is_partial() -> None:
 
 def test_a_reduction_is_of_a_kind() -> None:
     assert words([(2,)], op="sum")["reduction"] == {"sum of integer"}
+
+
+@pytest.mark.parametrize(
+    ("stop", "stride", "word"),
+    [((1, 3), (1, 1), set()), ((2, 2), (1, 1), {"strided"}), ((2, 3), (1, 2), {"strided"}), ((0, 2), (1, 1), set())],
+)
+def test_a_view_with_gaps_is_strided(stop: tuple[int, int], stride: tuple[int, int], word: set[str]) -> None:
+    steps = (
+        Step(op="buffer", inputs=("x",), outputs=("b",), axes=()),
+        Step(op="view", inputs=("b",), outputs=("v",), axes=(), attrs={"start": (0, 0), "stop": stop, "step": stride}),
+        Step(op="any", inputs=("v",), outputs=("y",), axes=("i",)),
+    )
+    operand = Operand(blocks=(from_array(np.zeros((2, 3), np.int32)),), layouts=("contiguous",))
+    case = Case(program=Program(mesh=(Axis("i", 1),), steps=steps, results=("y",)), inputs={"x": operand})
+    assert features(case)["layout"] == {"contiguous"} | word

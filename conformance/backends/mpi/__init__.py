@@ -114,7 +114,10 @@ def settings(world: int) -> dict[str, str]:
 def refusal(case: Case) -> str | None:
     """Return why MPI cannot be asked to run ``case``, or ``None``."""
     program = case.program
-    for step in program.steps:
+    waited = {name for step in program.steps if step.op == "done" for name in step.inputs}
+    if any(step.start and not waited.issuperset(step.outputs) for step in program.steps):
+        return "MPI wants every collective that is started waited for"
+    for step in program.collectives:
         if step.op not in CLAIMS:
             return f"MPI has no {step.op}; it has {', '.join(sorted(CLAIMS))}"
         allowed = CLAIMS[step.op].get("layout", LAYOUTS)

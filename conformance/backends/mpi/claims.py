@@ -69,22 +69,44 @@ REDUCING: Final[Limits] = {
     ),
 }
 
+MEMORY: Final = ("buffer", "view", "assign", "copy", "free", "start")
+"""Memory is the caller's. All collectives have a nonblocking form, messages too (MPI_Isendrecv). Nothing is claimed of
+an operand and a target that overlap but for being one: an output "cannot be aliased with any other argument"."""
+
+FLOW: Final = (
+    "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone", "survives_free",
+    "in_flight", "out_of_order", "done_twice", "started_alone", "started_over_nothing", "started_several",
+    "started_none",
+)  # fmt: skip
+"""Once a nonblocking collective is initiated, "all associated send buffers [...] should not be modified, and all
+associated receive buffers should not be accessed, until the collective operation completes", so operands are neither
+overwritten nor freed and targets neither read nor written before done. To free its request is erroneous, so each is
+waited for. A second MPI_Wait finds a null request and returns at once. Calls have one receive buffer, so these cannot
+be miscounted."""
+
+FORMS: Final[Limits] = {"effects": (*MEMORY, "into", "in_place"), "flow": FLOW}
+"""A receive buffer is an argument, described like any other, and MPI_IN_PLACE or MPI_Sendrecv_replace is for where it
+is the operand's."""
+
+ONE_BUFFER: Final[Limits] = {"effects": (*MEMORY, "in_place"), "flow": FLOW}
+"""MPI_Bcast has one buffer: there is no output beside the input."""
+
 CLAIMS: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, "local_axes": ("empty",)},
-    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED},
-    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING},
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **FORMS, "local_axes": ("empty",)},
+    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **FORMS},
+    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FORMS},
     # MPI_MAXLOC and MPI_MINLOC of pairs of a value and its index: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
     # MPI_2INT and MPI_SHORT_INT are all the pairs there are.
     "arg_reduce": {**ANY_GROUPS, "op": ("max", "min"), "dtype": ("int16", "int32", "int64", "float32", "float64")},
-    "all_gather": EQUAL_GROUPS,
-    "gather": {**EQUAL_GROUPS, **ROOTED},
-    "scatter": {**EQUAL_GROUPS, **ROOTED},
-    "all_to_all": EQUAL_GROUPS,
+    "all_gather": {**EQUAL_GROUPS, **FORMS},
+    "gather": {**EQUAL_GROUPS, **ROOTED, **FORMS},
+    "scatter": {**EQUAL_GROUPS, **ROOTED, **FORMS},
+    "all_to_all": {**EQUAL_GROUPS, **FORMS},
     # "rows": blocks differ in their first extent, which is what the sizes say.
-    "all_to_all_uneven": {**EQUAL_GROUPS, "ranks": ("alike", "rows"), "sends": SIZES, "receives": SIZES},
-    "broadcast": {**ANY_GROUPS, **ROOTED},
-    "permute": MESSAGES,
-    "shuffle": MESSAGES,
+    "all_to_all_uneven": {**EQUAL_GROUPS, **FORMS, "ranks": ("alike", "rows"), "sends": SIZES, "receives": SIZES},
+    "broadcast": {**ANY_GROUPS, **ROOTED, **ONE_BUFFER},
+    "permute": {**MESSAGES, **FORMS},
+    "shuffle": {**MESSAGES, **FORMS},
     "send": MESSAGES,
     "recv": MESSAGES,
     "barrier": ANY_GROUPS,

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from mpi4py import MPI
 
+from conformance.backends.base import Unsupported
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.layout import CANARY
 
@@ -64,7 +65,7 @@ class Datatypes:
         The count is what goes to or comes from one member.
         """
         first = views[0]
-        if _adjacent(views):
+        if adjacent(views):
             element = self._element(first.dtype)
             return _memory(first, sum(view.nbytes for view in views)), first.size, element
         distance = _address(views[1]) - _address(first) if len(views) > 1 else first.itemsize
@@ -99,7 +100,9 @@ class Datatypes:
 
 
 def elements(block: Array) -> Message:
-    """Describe a contiguous block for a predefined operation."""
+    """Describe a block for a predefined operation; raise ``Unsupported`` unless it is contiguous."""
+    if not block.flags.c_contiguous:
+        raise Unsupported("predefined operations take elements that lie one behind the other")
     return _memory(block, block.nbytes), block.size, ELEMENTS[block.dtype]
 
 
@@ -116,7 +119,15 @@ def unwritten(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     return np.full(int(np.prod(shape)) * dtype.itemsize, CANARY, np.uint8).view(dtype).reshape(shape)
 
 
-def _adjacent(views: Sequence[Array]) -> bool:
+def one_place(operand: Array, target: Array | None) -> bool:
+    """Return whether the target is the operand, element for element."""
+    if target is None or (_address(operand), operand.shape) != (_address(target), target.shape):
+        return False
+    strides = zip(operand.shape, operand.strides, target.strides, strict=True)
+    return all(extent < 2 or one == other for extent, one, other in strides)
+
+
+def adjacent(views: Sequence[Array]) -> bool:
     """Return whether the elements of ``views`` lie one behind the other; no elements do, wherever they are."""
     at = _address(views[0])
     if not views[0].size:

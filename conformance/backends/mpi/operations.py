@@ -1,7 +1,9 @@
 """One function an operation, each the call a user of mpi4py would write, on one rank.
 
 Attributes become arguments of MPI and derived datatypes; what NumPy or MPI says of illegal ones is what the suite wants
-to know, so nothing is checked here.
+to know, so nothing is checked here but that a target is what the result fills: MPI is told an address, a count and a
+datatype, and cannot see a shape. Where operand and target are one and MPI has ``MPI_IN_PLACE`` for what is asked, that
+is the argument.
 """
 
 from __future__ import annotations
@@ -13,11 +15,25 @@ import numpy as np
 from mpi4py import MPI
 
 from conformance.backends.base import Unsupported
-from conformance.backends.mpi.datatypes import Datatypes, elements, pairs, unwritten
+from conformance.backends.mpi.datatypes import Datatypes, adjacent, elements, one_place, pairs, unwritten
 from conformance.cases.dtypes import NUMPY, Array
 
 Pairs = tuple[tuple[int, int], ...]
 Table = tuple[tuple[int, ...], ...]
+Target = Array | None
+
+
+class Call(NamedTuple):
+    """A call of MPI: what mpi4py names it, its arguments, and what gives this rank's result once it is complete.
+
+    ``reads`` are the arrays its arguments are addresses of, which have to live as long as it is under way.
+    """
+
+    name: str
+    arguments: tuple[Any, ...]
+    result: Callable[[], Array | None]
+    reads: tuple[Array, ...]
+
 
 NAMES: Final = {"product": "PROD", "and": "BAND", "or": "BOR", "xor": "BXOR"}
 LOGICAL: Final = {"and": "LAND", "or": "LOR", "xor": "LXOR"}
@@ -32,110 +48,152 @@ class Token(NamedTuple):
     tag: int
 
 
-def all_reduce(block: Array, comm: MPI.Comm, *, op: str, local_axes: tuple[int, ...] = ()) -> Array:
-    """Return what ``Allreduce`` leaves in fresh memory."""
+def all_reduce(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, local_axes: tuple[int, ...] = ()
+) -> Call:
+    """``Allreduce``, in place where operand and target are one."""
+    del comm, described
     if local_axes:
         raise Unsupported("MPI_Allreduce reduces over ranks and keeps the shape; it has no local axes")
-    out = unwritten(block.shape, block.dtype)
-    comm.Allreduce(elements(block), elements(out), reduction(op, block.dtype))
-    return out
+    target = filled(out, block.shape, block.dtype)
+    source = MPI.IN_PLACE if one_place(block, out) else elements(block)
+    return Call("Allreduce", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
 
 
-def reduce(block: Array, comm: MPI.Comm, *, op: str, root: int) -> Array | None:
-    """Return what ``Reduce`` leaves on the root."""
-    out = unwritten(block.shape, block.dtype)
+def reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, root: int) -> Call:
+    """``Reduce``, in place on the root where operand and target are one; the others' targets are not looked at."""
+    del described
+    target = filled(out, block.shape, block.dtype)
     at_root = comm.Get_rank() == root
-    comm.Reduce(elements(block), elements(out) if at_root else None, reduction(op, block.dtype), root)
-    return out if at_root else None
+    source = MPI.IN_PLACE if at_root and one_place(block, out) else elements(block)
+    into = elements(target)
+    arguments = (source, into if at_root else None, reduction(op, block.dtype), root)
+    return Call("Reduce", arguments, lambda: target if at_root else out, (block,))
 
 
-def reduce_scatter(block: Array, comm: MPI.Comm, *, op: str, axis: int, tiled: bool) -> Array:
-    """Return what ``Reduce_scatter_block`` leaves of the pieces, packed one behind the other unless they lie so."""
+def reduce_scatter(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, axis: int, tiled: bool
+) -> Call:
+    """``Reduce_scatter_block`` of the pieces, packed one behind the other unless they lie so."""
+    del described
     pieces = split(block, comm.Get_size(), axis, tiled)
-    packed = np.stack(pieces)
-    out = unwritten(pieces[0].shape, block.dtype)
-    send, _, element = elements(packed)
-    comm.Reduce_scatter_block((send, out.size, element), elements(out), reduction(op, block.dtype))
-    return out
+    target = filled(out, pieces[0].shape, block.dtype)
+    packed = block if adjacent(pieces) else np.stack(pieces)
+    address, _, element = elements(packed)
+    # In place the target holds all pieces, and is the operand only where there is one, or nothing in any.
+    source = MPI.IN_PLACE if one_place(packed, out) else (address, target.size, element)
+    arguments = (source, elements(target), reduction(op, block.dtype))
+    return Call("Reduce_scatter_block", arguments, lambda: target, (packed,))
 
 
-def arg_reduce(block: Array, comm: MPI.Comm, *, op: str) -> Array:
-    """Return the positions that ``MAXLOC`` or ``MINLOC`` leaves beside the values."""
+def arg_reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str) -> Call:
+    """``Allreduce`` by ``MAXLOC`` or ``MINLOC``, which leave positions beside the values."""
+    del described
+    if out is not None:
+        raise Unsupported("MAXLOC and MINLOC leave values and positions in pairs; no target is like that")
     made, datatype = pairs(block, comm.Get_rank())
-    out = np.zeros_like(made)
-    comm.Allreduce((made, made.size, datatype), (out, out.size, datatype), getattr(MPI, f"{op.upper()}LOC"))
-    return out["position"].copy()
+    found = np.zeros_like(made)
+    reducing = getattr(MPI, f"{op.upper()}LOC")
+    arguments = ((made, made.size, datatype), (found, found.size, datatype), reducing)
+    return Call("Allreduce", arguments, found["position"].copy, (made,))
 
 
-def all_gather(block: Array, comm: MPI.Comm, *, axis: int, tiled: bool) -> Array:
-    """Gather into the places that the blocks have in the joined result."""
-    out, slots = joined(block, comm.Get_size(), axis, tiled)
-    with Datatypes() as described:
-        comm.Allgather(described(block), described(*slots))
-    return out
+def all_gather(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, axis: int, tiled: bool) -> Call:
+    """``Allgather`` into the places that the blocks have in the joined result."""
+    target, slots = joined(block, out, comm.Get_size(), axis, tiled)
+    # In place the operand lies in its place in the target, and is all of it only where there is one member.
+    source = MPI.IN_PLACE if one_place(block, out) else described(block)
+    return Call("Allgather", (source, described(*slots)), lambda: target, (block,))
 
 
-def gather(block: Array, comm: MPI.Comm, *, root: int, axis: int, tiled: bool) -> Array | None:
-    """Gather on the root into the places that the blocks have in the joined result."""
+def gather(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int, axis: int, tiled: bool
+) -> Call:
+    """``Gather`` on the root into the places that the blocks have in the joined result; in place like ``Allgather``."""
     # Every rank looks at the axis, though only the root joins, so that what is wrong with it is wrong for all.
-    out, slots = joined(block, comm.Get_size(), axis, tiled)
+    target, slots = joined(block, out, comm.Get_size(), axis, tiled)
     at_root = comm.Get_rank() == root
-    with Datatypes() as described:
-        comm.Gather(described(block), described(*slots) if at_root else None, root)
-    return out if at_root else None
+    source = MPI.IN_PLACE if at_root and one_place(block, out) else described(block)
+    arguments = (source, described(*slots) if at_root else None, root)
+    return Call("Gather", arguments, lambda: target if at_root else out, (block,))
 
 
-def scatter(block: Array, comm: MPI.Comm, *, root: int, axis: int, tiled: bool) -> Array:
-    """Scatter the pieces of the root's block from where they lie."""
+def scatter(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int, axis: int, tiled: bool
+) -> Call:
+    """``Scatter`` the pieces of the root's block from where they lie, where its own stays if that is its target."""
     pieces = split(block, comm.Get_size(), axis, tiled)
-    out = unwritten(pieces[0].shape, block.dtype)
-    with Datatypes() as described:
-        comm.Scatter(described(*pieces) if comm.Get_rank() == root else None, described(out), root)
-    return out
+    target = filled(out, pieces[0].shape, block.dtype)
+    at_root = comm.Get_rank() == root
+    into = MPI.IN_PLACE if at_root and one_place(block, out) else described(target)
+    return Call("Scatter", (described(*pieces) if at_root else None, into, root), lambda: target, (block,))
 
 
-def all_to_all(block: Array, comm: MPI.Comm, *, split_axis: int, concat_axis: int, tiled: bool) -> Array:
-    """Exchange pieces from where they lie to the places that they have in the joined result."""
-    pieces = split(block, comm.Get_size(), split_axis, tiled)
-    out, slots = joined(pieces[0], comm.Get_size(), concat_axis, tiled)
-    with Datatypes() as described:
-        comm.Alltoall(described(*pieces), described(*slots))
-    return out
+def all_to_all(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, split_axis: int, concat_axis: int, tiled: bool
+) -> Call:
+    """``Alltoall`` from where the pieces lie to the places that they have in the joined result."""
+    size, alike = comm.Get_size(), split_axis % block.ndim == concat_axis % block.ndim
+    # What is exchanged in place "must have the same type map": other axes are a copy for the caller to make.
+    block = np.array(block) if one_place(block, out) and not alike else block
+    pieces = split(block, size, split_axis, tiled)
+    target, slots = joined(pieces[0], out, size, concat_axis, tiled)
+    source = MPI.IN_PLACE if one_place(block, out) else described(*pieces)
+    return Call("Alltoall", (source, described(*slots)), lambda: target, (block,))
 
 
-def all_to_all_uneven(block: Array, comm: MPI.Comm, *, sends: Table, receives: Table) -> Array:
-    """Exchange as many rows as this rank's rows of the two tables say."""
+def all_to_all_uneven(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, sends: Table, receives: Table
+) -> Call:
+    """``Alltoallv`` of as many rows as this rank's rows of the two tables say."""
     sent, received = sends[comm.Get_rank()], receives[comm.Get_rank()]
-    out = unwritten((max(sum(received), 0), *block.shape[1:]), block.dtype)
-    with Datatypes() as described:
-        source, row = described.rows(block)
-        target, out_row = described.rows(out)
-        comm.Alltoallv((source, (sent, starts(sent)), row), (target, (received, starts(received)), out_row))
-    return out
+    target = filled(out, (max(sum(received), 0), *block.shape[1:]), block.dtype)
+    # In place there is one table, which has to be symmetric: any other is a copy for the caller to make.
+    block = np.array(block) if one_place(block, out) and sends != receives else block
+    address, out_row = described.rows(target)
+    into = (address, (received, starts(received)), out_row)
+    if one_place(block, out):
+        return Call("Alltoallv", (MPI.IN_PLACE, into), lambda: target, (block,))
+    source, row = described.rows(block)
+    return Call("Alltoallv", ((source, (sent, starts(sent)), row), into), lambda: target, (block,))
 
 
-def broadcast(block: Array, comm: MPI.Comm, *, root: int) -> Array:
-    """Broadcast the root's block from where it lies; ``Bcast`` leaves it as it is there and writes it elsewhere."""
-    buffer = block if comm.Get_rank() == root else unwritten(block.shape, block.dtype)
-    with Datatypes() as described:
-        comm.Bcast(described(buffer), root)
-    return buffer
+def broadcast(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int) -> Call:
+    """``Bcast`` in place; else from where the root's block lies, of which the root's result is a copy."""
+    if out is not None and not one_place(block, out):
+        raise Unsupported(
+            "MPI_Bcast has one buffer, which the root sends and the others receive: in place or not at all"
+        )
+    at_root = comm.Get_rank() == root
+    buffer = block if at_root or out is not None else unwritten(block.shape, block.dtype)
+    copies = at_root and out is None
+    return Call("Bcast", (described(buffer), root), lambda: np.array(buffer) if copies else buffer, (block,))
 
 
-def permute(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Array:
-    """Send to this rank's destination while receiving from its source; zeros stay where nothing arrives."""
+def permute(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, pairs: Pairs) -> Call:
+    """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source, else zeros."""
     rank = comm.Get_rank()
-    out = np.zeros(block.shape, block.dtype)
+    target = filled(out, block.shape, block.dtype)
     destination = next((q for p, q in pairs if p == rank), MPI.PROC_NULL)
     source = next((p for p, q in pairs if q == rank), MPI.PROC_NULL)
-    with Datatypes() as described:
-        comm.Sendrecv(described(block), destination, tag, described(out), source, tag)
-    return out
+
+    def result() -> Array:
+        if source == MPI.PROC_NULL:
+            target[...] = np.zeros(target.shape, target.dtype)
+        return target
+
+    if one_place(block, out):
+        return Call("Sendrecv_replace", (described(target), destination, tag, source, tag), result, (block,))
+    arguments = (described(block), destination, tag, described(target), source, tag)
+    return Call("Sendrecv", arguments, result, (block,))
 
 
-def shuffle(block: Array, comm: MPI.Comm, tag: int, *, sources: tuple[int, ...]) -> Array:
+def shuffle(
+    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, sources: tuple[int, ...]
+) -> Call:
     """Permute along the pairs that the list of sources spells."""
-    return permute(block, comm, tag, pairs=tuple((source, position) for position, source in enumerate(sources)))
+    pairs = tuple((source, position) for position, source in enumerate(sources))
+    return permute(block, out, comm, described, tag, pairs=pairs)
 
 
 def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
@@ -146,8 +204,9 @@ def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
     return Token(started, block, tag)
 
 
-def recv(token: Token, comm: MPI.Comm, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Array:
+def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Array:
     """Start this rank's receives and wait for them and for its sends; zeros stay where nothing arrives."""
+    del tag  # The token has that of the sends.
     out = np.zeros(shape, NUMPY[dtype])
     with Datatypes() as described:
         message = described(out)
@@ -184,12 +243,21 @@ def split(block: Array, size: int, axis: int, tiled: bool) -> list[Array]:
     return pieces if tiled else [piece.squeeze(axis) for piece in pieces]
 
 
-def joined(block: Array, size: int, axis: int, tiled: bool) -> tuple[Array, list[Array]]:
-    """Return memory for blocks concatenated along ``axis`` (tiled) or stacked at it, and the place of each in it."""
+def joined(block: Array, out: Target, size: int, axis: int, tiled: bool) -> tuple[Array, list[Array]]:
+    """Return the target of blocks concatenated along ``axis`` (tiled) or stacked at it, and the place of each in it."""
     whole = list(block.shape if tiled else np.expand_dims(block, axis).shape)
     whole[axis] *= size
-    out = unwritten(whole, block.dtype)
-    return out, split(out, size, axis, tiled)
+    target = filled(out, whole, block.dtype)
+    return target, split(target, size, axis, tiled)
+
+
+def filled(out: Target, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """Return what a result goes into, fresh where nothing is given; raise ``ValueError`` where it does not fit."""
+    if out is None:
+        return unwritten(shape, dtype)
+    if (out.shape, out.dtype) != (tuple(shape), dtype):
+        raise ValueError(f"{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}")
+    return out
 
 
 def starts(counts: Sequence[int]) -> list[int]:
@@ -201,7 +269,7 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}
 
 
-MAPPED: Final = _by_name(
+CALLS: Final = _by_name(
     all_reduce,
     reduce,
     reduce_scatter,
@@ -212,12 +280,14 @@ MAPPED: Final = _by_name(
     all_to_all,
     all_to_all_uneven,
     broadcast,
-    recv,
 )
-"""Called with one block after the other."""
+"""One call of MPI for one block."""
 
-TAGGED: Final = _by_name(permute, shuffle, send)
+TAGGED: Final = _by_name(permute, shuffle)
 """The same, with a number for each step besides: a message that is never received must not meet a later receive."""
+
+TOKENS: Final = _by_name(send, recv)
+"""Several calls of their own, numbered too."""
 
 ALONE: Final = _by_name(barrier, axis_index, axis_size)
 """Called without a block."""

@@ -8,19 +8,21 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
 import msgspec
 from mpi4py import MPI
 
-from conformance.backends.base import place_inputs, rank_error, touched
-from conformance.backends.mpi.operations import ALONE, MAPPED, TAGGED
+from conformance.backends.base import Backend, Ready, alone, place_inputs, rank_error, touched
+from conformance.backends.mpi.datatypes import Datatypes
+from conformance.backends.mpi.operations import ALONE, CALLS, TAGGED, TOKENS, Call
 from conformance.cases.case import Case
+from conformance.cases.dtypes import Array
 from conformance.cases.observation import Category, Observation, RankError
-from conformance.cases.program import Groups, Step, rank_groups
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.program import Groups, Program, Step, rank_groups
+from conformance.cases.tensor import Tensor
 
 COMMUNICATORS: Final = 64
 """Communicators kept; then all are freed. MPICH has about 2000."""
@@ -53,6 +55,15 @@ class Communicators:
         return self._known[groups]
 
 
+@dataclass(frozen=True, eq=False)
+class Started:
+    """A nonblocking call under way, with the arrays it reads and writes, and its result once somebody waited."""
+
+    request: MPI.Request
+    call: Call
+    found: list[Array | None]
+
+
 def main(path: str) -> None:
     """Run the cases that come from the socket at ``path`` until it ends."""
     end = socket.socket(socket.AF_UNIX)
@@ -61,10 +72,11 @@ def main(path: str) -> None:
     channel = Connection(end.detach())
     channel.send_bytes(str(MPI.COMM_WORLD.Get_rank()).encode())
     decode, encode = msgspec.msgpack.Decoder(tuple[int, Case]).decode, msgspec.msgpack.Encoder().encode
-    communicators = Communicators()
+    rank = Ranked()
     while True:
         number, case = decode(channel.recv_bytes())
-        channel.send_bytes(encode(observe(case, number, communicators)))
+        channel.send_bytes(encode(rank.observe(case, number)))
+        rank.settle()
 
 
 def leave_with(descriptor: int) -> None:
@@ -75,50 +87,80 @@ def leave_with(descriptor: int) -> None:
     os._exit(1)
 
 
-def observe(case: Case, number: int, communicators: Communicators) -> Observation:
-    """Run ``case``, whose operands hold the block of this rank alone, and return what happened here."""
-    placed = place_inputs(case)
-    results: dict[str, tuple[Tensor | None, ...]] = {}
-    errors: tuple[RankError, ...] = ()
-    start = time.perf_counter()
-    try:
-        values = run(case, {name: blocks[0][1] for name, blocks in placed.items()}, number, communicators)
-        results = {name: (tensor(values[name]),) for name in case.program.results}
-    except Exception as error:  # noqa: BLE001 - whatever MPI raises is what happened
-        errors = (described(error),)
-    seconds = time.perf_counter() - start
-    rank = MPI.COMM_WORLD.Get_rank()
-    changed = tuple(msgspec.structs.replace(change, rank=rank) for change in touched(case, placed))
-    return Observation(results=results, errors=errors, touched=changed, seconds=seconds)
+class Ranked(Backend):
+    """One rank as a backend: every operand is a list of one block, its own."""
 
+    def __init__(self) -> None:
+        """Start with no communicator but the world, and nothing under way."""
+        self._communicators = Communicators()
+        self._meetings: dict[int, MPI.Comm] = {}
+        self._started: list[Started] = []
+        self._number = 0
 
-def run(case: Case, inputs: Mapping[str, Any], number: int, communicators: Communicators) -> dict[str, Any]:
-    """Return all values after the steps in order. ``number`` tells this case from others, the same on all ranks."""
-    program, values = case.program, dict(inputs)
-    # Before any step can raise here and not elsewhere: making one is a matter of all ranks.
-    meetings = [communicators.of(rank_groups(program.mesh, step.axes, step.groups)) for step in program.steps]
-    for at, (step, comm) in enumerate(zip(program.steps, meetings, strict=True)):
-        # Cases have few steps, and tags are told apart as long as messages are under way.
-        tag = (8 * number + at) % 32768
-        values.update(zip(step.outputs, outputs(step, values, comm, tag), strict=False))
-    return values
+    def observe(self, case: Case, number: int) -> Observation:
+        """Run ``case`` and return what happened here. ``number`` tells it from others, the same on all ranks."""
+        placed = place_inputs(case)
+        results: dict[str, tuple[Tensor | None, ...]] = {}
+        errors: tuple[RankError, ...] = ()
+        start = time.perf_counter()
+        try:
+            # Before any step can raise here and not elsewhere: making one is a matter of all ranks.
+            mesh = case.program.mesh
+            groups = [rank_groups(mesh, step.axes, step.groups) for step in case.program.collectives]
+            steps = zip(case.program.collectives, groups, strict=True)
+            self._meetings = {id(step): self._communicators.of(of) for step, of in steps}
+            # Cases have few steps, and tags are told apart as long as messages are under way.
+            self._number = 32 * number
+            results = self._walk(case, placed)
+        except Exception as error:  # noqa: BLE001 - whatever MPI raises is what happened
+            errors = (described(error),)
+        seconds = time.perf_counter() - start
+        rank = MPI.COMM_WORLD.Get_rank()
+        changed = tuple(msgspec.structs.replace(change, rank=rank) for change in touched(case, placed))
+        return Observation(results=results, errors=errors, touched=changed, seconds=seconds)
 
+    def settle(self) -> None:
+        """Complete what an error kept from being waited for, as MPI wants of every request; so do all ranks or none."""
+        started, self._started = self._started, []
+        for one in started:
+            one.request.Wait()
 
-def outputs(step: Step, values: Mapping[str, Any], comm: MPI.Comm, tag: int) -> list[Any]:
-    """Return this rank's block of each result of a step."""
-    blocks = [values[name] for name in step.inputs]
-    if step.op in ALONE:
-        return [ALONE[step.op](comm, **step.attrs)]
-    if step.idle:
-        return blocks  # Nobody meets, so nothing is asked of MPI.
-    if step.op in TAGGED:
-        return [TAGGED[step.op](block, comm, tag, **step.attrs) for block in blocks]
-    return [MAPPED[step.op](block, comm, **step.attrs) for block in blocks]
+    def wait(self, ticket: Started) -> list[Array | None]:
+        """Wait for a request; waiting again is for ``MPI_REQUEST_NULL``, and legal."""
+        ticket.request.Wait()
+        if not ticket.found:
+            ticket.found.append(ticket.call.result())
+            self._started.remove(ticket)
+        return ticket.found
 
+    def _collective(self, program: Program, step: Step, operands: list[Any], targets: list[Any]) -> list[Any]:
+        """Return the result of each operand, or its ticket."""
+        del program
+        comm = self._meetings[id(step)]
+        self._number += 1
+        if targets and len(targets) != len(step.outputs):
+            raise ValueError(f"{len(step.outputs)} results cannot be received in {len(targets)} targets")
+        if step.op in ALONE:
+            return [[ALONE[step.op](comm, **step.attrs)]]
+        outs = targets or [None] * len(operands)
+        pairs = zip(operands, outs, strict=True)
+        if step.idle and step.op not in TOKENS:
+            made = [alone(blocks, out) for blocks, out in pairs]  # Nobody meets, so nothing is asked of MPI.
+            return [Ready(blocks) for blocks in made] if step.start else made
+        if step.op in TOKENS:
+            return [[TOKENS[step.op](blocks[0], comm, self._number % 32768, **step.attrs)] for blocks in operands]
+        return [self._called(step, comm, blocks[0], out and out[0]) for blocks, out in pairs]
 
-def tensor(block: Any) -> Tensor | None:
-    """Return a block, if there is one, as data."""
-    return None if block is None else from_array(block)
+    def _called(self, step: Step, comm: MPI.Comm, block: Array, out: Array | None) -> Any:
+        tag = (self._number % 32768,) if step.op in TAGGED else ()
+        with Datatypes() as datatypes:
+            call = {**CALLS, **TAGGED}[step.op](block, out, comm, datatypes, *tag, **step.attrs)
+            if not step.start:
+                getattr(comm, call.name)(*call.arguments)
+                return [call.result()]
+            started = Started(getattr(comm, f"I{call.name.lower()}")(*call.arguments), call, [])
+        self._started.append(started)
+        return started
 
 
 def described(error: Exception) -> RankError:
