@@ -24,10 +24,12 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import window
 from conformance.cases.features import Features
+from conformance.cases.graph import Graph
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.layout import place
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program import EFFECTS, Program, Step, rank_groups
+from conformance.cases.schedule import Schedule
 from conformance.cases.tensor import Tensor, from_array, to_array
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
@@ -91,6 +93,15 @@ class Backend:
         """
         for case in cases:
             yield self.execute(case)
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule made of a program or of a graph (``conformance.cases.schedule``), without running it.
+
+        Of a program the buffers, the places of results and the labels of items have the names that the program's graph
+        gives them (``docs/schedules.md``); the graph itself is the judge's. With ``planned`` false no two values share
+        storage. Raise ``Unsupported`` for what there are no words for, and whatever is raised for an illegal program.
+        """
+        raise Unsupported(f"{type(self).__name__} gives no schedules")
 
     def close(self) -> None:
         """Release processes and devices."""

@@ -11,11 +11,12 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from conformance.cases.index_map import Dim
+from conformance.cases.program import Attr
 from conformance.cases.tensor import Tensor
 
-Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "flip", "detach"]
+Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "stride", "flip", "detach"]
 Leaf = Literal["buf", "const", "var", "param"]
-Computed = Literal["alu", "cast", "bitcast", "reduce", "contig", "copy", "assign", "all_reduce", "call"]
+Computed = Literal["alu", "cast", "bitcast", "reduce", "contig", "copy", "assign", "all_reduce", "collective", "call"]
 Arg = Tensor | str | int | bool | tuple[int | tuple[Dim, Dim], ...] | None
 
 MOVEMENT: Final = get_args(Movement)
@@ -27,10 +28,13 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     ``arg`` is, for ``buf`` the buffer, ``const`` a tensor without axes, ``var`` the variable, ``param`` the number of
     the parameter, ``permute`` the axes, ``pad`` what is added before and after each axis, ``shrink`` the half-open
-    range kept of each axis, ``flip`` and ``reduce`` axes (the operation of a reduce is ``fold``, and the axes are gone
-    from its shape), ``alu`` the operation, ``copy`` whether it may not be elided, ``call`` the function.
+    range kept of each axis, ``stride`` for each axis how far apart the elements lie that are kept, the first among
+    them, ``flip`` and ``reduce`` axes (the operation of a reduce is ``fold``, and the axes are gone from its shape),
+    ``alu`` the operation, ``copy`` whether it may not be elided, ``call`` the function.
     ``assign`` writes its second source into its first. ``all_reduce`` is the ``fold`` of its sources, one for each
-    device, on this node's device.
+    device, on this node's device. ``collective`` is what ``device``, one of the ``members``, receives when they meet in
+    the operation ``arg`` with ``attrs``, as a step of a program has them: its sources are a block of each member, in
+    member order, for one operand after the other.
     """
 
     id: str
@@ -41,6 +45,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     device: str
     arg: Arg = None
     fold: str = ""
+    attrs: dict[str, Attr] = {}
+    members: tuple[str, ...] = ()
 
 
 class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -88,7 +88,7 @@ def _cycle(node: str, source: str, nodes: tuple[Node, ...]) -> str:
 
 def _storage(name: str, known: Mapping[str, Node], buffers: Mapping[str, Buffer]) -> bool:
     node = known[name]
-    while node.op in {"reshape", "permute", "shrink", "flip", "detach", "assign"}:
+    while node.op in {"reshape", "permute", "shrink", "stride", "flip", "detach", "assign"}:
         node = known[node.of[0]]
     return node.op == "buf" and node.arg in buffers
 
@@ -105,12 +105,14 @@ def _check_node(
     for name in (dim for dim in node.shape if isinstance(dim, str)):
         if name not in schedule.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
-    if node.op not in {"copy", "all_reduce", "call"}:
+    if node.op not in {"copy", "all_reduce", "collective", "call"}:
         for source in of:
             if source.device != node.device:
                 raise ScheduleError(
                     "form.C7", f"{where}: it is on {node.device}, its source {source.id!r} on {source.device}"
                 )
+    if node.op == "collective":
+        _check_members(where, node, of, schedule)
     if node.op == "buf" and node.arg not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
     if node.op == "param" and not inner:
@@ -124,6 +126,22 @@ def _check_node(
         _check_shape(node, of, schedule, most)
     except ValueError as error:
         raise ScheduleError("form.C10", f"{where}: {error}") from None
+
+
+def _check_members(where: str, node: Node, of: list[Node], schedule: Schedule) -> None:
+    """Refuse members that are no devices, or not this node's, or not those that the sources are on."""
+    for member in node.members:
+        if member not in schedule.devices:
+            raise ScheduleError("form.C3", f"{where}: member {member!r} is no declared device")
+    if len(set(node.members)) != len(node.members) or node.device not in node.members:
+        raise ScheduleError("form.C10", f"{where}: its members must be distinct devices, {node.device} among them")
+    if len(of) % len(node.members):
+        raise ScheduleError(
+            "form.C10", f"{where}: {len(of)} sources are not one of each of {len(node.members)} members"
+        )
+    for source, member in zip(of, node.members * (len(of) // len(node.members)), strict=True):
+        if source.device != member:
+            raise ScheduleError("form.C7", f"{where}: its source {source.id!r} is on {source.device}, not {member}")
 
 
 def _check_arity(node: Node, of: list[Node]) -> None:
@@ -164,6 +182,12 @@ def _check_argument(node: Node, schedule: Schedule) -> None:
         for name in (end for pair in arg if isinstance(pair, tuple) for end in pair):
             if isinstance(name, str) and name not in schedule.variables:
                 raise ValueError(f"variable {name!r} is not declared")
+    if node.op == "collective" and not (isinstance(arg, str) and arg.isidentifier()):
+        raise ValueError(f"{arg!r} is no name of an operation")
+    if node.op == "stride" and not (
+        isinstance(arg, tuple) and len(arg) == rank and all(isinstance(step, int) and step > 0 for step in arg)
+    ):
+        raise ValueError(f"it needs a positive step for each of its {rank} axes")
     if node.op in {"permute", "flip", "reduce"} and not (
         isinstance(arg, tuple)
         and all(isinstance(axis, int) and axis >= 0 for axis in arg)
@@ -175,7 +199,7 @@ def _check_argument(node: Node, schedule: Schedule) -> None:
 def _check_dtype(node: Node, of: list[Node]) -> None:
     if node.op == "bitcast" and NUMPY[of[0].dtype].itemsize != NUMPY[node.dtype].itemsize:
         raise ValueError(f"a bitcast from {of[0].dtype} to {node.dtype} changes the width")
-    if not of or node.op in {"cast", "bitcast", "call"}:
+    if not of or node.op in {"cast", "bitcast", "collective", "call"}:
         return
     dtypes = [source.dtype for source in of]
     if node.op == "alu" and node.arg == "where" and dtypes.pop(0) != "bool":
@@ -192,7 +216,7 @@ def _check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -
     lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
     if math.prod(sizes(node.shape, most)) > MOST_POINTS:
         raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements")
-    if not of or node.op == "call":
+    if not of or node.op in {"collective", "call"}:
         return
     for values in (lowest, most):
         given = [sizes(source.shape, values) for source in of]
@@ -222,6 +246,8 @@ def shape_of(node: Node, given: tuple[int, ...], values: Values) -> tuple[int, .
     elif node.op == "shrink":
         fits = len(pairs) == len(given) and all(0 <= b <= e <= n for (b, e), n in zip(pairs, given, strict=True))
         found = tuple(end - begin for begin, end in pairs)
+    elif node.op == "stride":
+        found = tuple(-(-extent // step) for extent, step in zip(given, axes, strict=False))
     elif node.op in {"flip", "reduce"}:
         fits = all(axis < len(given) for axis in axes)
         if node.op == "reduce":

@@ -44,6 +44,8 @@ def moved(node: Node, array: NDArray[Any], fill: int, values: Values) -> NDArray
         array = padded
     elif node.op == "shrink":
         array = array[tuple(slice(begin, end) for begin, end in pairs)]
+    elif node.op == "stride":
+        array = array[tuple(slice(None, None, step) for step in axes)]
     elif node.op == "flip":
         array = np.flip(array, axes)
     return array

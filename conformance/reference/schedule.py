@@ -7,16 +7,19 @@ are all NaNs: a collective that pads its chunks with zeros and adds them turns -
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
 from conformance.cases.schedule import Access, Collective, Kernel
+from conformance.reference.graph_movement import Stored
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule_memory import POISON, Memory, operation_of, perform
@@ -75,10 +78,15 @@ def initial(facts: Facts, seed: int = 0) -> Memory:
     for buffer in (each for each in facts.schedule.buffers if each.base is None):
         storages[buffer.id] = np.full(buffer.size, POISON, np.uint8)
         if buffer.preexisting:
-            source = np.random.default_rng([seed, *buffer.id.encode()])
-            drawn = source.choice(DATA[kind(buffer.dtype)], buffer.size // NUMPY[buffer.dtype].itemsize)
-            storages[buffer.id] = drawn.astype(NUMPY[buffer.dtype]).view(np.uint8)
+            storages[buffer.id] = _drawn(buffer.id, buffer.size, buffer.dtype, seed).copy()
     return Memory(facts, storages)
+
+
+@lru_cache(maxsize=64)
+def _drawn(name: str, size: int, dtype: str, seed: int) -> NDArray[np.uint8]:
+    source = np.random.default_rng([seed, *name.encode()])
+    drawn = source.choice(DATA[kind(dtype)], size // NUMPY[dtype].itemsize)
+    return drawn.astype(NUMPY[dtype]).view(np.uint8)
 
 
 def run(facts: Facts, order: tuple[int, ...] | None = None, seed: int = 0) -> Memory:
@@ -102,9 +110,15 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
     that every alias shows, and bit for bit the rest of what was there before.
     """
     places = {place.node: place for place in facts.schedule.places}
-    for name in (name for name in right.graph.results if name in places):
-        place, wanted = places[name], worth(right.meanings[name], right.memory)
-        if place.map is None:
+    for name in right.graph.results:
+        place, meaning = places.get(name), right.meanings[name]
+        wanted = worth(meaning, right.memory)
+        if place is None:
+            # A name of storage is there and nowhere else; what is assigned to storage that was there before is below.
+            if not isinstance(meaning, Stored) or facts.buffers[facts.root(meaning.buffer)[0]].preexisting:
+                continue
+            array = worth(meaning, seen).reshape(-1)
+        elif place.map is None:
             array = seen.array(place.buffer)[: wanted.size]
         else:
             array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)

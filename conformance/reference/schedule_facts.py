@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
-from conformance.cases.index_map import Indices, Values, distinct, merged, runs, sizes
+from conformance.cases.index_map import Indices, Values, distinct, elements, merged, runs, sizes
 from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule, Wait, accesses, leaves
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.graph_movement import Stored, moved, stored_in
@@ -86,6 +87,30 @@ class Facts:
         """Return what the variables stand for in a leaf."""
         own = {binding.name: binding.value for binding in leaf.variables} if isinstance(leaf, Kernel) else {}
         return {**self.values, **own}
+
+    @cached_property
+    def in_place(self) -> frozenset[int]:
+        """Return the leaves that read a byte which they write."""
+        return frozenset(
+            number
+            for number, own in enumerate(self.touches)
+            for read in own
+            for written in own
+            if written.write and not read.write and written.root == read.root and overlap(written.ranges, read.ranges)
+        )
+
+    @cached_property
+    def _elements(self) -> dict[int, tuple[Access, Values, tuple[Indices, NDArray[np.bool_]]]]:
+        return {}
+
+    def elements(self, access: Access, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
+        """Return the element of each point of an access by map, and whether it touches any; found once for all runs."""
+        assert access.map is not None
+        known = self._elements.get(id(access))
+        # Kept with the access, so that no other can take its identity.
+        if known is None or known[1] != values:
+            known = self._elements[id(access)] = access, values, elements(access.map, values)
+        return known[2]
 
     @cached_property
     def conflicts(self) -> tuple[tuple[int, int, Touch, Touch], ...]:

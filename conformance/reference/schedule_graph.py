@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import Tensor, to_array
 from conformance.reference.elementwise import apply, fold
 from conformance.reference.graph_movement import Stored, moved, stored_in
-from conformance.reference.schedule_memory import Memory, cast
+from conformance.reference.schedule_memory import Memory, cast, operation_of
 
 Meaning = Stored | NDArray[Any]
 """What a node is: a name of storage, or a value."""
@@ -88,6 +89,8 @@ def _leaf(node: Node, values: Values) -> Meaning:
 
 
 def _value(node: Node, of: list[Array]) -> Array:
+    if node.op == "collective":
+        return np.array(_received(node, of))
     found = of[0]
     if node.op == "alu":
         found = apply(str(node.arg), of)
@@ -101,3 +104,20 @@ def _value(node: Node, of: list[Array]) -> Array:
     elif node.op == "all_reduce":
         found = fold(node.fold, np.stack(of), (0,))
     return np.array(found)
+
+
+def _received(node: Node, of: list[Array]) -> Array:
+    """Return what the node's device receives from a collective; raise ``ScheduleError`` where that is not its shape."""
+    where, count = f"node {node.id!r} ({node.arg})", len(node.members)
+    operation = operation_of(str(node.arg))
+    if operation is None:
+        raise ScheduleError("form.C10", f"{where}: there is no such operation")
+    operands = [of[first : first + count] for first in range(0, len(of), count)]
+    try:
+        found = operation(*operands, **node.attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
+    except (TypeError, ValueError) as error:
+        raise ScheduleError("form.C10", f"{where}: {error}") from None
+    if found is None or (found.shape, logical(found.dtype)) != (node.shape, node.dtype):
+        kind = "nothing" if found is None else f"{logical(found.dtype)} {list(found.shape)}"
+        raise ScheduleError("form.C10", f"{where}: {node.device} receives {kind}, not {node.dtype} {list(node.shape)}")
+    return found

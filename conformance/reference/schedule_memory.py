@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.index_map import Values, elements, sizes
+from conformance.cases.index_map import Values, sizes
 from conformance.cases.kernel_body import (
     Alu,
     Bitcast,
@@ -54,7 +54,7 @@ class Memory:
         """Return what an access reads: elements in the shape of its map, or bytes."""
         array = self.array(access.buffer)
         if access.map is not None:
-            found, valid = elements(access.map, values)
+            found, valid = self.facts.elements(access, values)
             out = np.zeros(found.shape, array.dtype)
             out[valid] = array[found[valid]]
             return out
@@ -66,7 +66,7 @@ class Memory:
         """Write ``content``, element by element or byte by byte, where an access says."""
         array = self.array(access.buffer)
         if access.map is not None:
-            found, valid = elements(access.map, values)
+            found, valid = self.facts.elements(access, values)
             array[found[valid]] = content.reshape(-1).view(array.dtype).reshape(found.shape)[valid]
             return
         flat, at = np.ascontiguousarray(content).reshape(-1).view(np.uint8), 0
@@ -109,7 +109,7 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
 
 def _points(facts: Facts, leaf: Kernel, number: int, body: Body, values: Values) -> Iterator[tuple[slice, ...]]:
     """Yield what to compute at once of the points: all of them, or one by one where one reads what another writes."""
-    own = facts.touches[number]
+    own = facts.touches[number] if number in facts.in_place else ()
     meeting = any(
         crossing(facts, number, read, written) is not None
         for written in own
@@ -166,15 +166,13 @@ def cast(values: Array, dtype: str) -> Array:
 
 
 def _load(memory: Memory, access: Access, values: Values, part: tuple[slice, ...]) -> Array:
-    assert access.map is not None
     array = memory.array(access.buffer)
-    found, valid = (each[part] for each in elements(access.map, values))
+    found, valid = (each[part] for each in memory.facts.elements(access, values))
     out = np.zeros(found.shape, array.dtype)
     out[valid] = array[found[valid]]
     return out
 
 
 def _store(memory: Memory, access: Access, value: Array, values: Values, part: tuple[slice, ...]) -> None:
-    assert access.map is not None
-    found, valid = (each[part] for each in elements(access.map, values))
+    found, valid = (each[part] for each in memory.facts.elements(access, values))
     memory.array(access.buffer)[found[valid]] = value[valid]

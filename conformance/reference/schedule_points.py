@@ -36,9 +36,9 @@ def crossing(facts: Facts, number: int, read: Touch, written: Touch) -> int | No
 
     Maps decide; where an access has none, nothing is known.
     """
-    if read.access.map is None or written.access.map is None or not overlap(read.ranges, written.ranges):
+    if read.access.map is None or written.access.map is None or read.root != written.root:
         return None
-    if read.root != written.root:
+    if not overlap(read.ranges, written.ranges):
         return None
     values, buffer = facts.bound(facts.leaves[number]), facts.buffers[read.access.buffer]
     source, valid = positions(facts, read.access, values)

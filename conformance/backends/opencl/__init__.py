@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +28,7 @@ from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
 from conformance.cases.effect_words import CAPABILITIES
+from conformance.cases.graph import Graph
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Program
@@ -81,18 +82,27 @@ class OpenCL(Backend):
 
         return Engine(self.session, self.settings)
 
+    @cached_property
+    def _unplanned(self) -> Engine:
+        from conformance.backends.opencl.runtime.engine import Engine
+
+        return Engine(self.session, replace(self.settings, reuse=False))
+
     def describe(self) -> dict[str, str]:
         """Return platform, driver, devices, versions and the settings that choose algorithms."""
         chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
         return {**self.session.platform.description, **chosen}
 
-    def schedule(self, case: Case) -> Schedule:
-        """Return the schedule of the program of ``case`` in neutral form, with bodies.
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule of the program of a case in neutral form, with bodies.
 
-        Raise a ``RejectionError`` for an illegal program and ``Unsupported`` for one outside the claims.
+        Raise a ``RejectionError`` for an illegal program and ``Unsupported`` for one outside the claims and for graphs.
         """
-        plan = self.engine.plan(case.program, self._put(case.program, place_inputs(case)))
-        return exported(plan.schedule, plan.lowered, case.program.world, self.session.platform.alignment)
+        if isinstance(asked, Graph):
+            raise Unsupported("the engine takes programs, and no graphs of operations that are no collectives")
+        engine = self.engine if planned else self._unplanned
+        made, lowered = engine.schedule(asked.program, self._put(asked.program, place_inputs(asked)))
+        return exported(made, lowered, asked.program.world, self.session.platform.alignment)
 
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""

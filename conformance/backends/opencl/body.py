@@ -34,13 +34,21 @@ ONE: Final = View((), ())
 NOBODY: Final = 2**31 - 1
 """The position of a NaN."""
 
+Asked = Mapping[Node, tuple[str, ...]]
+"""The nodes of the program's graph that a node is, the last of which its storage shows in the end."""
+
+
+def last(asked: Asked, node: Node) -> str | None:
+    """Return what is written where ``node`` is."""
+    return asked[node][-1] if node in asked else None
+
 
 class Writer:
     """Accesses and bodies of one kernel, as they are made."""
 
-    def __init__(self, item: Kernel, names: Mapping[Node, str]) -> None:
-        """Write the works of ``item``; ``names`` are the buffers of its nodes."""
-        self.item, self._names = item, names
+    def __init__(self, item: Kernel, names: Mapping[Node, str], asked: Asked) -> None:
+        """Write the works of ``item``; ``names`` are the buffers of its nodes, ``asked`` what they are called."""
+        self.item, self._names, self._asked = item, names, asked
         self.accesses: list[Access] = []
         self.bodies = tuple(self._body(work) for work in item.works)
 
@@ -108,7 +116,8 @@ class Writer:
     def _access(self, region: Region, view: View, work: Work, within: View, *, write: bool = False) -> int:
         """Add an access to the elements of a view that a work handles, and return its number."""
         found = _map(view.shifted(region.first), work, within)
-        self.accesses.append(Access(buffer=self._names[region.node], write=write, map=found))
+        node = last(self._asked, region.node) if write else None
+        self.accesses.append(Access(buffer=self._names[region.node], write=write, map=found, node=node))
         return len(self.accesses) - 1
 
     def _number(self, value: int, dtype: str) -> int:

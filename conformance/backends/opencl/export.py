@@ -2,25 +2,26 @@
 
 The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
 memory there. A storage that several values share is an arena, and they are planned into it. A barrier has no item:
-those after it on its devices are after all that it waits for.
+those after it on its devices are after all that it waits for. Buffers, places and labels have the names that the
+judge gives to the nodes of the program's graph (``docs/schedules.md``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from conformance.backends.opencl.body import Writer
+from conformance.backends.opencl.body import Asked, Writer, last
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph import Collective, Fill, Node
+from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
 from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.reorder import turn_of
 from conformance.backends.opencl.schedule import Schedule
 from conformance.cases import kernel_body
 from conformance.cases import schedule as neutral
-from conformance.cases.index_map import contiguous
+from conformance.cases.index_map import Affine, contiguous
 from conformance.cases.program import Attr
 from conformance.cases.tensor import Tensor
 
@@ -29,26 +30,52 @@ ARENA: Final = "uint8"
 
 def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
     """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
-    names = _names(made, lowered)
+    names, asked = _names(made, lowered), _asked(made, lowered)
     devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
     after = _after(made.items)
     numbered = [(number, item) for number, item in enumerate(made.items) if not isinstance(item, Barrier)]
     items: list[neutral.Item] = []
     for turn, run in groupby(numbered, lambda pair: turn_of(pair[1], lowered.turns)):
-        parts = tuple(_item(number, item, after[number], names) for number, item in run)
+        parts = tuple(_item(number, item, after[number], names, asked) for number, item in run)
         if turn is None:
             items.extend(parts)
         else:
             items.append(_collective(f"collective {len(items)}", turn, lowered, parts))
-    return neutral.Schedule(devices=devices, buffers=tuple(_buffers(made, lowered, names)), items=tuple(items))
+    return neutral.Schedule(
+        devices=devices,
+        buffers=tuple(_buffers(made, lowered, names)),
+        items=tuple(items),
+        places=tuple(_places(made, lowered, names)),
+    )
+
+
+def _asked(made: Schedule, lowered: Lowered) -> Asked:
+    """Return the nodes of the program's graph that each node is: itself, and the write that is done with it."""
+    own = dict(lowered.asked)
+    own.update((node, node.asked) for node in made.nodes if isinstance(node, Write | Elementwise) and node.asked)
+    return {
+        node: tuple(name for name in (own.get(node), made.inside[node].asked if node in made.inside else "") if name)
+        for node in {*own, *made.inside}
+    }
+
+
+def _places(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> Iterator[neutral.Place]:
+    """Yield where every block of a result is that has elements."""
+    for result, blocks in lowered.results.items():
+        for rank, block in enumerate(blocks):
+            if block is not None and block.node in made.places:
+                view = block.view
+                found = Affine(extents=view.shape, strides=view.strides, offset=view.offset)
+                yield neutral.Place(node=f"{result}[{rank}]", buffer=names[block.node], map=(found,))
 
 
 def _names(made: Schedule, lowered: Lowered) -> dict[Node, str]:
-    """Return a name for every node that lies somewhere: inputs and results by theirs and the rank.
+    """Return a name for every node that lies somewhere: inputs, buffers and results by theirs and the rank.
 
     Nodes that lie in the storage of another have its name.
     """
-    named: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in made.inputs}
+    stored: list[Buffer | Opened] = [*made.inputs, *(node for node in made.nodes if isinstance(node, Opened))]
+    named: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in stored}
     for result, blocks in lowered.results.items():
         for rank, block in enumerate(blocks):
             if block is not None:
@@ -80,6 +107,7 @@ def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[n
                 base=arena,
                 planned=arena is not None,
                 preexisting=node in made.inputs,
+                held=isinstance(node, Opened),
                 output=node in results,
             )
             for node in nodes
@@ -124,32 +152,43 @@ def _attributes(made: Collective) -> dict[str, Attr]:
     return dict(made.attrs)
 
 
-def _item(number: int, item: Item, after: tuple[int, ...], names: dict[Node, str]) -> neutral.Kernel | neutral.Copy:
-    follows = tuple(f"item {each}" for each in after)
+def _item(
+    number: int, item: Item, after: tuple[int, ...], names: dict[Node, str], asked: Asked
+) -> neutral.Kernel | neutral.Copy:
+    follows, name = tuple(f"item {each}" for each in after), f"item {number}"
+    written = [access.node for access in item.accesses if access.write]
+    done = tuple(dict.fromkeys(name for node in written for name in asked.get(node, ())))
     if isinstance(item, Transfer):
         ends = ((item.source, item.start, False), (item.target, item.at, True))
-        accesses = tuple(_bytes(region, start, item.size, names, write=write) for region, start, write in ends)
-        return neutral.Copy(id=f"item {number}", after=follows, accesses=accesses)
+        accesses = tuple(_bytes(region, start, item.size, names, asked, write) for region, start, write in ends)
+        return neutral.Copy(id=name, after=follows, accesses=accesses, provenance=done)
+    device = str(item.device)
     if isinstance(item, Constant):
-        return _filled(number, item.node, follows, names)
+        access, body = _filled(item.node, names, asked)
+        return neutral.Kernel(
+            id=name, after=follows, device=device, accesses=(access,), bodies=(body,), provenance=done
+        )
     if not isinstance(item, Kernel):
         raise TypeError(f"no neutral item is a {type(item).__name__}")
-    written = Writer(item, names)
-    device = str(item.device)
+    written_out = Writer(item, names, asked)
     return neutral.Kernel(
-        id=f"item {number}", after=follows, device=device, accesses=tuple(written.accesses), bodies=written.bodies
+        id=name,
+        after=follows,
+        device=device,
+        accesses=tuple(written_out.accesses),
+        bodies=written_out.bodies,
+        provenance=done,
     )
 
 
-def _bytes(region: Region, start: int, size: int, names: dict[Node, str], *, write: bool) -> neutral.Access:
+def _bytes(region: Region, start: int, size: int, names: dict[Node, str], asked: Asked, write: bool) -> neutral.Access:
     first = region.first * FORMATS[region.node.dtype].itemsize + start
-    return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),))
+    node = last(asked, region.node) if write else None
+    return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),), node=node)
 
 
-def _filled(number: int, node: Fill, follows: tuple[str, ...], names: dict[Node, str]) -> neutral.Kernel:
+def _filled(node: Fill, names: dict[Node, str], asked: Asked) -> tuple[neutral.Access, kernel_body.Body]:
     value = Tensor(dtype=node.dtype, shape=(), bits=pattern(node).hex())
-    access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)))
+    access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)), node=last(asked, node))
     instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)
-    body = kernel_body.Body(extents=(node.size,), instructions=instructions)
-    device = str(node.device)
-    return neutral.Kernel(id=f"item {number}", after=follows, device=device, accesses=(access,), bodies=(body,))
+    return access, kernel_body.Body(extents=(node.size,), instructions=instructions)

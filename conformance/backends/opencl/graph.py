@@ -42,13 +42,16 @@ class Copy(Node, frozen=True, eq=False):
 
 
 class Elementwise(Node, frozen=True, eq=False):
-    """``operand`` in C order, every bit as it is."""
+    """``operand`` in C order, every bit as it is. ``asked`` is its name in the program's graph, if it has one."""
 
     operand: Movement
+    asked: str = ""
 
 
 class Opened(Elementwise, frozen=True, eq=False):
-    """Storage for a named buffer, which begins as the whole storage ``operand`` of an input; ``Write`` changes it."""
+    """Storage for the buffer ``name``, at first the whole storage ``operand`` of an input; ``Write`` changes it."""
+
+    name: str = ""
 
 
 class Fill(Node, frozen=True, eq=False):
@@ -92,18 +95,20 @@ class Write(Node, frozen=True, eq=False):
     """The storage of ``before`` once ``value`` stands at ``at``: the same bytes, which nobody sees as they were again.
 
     Whoever reads ``before`` does so earlier, which ``order`` sees to. The first ``before`` is the ``Opened`` storage.
+    ``asked`` is what it is called in the program's graph, if anything.
     """
 
     before: Node
     at: View
     value: Movement
+    asked: str = ""
 
 
 class Collective(msgspec.Struct, frozen=True, eq=False):
     """An operation between ranks on one block of each; legal, for it was checked when it was built.
 
     ``shapes`` has what every rank receives, ``None`` where that is nothing. ``stage`` counts the barriers before it.
-    ``under`` are the blocks of a ragged exchange that are written over.
+    ``under`` are the blocks of a ragged exchange that are written over. ``name`` is that of the result.
     """
 
     operation: str
@@ -114,6 +119,7 @@ class Collective(msgspec.Struct, frozen=True, eq=False):
     shapes: tuple[tuple[int, ...] | None, ...]
     stage: int = 0
     under: tuple[Movement, ...] = ()
+    name: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:

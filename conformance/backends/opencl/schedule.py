@@ -29,7 +29,7 @@ class Schedule(msgspec.Struct, frozen=True, eq=False):
 
     ``places`` numbers the storage of every node, ``sizes`` are their bytes, and ``inputs`` the nodes that exist
     before; the bytes of all others are undefined until an item writes them. ``roots`` has the node that made the
-    storage for each that lies in that of another.
+    storage for each that lies in that of another, and ``inside`` the write that a node is which is computed there.
     """
 
     items: tuple[Item, ...]
@@ -38,6 +38,7 @@ class Schedule(msgspec.Struct, frozen=True, eq=False):
     sizes: tuple[int, ...]
     inputs: tuple[Buffer, ...]
     roots: dict[Node, Node]
+    inside: dict[Node, Write]
 
 
 def schedule(
@@ -78,7 +79,7 @@ def schedule(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))
         for number, item in enumerate(bare)
     )
-    return Schedule(items, tuple(nodes), plan.places, plan.sizes, inputs, roots)
+    return Schedule(items, tuple(nodes), plan.places, plan.sizes, inputs, roots, inside)
 
 
 def _barriers(groups: Groups, items: list[Item]) -> list[Item]:

@@ -35,7 +35,10 @@ States = dict[str, list[Node]]
 def opened(name: str, blocks: Sequence[Movement], states: States) -> Stored:
     """Make storage for the buffer ``name``: a copy of the whole storage of an input, what surrounds it included."""
     nodes = [block.node for block in blocks]
-    states[name] = [Opened(rank, node.dtype, node.size, whole(node, (node.size,))) for rank, node in enumerate(nodes)]
+    states[name] = [
+        Opened(rank, node.dtype, node.size, whole(node, (node.size,)), f"opened {name}[{rank}]", name)
+        for rank, node in enumerate(nodes)
+    ]
     return Stored(name, tuple(block.view for block in blocks))
 
 
@@ -51,21 +54,24 @@ def current(stored: Stored, states: States) -> tuple[Movement, ...]:
     return tuple(Movement(node, view) for node, view in zip(states[stored.base], stored.views, strict=True))
 
 
-def frozen(block: Movement) -> Movement:
-    """Return a block that stays what it is when the storage of ``block`` is written."""
+def frozen(block: Movement, asked: str = "") -> Movement:
+    """Return a block that stays what it is when the storage of ``block`` is written, ``asked`` for by that name."""
     node, view = block.node, block.view
-    return whole(Elementwise(node.device, node.dtype, view.size, block), view.shape)
+    called = asked and f"{asked}[{node.device}]"
+    return whole(Elementwise(node.device, node.dtype, view.size, block, called), view.shape)
 
 
-def write(stored: Stored, blocks: Blocks, states: States) -> None:
-    """Write a block on every rank that has one."""
+def write(stored: Stored, blocks: Blocks, states: States, asked: str = "") -> None:
+    """Write a block on every rank that has one, ``asked`` for by that name."""
     now = states[stored.base]
     for rank, (at, block) in enumerate(zip(stored.views, blocks, strict=True)):
-        if block is not None and at.size:
-            before = now[rank]
+        before = now[rank]
+        # What is there already need not be written again.
+        if block is not None and at.size and (block.node, block.view) != (before, at):
             # One kernel cannot read what it writes: other elements of it would come too late.
             value = frozen(block) if root(block.node) is root(before) else block
-            now[rank] = Write(rank, before.dtype, before.size, before, at, value)
+            called = asked and f"{asked}[{rank}]"
+            now[rank] = Write(rank, before.dtype, before.size, before, at, value, called)
 
 
 def free(stored: Stored, states: States) -> None:

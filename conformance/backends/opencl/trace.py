@@ -68,9 +68,9 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
     def tables(blocks: tuple[Movement, ...]) -> list[Array]:
         return read(Traced({"": blocks}, (), {}, tuple(made)))
 
-    for step in program.steps:
+    for index, step in enumerate(program.steps):
         if step.op in EFFECTS:
-            _effect(step, values, states)
+            _effect(index, step, values, states)
             continue
         operands = [_now(values[name], states) for name in step.inputs]
         results = _collective(program, step, operands, barriers, tables)
@@ -79,7 +79,7 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
             made += [block for block in blocks if block is not None]
         if step.into:
             targets = [values[name] for name in step.into]
-            _into(step, targets, results, states)
+            _into(step, targets, results, states, f"into {index}.")
             values.update(zip(step.outputs, targets, strict=True))
         else:
             values.update(zip(step.outputs, results, strict=True))
@@ -115,10 +115,12 @@ def _collective(
     if step.op in _CONSTANTS:
         return [_constants(step, groups, program.world)]
     attributes(step.op, step.attrs)
-    return [_mapped(step, operand, groups, stage) for operand in operands]
+    names = [f"value {name}" if step.into or step.idle else name for name in step.outputs]
+    pairs = zip(names, operands, strict=True)
+    return [_mapped(step, name, operand, groups, stage) for name, operand in pairs]
 
 
-def _effect(step: Step, values: dict[str, Value], states: States) -> None:
+def _effect(index: int, step: Step, values: dict[str, Value], states: States) -> None:
     """Do a step that computes nothing. What ``done`` waits for is there when its reader runs: events see to it."""
     taken = [values[name] for name in step.inputs]
     if step.op == "done":
@@ -127,7 +129,7 @@ def _effect(step: Step, values: dict[str, Value], states: States) -> None:
         values[step.outputs[0]] = opened(step.outputs[0], _blocks(step, _now(taken[0], states)), states)
     elif step.op == "copy":
         blocks = _blocks(step, _now(taken[0], states))
-        values[step.outputs[0]] = tuple(map(frozen, blocks)) if isinstance(taken[0], Stored) else blocks
+        values[step.outputs[0]] = _frozen(blocks, f"copy {step.outputs[0]}")
     else:
         target = _stored(step, step.inputs[0], taken[0])
         if step.op == "view":
@@ -135,16 +137,16 @@ def _effect(step: Step, values: dict[str, Value], states: States) -> None:
         elif step.op == "free":
             free(target, states)
         else:
-            _into(step, [target], [_blocks(step, _now(taken[1], states))], states)
+            _into(step, [target], [_blocks(step, _now(taken[1], states))], states, f"assign {index}")
 
 
-def _into(step: Step, targets: Sequence[Value], results: Sequence[Blocks | Token], states: States) -> None:
-    """Write results into storage; nothing is written unless all of them fit."""
+def _into(step: Step, targets: Sequence[Value], results: Sequence[Blocks | Token], states: States, asked: str) -> None:
+    """Write results into storage; nothing is written unless all of them fit. ``asked`` names the writes."""
     stored = [_stored(step, "into", target) for target in targets]
     blocks = [_result(step.op, result) for result in results]
     check_targets(step.op, [current(target, states) for target in stored], blocks)
-    for target, block in zip(stored, blocks, strict=True):
-        write(target, block, states)
+    for number, (target, block) in enumerate(zip(stored, blocks, strict=True)):
+        write(target, block, states, f"{asked}{number}" if asked.endswith(".") else asked)
 
 
 def _stored(step: Step, name: str, value: Value) -> Stored:
@@ -173,8 +175,8 @@ def _check_arity(step: Step) -> None:
         )
 
 
-def _mapped(step: Step, operand: Blocks | Token, groups: Groups, stage: int) -> Blocks | Token:
-    """Return the value of an operation on one operand; over no axis there is nobody to meet, so the operand itself."""
+def _mapped(step: Step, name: str, operand: Blocks | Token, groups: Groups, stage: int) -> Blocks | Token:
+    """Return the value ``name`` of an operation on one operand; over no axis nobody meets, so the operand itself."""
     if step.op == "recv":
         if step.idle:
             return operand
@@ -186,9 +188,14 @@ def _mapped(step: Step, operand: Blocks | Token, groups: Groups, stage: int) -> 
         # Even where nobody meets, all ranks hold one shape and dtype.
         if step.op != "all_to_all_uneven":
             alike(blocks)
-        return tuple(frozen(block) if isinstance(block.node, Opened | Write) else block for block in blocks)
-    made = collective(step.op, blocks, step.attrs, groups, stage)
+        return _frozen(blocks, name)
+    made = msgspec.structs.replace(collective(step.op, blocks, step.attrs, groups, stage), name=name)
     return sent(made) if step.op == "send" else _outputs(made)
+
+
+def _frozen(blocks: Sequence[Movement], name: str) -> Blocks:
+    """Return the blocks, copies called ``name`` of those that lie in buffers."""
+    return tuple(frozen(block, name) if isinstance(block.node, Opened | Write) else block for block in blocks)
 
 
 def _outputs(made: Collective) -> Blocks:

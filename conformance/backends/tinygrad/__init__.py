@@ -10,9 +10,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from conformance.backends.base import Backend, Claims
+from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import start
+from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.graph import Graph
 from conformance.cases.program import Groups
@@ -79,11 +80,13 @@ class TinyGrad(Backend):
         """Copy the tensor on the root's device to all devices."""
         return self._each(self._carry.broadcast, blocks, groups, root=root)
 
-    def schedule(self, graph: Graph) -> Schedule:
-        """Return the schedule that tinygrad makes of ``graph``; raise ``Unsupported`` where it has no words for it."""
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule that tinygrad makes of a graph; raise ``Unsupported`` where it has no words for it."""
+        if isinstance(asked, Case):
+            raise Unsupported("tinygrad schedules graphs; a program of several ranks is many of them")
         made: Schedule
         with self._carry.lowered(self.algorithm):
-            made = import_module("conformance.backends.tinygrad.linear").schedule(graph, self._device)
+            made = import_module("conformance.backends.tinygrad.linear").schedule(asked, self._device, planned=planned)
         return made
 
     def _each(self, carry: Any, blocks: list[Array], groups: Groups, **attrs: Any) -> list[Any]:

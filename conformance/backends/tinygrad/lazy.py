@@ -188,6 +188,8 @@ def _move(node: Node, of: Any) -> Any:
         return of.reshape(_shape(node))
     if node.op == "expand":
         return of.expand(_shape(node))
+    if node.op == "stride":
+        return of[tuple(slice(None, None, step) for step in arg)]
     if node.op in ("detach", "contig"):
         return of.detach() if node.op == "detach" else of.contiguous()
     return {"permute": of.permute, "pad": of.pad, "shrink": of.shrink, "flip": of.flip}[node.op](arg)

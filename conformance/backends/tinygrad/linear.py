@@ -33,8 +33,8 @@ BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""
 
 
-def schedule(graph: Graph, device: str) -> Schedule:
-    """Return the schedule that tinygrad makes of ``graph`` on its devices of that name.
+def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
+    """Return the schedule that tinygrad makes of ``graph`` on its devices of that name, ``planned`` in memory or not.
 
     Raise ``Unsupported`` for what tinygrad has no words for, and whatever tinygrad raises.
     """
@@ -42,7 +42,7 @@ def schedule(graph: Graph, device: str) -> Schedule:
     devices = {name: f"{device}:{number}" for number, name in enumerate(names)}
     own = {str(canonicalize_device(devices[name])): name for name in names}
     plain, lazy = _linear(graph, devices, planned=False)
-    placed, _ = _linear(graph, devices, planned=True)
+    placed, _ = _linear(graph, devices, planned=planned)
     named = _Buffers(own, lazy)
     items = [item for number, call in enumerate(plain) for item in _items(number, call, named)]
     for before, after in zip(plain, placed, strict=True):

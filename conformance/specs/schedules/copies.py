@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
 from conformance.cases.schedule import Collective, Copy, Kernel
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
@@ -67,7 +68,7 @@ def no_more_than_asked(facts: Facts) -> str | None:
         name = written.access.node
         if name is not None and facts.nodes[name].op == "copy":
             node = facts.nodes[name]
-            wanted = math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
+            wanted = _size(facts, node)
             if size(written.ranges) > wanted:
                 return f"{facts.name(number)} moves {size(written.ranges)} bytes for {name!r}, which has {wanted}"
     return None
@@ -102,7 +103,8 @@ def forced_copies(facts: Facts) -> str | None:
     for node in reversed(facts.nodes.values()):
         if node.id in needed:
             needed.update(node.of)
-            if node.op == "copy" and node.arg is True and node.id not in made | set(facts.writers):
+            forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
+            if forced and node.id not in made | set(facts.writers):
                 return f"no item makes {node.id!r}, a copy that is forced"
     return None
 
@@ -116,6 +118,10 @@ def _remote(facts: Facts, number: int) -> int:
     return sum(size(t.ranges) for t in facts.touches[number] if facts.buffers[t.access.buffer].device != own)
 
 
+def _size(facts: Facts, node: Node) -> int:
+    return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
+
+
 def remote_bytes(facts: Facts) -> str | None:
     """Find an all_reduce whose parts move more bytes than its algorithm needs."""
     for whole in (item for item in facts.schedule.items if isinstance(item, Collective)):
@@ -123,10 +129,10 @@ def remote_bytes(facts: Facts) -> str | None:
         times = {"naive": count * (count - 1)} | dict.fromkeys(("ring", "all_to_all", "direct"), 2 * (count - 1))
         parts = [number for number, (_, owner) in enumerate(facts.owned) if owner is whole]
         made = {t.access.node for n in parts for t in facts.touches[n] if t.write and t.access.node is not None}
-        reduced = [facts.nodes[name] for name in made if facts.nodes[name].op == "all_reduce"]
+        reduced = [facts.nodes[name] for name in made if "all_reduce" in {facts.nodes[name].op, facts.nodes[name].arg}]
         if whole.algorithm not in times or not reduced:
             continue
-        block = math.prod(sizes(reduced[0].shape, facts.values)) * NUMPY[reduced[0].dtype].itemsize
+        block = max(_size(facts, node) for node in (reduced[0], *(facts.nodes[name] for name in reduced[0].of)))
         moved = sum(_remote(facts, number) for number in parts)
         if moved > times[whole.algorithm] * block:
             return (
@@ -167,7 +173,9 @@ COPIES = (
         "000",
         replica_reused,
     ),
-    ScheduleClause("copies.C7", "A copy that is forced, and needed, is made.", "000", forced_copies, of_graph),
+    ScheduleClause(
+        "copies.C7", "A copy that is forced, needed, and of anything, is made.", "000", forced_copies, of_graph
+    ),
     ScheduleClause(
         "copies.C8",
         "An all_reduce of n devices moves n(n-1) blocks between them when it is naive, and 2(n-1) as ring, all-to-all "

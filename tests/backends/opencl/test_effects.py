@@ -17,6 +17,7 @@ from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.features import features
 from conformance.cases.layout import LAYOUTS
+from conformance.judging.program_graph import program_graph, with_graph
 from conformance.reference.schedule import initial, run
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_orders import legal_orders
@@ -124,7 +125,7 @@ def test_every_clause_about_schedules_holds_with_buffers(
 ) -> None:
     for steps, results in PROGRAMS.values():
         case = make_program({"r": 4}, {"x": blocks("float32")}, steps, results)
-        made = opencl(force=algorithm, reuse=reuse).schedule(case)
+        made = with_graph(opencl(force=algorithm, reuse=reuse).schedule(case), program_graph(case))
         assert not [found for found in judge(made) if found.finding == "broken"]
 
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance.backends.base import Unsupported
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.case import Case
+from conformance.cases.graph import Graph
 from conformance.cases.schedule import Collective, Schedule
 from conformance.cases.schedule_codec import parse, text
 from conformance.cases.tensor import from_array
-from conformance.reference.schedule import initial, run
+from conformance.judging.program_graph import program_graph, with_graph
+from conformance.reference.schedule import executable, initial, run
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_orders import legal_orders
 from conformance.reference.spmd import evaluate
@@ -59,8 +62,10 @@ def problems(schedule: Schedule) -> list[Any]:
 def test_every_clause_about_schedules_holds(
     name: str, algorithm: str, reuse: bool, opencl: Any, make_program: Any
 ) -> None:
-    found = opencl(force=algorithm, reuse=reuse).schedule(program(make_program, name, "float32"))
+    case = program(make_program, name, "float32")
+    found = with_graph(opencl(force=algorithm, reuse=reuse).schedule(case), program_graph(case))
     assert not problems(found)
+    assert executable(Facts(found)) is None
     assert parse(text(found).encode()) == found
 
 
@@ -122,3 +127,23 @@ def from_name(dtype: str) -> Any:
     from conformance.cases.dtypes import NUMPY
 
     return NUMPY[dtype]
+
+
+def test_what_is_there_already_is_not_assigned_again(opencl: Any, make_program: Any) -> None:
+    steps: Any = [("buffer", ("x",), ("b",), {}), ("permute", ("x",), ("y",), {"pairs": ((0, 1), (1, 0))})]
+    steps += [("assign", ("b", "b"), (), {}), ("all_reduce", ("b",), ("z",), {"op": "sum"})]
+    case = make_program({"r": 2}, {"x": [np.ones(4, np.float32)] * 2}, steps, ("y", "z"))
+    found = with_graph(opencl().schedule(case), program_graph(case))
+    assert not problems(found)
+    assert not any("assign" in name for item in found.items for name in getattr(item, "provenance", ()))
+
+
+def test_without_a_plan_nothing_shares_storage(opencl: Any, make_program: Any) -> None:
+    case = program(make_program, "sums", "float32")
+    planned, plain = (opencl(force="ring").schedule(case, planned=plan) for plan in (True, False))
+    assert [any(buffer.planned for buffer in each.buffers) for each in (planned, plain)] == [True, False]
+
+
+def test_a_graph_of_other_operations_is_unsupported(opencl: Any) -> None:
+    with pytest.raises(Unsupported, match="takes programs"):
+        opencl().schedule(Graph(nodes=(), results=()))

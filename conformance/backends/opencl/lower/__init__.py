@@ -41,7 +41,8 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     """The blocks of every result, each in C order in its own storage.
 
     ``stages`` says after how many barriers a node comes, ``turns`` to which group of which of ``collectives`` it
-    belongs, and ``algorithms`` how that was lowered. ``buffers`` are the whole storages of buffers.
+    belongs, and ``algorithms`` how that was lowered. ``buffers`` are the whole storages of buffers. ``asked``
+    has the names in the program's graph of the nodes that hold a result of a collective.
     """
 
     results: dict[str, Blocks]
@@ -50,6 +51,7 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     collectives: tuple[Collective, ...]
     algorithms: dict[Turn, Algorithm]
     buffers: dict[str, Blocks]
+    asked: dict[Node, str]
 
 
 def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
@@ -64,6 +66,7 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
     turns: dict[Node, Turn] = {}
     algorithms: dict[Turn, Algorithm] = {}
     rebuilt: dict[Node, Node] = {}
+    asked: dict[Node, str] = {}
 
     def written(node: Node) -> Node:
         chain = []
@@ -100,6 +103,8 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
                 lowered = lowering(ready, group, algorithm)
                 algorithms[turn] = algorithm
                 _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
+                fresh = {rank: block.node for rank, block in lowered.items() if turns.get(block.node) == turn}
+                asked.update({node: f"{made.name}[{rank}]" for rank, node in fresh.items() if made.name})
                 found.update(lowered)
             done[made] = found
             if made.stage:
@@ -118,7 +123,7 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
         name: tuple(None if block is None else _stored(resolve(block), roots) for block in blocks)
         for name, blocks in traced.results.items()
     }
-    return Lowered(stored, stages, turns, tuple(done), algorithms, buffers)
+    return Lowered(stored, stages, turns, tuple(done), algorithms, buffers, asked)
 
 
 def _take_turn(made: Iterable[Movement], given: set[Node], turn: Turn, turns: dict[Node, Turn]) -> None:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Movement
-from conformance.backends.opencl.lower import lower
+from conformance.backends.opencl.lower import Lowered, lower
 from conformance.backends.opencl.reorder import reordered
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
-from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.trace import Traced, trace
 from conformance.backends.opencl.view import View
@@ -102,6 +102,10 @@ class Engine:
         """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
         return self._plan(program, inputs, *_storages(inputs))
 
+    def schedule(self, program: Program, inputs: Mapping[str, Value]) -> tuple[Schedule, Lowered]:
+        """Return the schedule of what ``start`` would launch, and what it is of, without making it ready."""
+        return self._scheduled(self._traced(program, inputs, _storages(inputs)[1])[0])
+
     def read(self, value: Value) -> list[Array | None]:
         """Return the blocks of a value as arrays, ``None`` where a rank has none; block until they are there."""
         content = [
@@ -156,6 +160,10 @@ class Engine:
         return plan
 
     def _made(self, program: Program, inputs: Mapping[str, Value], given: Given) -> Plan:
+        return self._ready(*self._traced(program, inputs, given))
+
+    def _traced(self, program: Program, inputs: Mapping[str, Value], given: Given) -> tuple[Traced, dict[int, Buffer]]:
+        """Return the graph, and the nodes of the inputs by the numbers of their storages."""
         numbers: dict[int, int] = {id(storage): number for number, storage in given.items()}
         nodes: dict[int, Buffer] = {}
 
@@ -168,16 +176,16 @@ class Engine:
             return Movement(node, form.view)
 
         def read(traced: Traced) -> list[Array]:
-            plan = self._scheduled(traced, nodes)
+            plan = self._ready(traced, nodes)
             return [array for array in self.read(plan.launch(given).results[""]) if array is not None]
 
         sources = {
             name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
             for name, value in inputs.items()
         }
-        return self._scheduled(trace(program, sources, read), nodes)
+        return trace(program, sources, read), nodes
 
-    def _scheduled(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
+    def _scheduled(self, traced: Traced) -> tuple[Schedule, Lowered]:
         lowered = lower(traced, self.settings)
         needed = (*lowered.results.values(), *lowered.buffers.values())
         wanted = tuple(block for blocks in needed for block in blocks if block is not None)
@@ -185,6 +193,10 @@ class Engine:
         made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings, lowered.turns)
         if self.settings.order is not None:
             made = reordered(made, lowered.turns, self.settings.order)
+        return made, lowered
+
+    def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
+        made, lowered = self._scheduled(traced)
         numbers = {node: number for number, node in nodes.items()}
         return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session)
 
