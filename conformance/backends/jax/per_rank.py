@@ -12,7 +12,10 @@ from conformance.cases.program import Program, Step
 
 
 class Executable(Protocol):
-    """A program that is compiled when it first runs."""
+    """A program for inputs of one kind."""
+
+    def compile(self, inputs: Mapping[str, list[Array]]) -> None:
+        """Trace, lower and compile, which looks at no data; raise whatever JAX raises."""
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order; raise whatever JAX raises."""

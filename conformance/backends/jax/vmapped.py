@@ -24,10 +24,17 @@ class Vmapped:
     call: Any
     sizes: tuple[int, ...]
 
+    def compile(self, inputs: Mapping[str, list[Array]]) -> None:
+        """Do what the first call would do before it runs; calls find it."""
+        self.call.lower(self._arrays(inputs)).compile()
+
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order."""
-        arrays = {name: np.stack(views).reshape(self.sizes + views[0].shape) for name, views in inputs.items()}
-        return {name: _blocks(np.asarray(array), len(self.sizes)) for name, array in self.call(arrays).items()}
+        found = self.call(self._arrays(inputs))
+        return {name: _blocks(np.asarray(array), len(self.sizes)) for name, array in found.items()}
+
+    def _arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Array]:
+        return {name: np.stack(views).reshape(self.sizes + views[0].shape) for name, views in inputs.items()}
 
 
 def prepare(program: Program) -> Vmapped:
