@@ -166,17 +166,17 @@ def test_a_write_into_an_input_is_seen(jax: Jax, monkeypatch: pytest.MonkeyPatch
         inputs["x"][1][2] = 99
         return {"y": inputs["x"]}
 
-    monkeypatch.setattr(jax, "_program", lambda _: type("Scribble", (), {"run": staticmethod(scribble)}))
+    monkeypatch.setattr(jax, "_program", lambda *_: type("Scribble", (), {"run": staticmethod(scribble)}))
     (touch,) = jax.execute(case).touched
     assert (touch.input, touch.rank, touch.index) == ("x", 1, 2)
 
 
-def test_the_same_program_is_compiled_once(jax: Jax) -> None:
+def test_the_same_program_is_compiled_once(jax: Jax, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (
         one_step("all_reduce", [block * scale for block in counting((5, 7), 3)], op="sum") for scale in (1, 2)
     )
-    assert jax._program(first) is jax._program(second)
     agrees(jax, first)
+    monkeypatch.setattr(jax, "_prepare", None)
     agrees(jax, second)
 
 
