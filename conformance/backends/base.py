@@ -4,6 +4,9 @@ The smallest backend is a subclass with one method for each operation it support
 operands, each a list of arrays with one block a rank, and by keyword ``groups`` (tuples of ranks) and the
 operation's attributes; it returns one block a rank, or raises.
 
+Programs in which ranks run different steps, are late or die are for backends that claim the feature ``faults`` and run
+whole programs: they override ``execute`` and raise, or have each rank raise, within their ``patience``.
+
 Programs with effects ask for more, of backends that claim the feature ``effects`` alone. ``into``: the method takes
 ``out`` by keyword too, blocks to write the result into, and returns them, or ``None``. ``start``: ``start_NAME`` takes
 what ``NAME`` takes and returns anything, of which ``wait`` makes what ``NAME`` returns. Buffers, views, ``assign``,
@@ -39,6 +42,13 @@ POISON: Final = 0xDB
 """Byte that fills freed storage."""
 
 
+PATIENCE: Final = 10.0
+"""Seconds after which a program that cannot go on has ended, unless a backend says otherwise."""
+
+UNASKED: Final = ("effects", "faults")
+"""Features of programs that only an operation whose claims name them is asked for."""
+
+
 class Unsupported(NotImplementedError):
     """The implementation has no such operation, dtype or option, and says so."""
 
@@ -53,7 +63,7 @@ class Backend:
         """Return, for each supported operation, the features it is limited to (``conformance.cases.features``).
 
         ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited, but for
-        ``effects``, of which an operation that does not name them has none.
+        ``effects`` and ``faults``, of which an operation that does not name them has none.
         By default every public method is an operation without limits.
         """
         own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
@@ -66,6 +76,11 @@ class Backend:
         The clause of a guarantee is a *must* for whoever gives it and a *may* for everybody else.
         """
         return ()
+
+    @property
+    def patience(self) -> float:
+        """Return the seconds within which a program that cannot go on ends, where ``faults`` are claimed."""
+        return PATIENCE
 
     def describe(self) -> dict[str, str]:
         """Return what is needed to reproduce a run: versions, devices, drivers."""
@@ -112,6 +127,10 @@ class Backend:
 
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the steps in order: each operand of a method that takes one, all at once for a method that takes more."""
+        if case.troubled:
+            raise Unsupported(
+                f"{type(self).__name__} has no ranks of their own: all of them run every step, and none dies"
+            )
         values: dict[str, Any] = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         for step in case.program.steps:
             taken = [values[name] for name in step.inputs]
@@ -235,11 +254,12 @@ def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None
 
 
 def unasked(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
-    """Return why effects are not even asked for: an operation whose claims do not name them has none."""
-    if not facts.get("effects"):
-        return None
-    silent = [op for op in ops if "effects" not in claims.get(op, {})]
-    return f"{silent[0]}: effects are not claimed" if silent else None
+    """Return why a case is not even asked for: an operation's claims do not name the effects, or faults, it has."""
+    for feature in UNASKED:
+        silent = [op for op in ops if facts.get(feature) and feature not in claims.get(op, {})]
+        if silent:
+            return f"{silent[0]}: {feature} are not claimed"
+    return None
 
 
 def place_inputs(case: Case) -> Placed:

@@ -8,11 +8,13 @@ observations travel in have plain names in the folder that ``CONFORMANCE_FILES``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
+from conformance.backends.base import PATIENCE
 from conformance.cases.case import Case
 from conformance.cases.guarantees import check_guarantees
 from conformance.cases.observation import Observation
@@ -49,22 +51,27 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """Answer to ``Hello``."""
+    """Answer to ``Hello``. ``patience`` is in seconds, and more than 0: see ``Backend.patience``."""
 
     protocol: int
     name: str
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
     guarantees: tuple[str, ...] = ()
+    patience: float = PATIENCE
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for guarantees that are none or do not go together."""
         check_guarantees(self.guarantees)
+        if not 0 < self.patience < math.inf:
+            raise ValueError(f"patience is {self.patience}; it must be a number of seconds above 0")
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Answer to ``Run``.
 
+    After a case with trouble (``Case.troubled``) the same ranks run that of ``conformance.cases.health``, and what they
+    do is the ``health`` of the observation.
     ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
     """
 

@@ -20,6 +20,7 @@ from conformance.backends.discovery import BackendError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
+from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.stored import sibling_of
@@ -79,17 +80,40 @@ def introduce(backend: Backend) -> protocol.Ready:
     """Return the name, description, claims and guarantees of ``backend`` as the protocol sends them."""
     claims = {op: {key: list(words) for key, words in limits.items()} for op, limits in backend.claims.items()}
     name = backend.name or type(backend).__name__
+    description = backend.describe()
+    if any("faults" in limits for limits in claims.values()):
+        description |= {"patience": f"{backend.patience:g} s"}
     return protocol.Ready(
         protocol=protocol.VERSION,
         name=name,
-        description=backend.describe(),
+        description=description,
         claims=claims,
         guarantees=tuple(backend.guarantees),
+        patience=backend.patience,
     )
 
 
 def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
-    """Yield exactly one observation a case, whatever ``execute_many`` raises or leaves out.
+    """Yield exactly one observation a case, with that of the ranks' health after every case with trouble.
+
+    ``cases`` may grow meanwhile.
+    """
+    asked: list[Case] = []
+    made = _made(backend, asked)
+    taken = done = 0
+    while done < len(cases):
+        for case in cases[taken:]:
+            asked += (case, health_case(case.program.mesh)) if case.troubled else (case,)
+        taken = len(cases)
+        seen = next(made)
+        if cases[done].troubled:
+            seen = msgspec.structs.replace(seen, health=next(made))
+        yield seen
+        done += 1
+
+
+def _made(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
+    """Yield one observation a case, whatever ``execute_many`` raises or leaves out.
 
     ``cases`` may grow meanwhile; what ``execute_many`` does not take up is handed to it again.
     """

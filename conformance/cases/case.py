@@ -23,11 +23,35 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     layouts: tuple[Layout, ...]
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program with its inputs, by value name."""
+class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What befalls ``rank`` before it comes to step ``before``: it is late by ``delay`` seconds, or dies there."""
+
+    rank: int
+    before: int
+    delay: float | None = None
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A program with its inputs, by value name, and what befalls ranks while they run it."""
 
     program: Program
     inputs: dict[str, Operand]
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def apart(self) -> bool:
+        """Return whether some step is not for all ranks, so that ranks run different steps."""
+        return any(step.ranks is not None for step in self.program.steps)
+
+    @property
+    def troubled(self) -> bool:
+        """Return whether ranks run different steps, or something befalls one."""
+        return self.apart or bool(self.faults)
+
+    @property
+    def dying(self) -> frozenset[int]:
+        """Return the ranks that die."""
+        return frozenset(fault.rank for fault in self.faults if fault.delay is None)
 
     def blocks(self) -> dict[str, list[Array]]:
         """Return fresh contiguous arrays for every input, one for each rank."""
@@ -35,7 +59,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def digest(case: Case) -> str:
-    """Return the first 12 hex digits of the SHA-256 of format version, program and inputs."""
+    """Return the first 12 hex digits of the SHA-256 of format version, program, inputs and faults."""
     content = msgspec.json.encode((FORMAT, case), order="deterministic")
     return hashlib.sha256(content).hexdigest()[:12]
 

@@ -1,4 +1,7 @@
-"""The case file: ``{"format": 1, "id": ..., "program": ..., "inputs": ...}``, with a published JSON Schema."""
+"""The case file: ``{"format": 1, "id": ..., "program": ..., "inputs": ...}``, with a published JSON Schema.
+
+``faults`` are there where the case has any.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from conformance.cases.case import FORMAT, Case, Operand, case_id
+from conformance.cases.case import FORMAT, Case, Fault, Operand, case_id
 from conformance.cases.layout import Layout
 from conformance.cases.pretty import pretty
 from conformance.cases.program import Program
@@ -25,13 +28,14 @@ class StoredOperand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     layouts: tuple[Layout, ...]
 
 
-class CaseFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program and its input data, by value name. ``id`` ends in a digest of the rest."""
+class CaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A program and its input data, by value name, and its faults. ``id`` ends in a digest of the rest."""
 
     format: int
     id: Annotated[str, Meta(pattern="^.+/.+/[0-9a-f]{12}$")]
     program: Program
     inputs: dict[str, StoredOperand]
+    faults: tuple[Fault, ...] = ()
 
 
 class _Envelope(msgspec.Struct):
@@ -51,7 +55,7 @@ def save(case: Case, path: Path) -> None:
         )
         for name, value in case.inputs.items()
     }
-    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs)
+    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs, faults=case.faults)
     part = path.with_name(path.name + ".part")
     part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
     part.replace(path)
@@ -80,7 +84,7 @@ def _load(path: Path) -> Case:
         )
         for name, value in document.inputs.items()
     }
-    case = Case(program=document.program, inputs=inputs)
+    case = Case(program=document.program, inputs=inputs, faults=document.faults)
     validate(case)
     if document.id != case_id(case):
         raise CaseError(f"its id is {document.id!r} but its content has the id {case_id(case)!r}")

@@ -12,6 +12,7 @@ from conformance.cases.effect_words import effect_words
 from conformance.cases.effects import Region, names
 from conformance.cases.program import Groups, Step, lines, rank_groups
 from conformance.cases.tensor import Tensor, to_array
+from conformance.cases.trouble import trouble_words
 
 Features = dict[str, frozenset[str]]
 
@@ -25,8 +26,8 @@ def features(case: Case) -> Features:
     ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
     truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, hold a
     negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others have not is
-    ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of ``effect_words``;
-    all the others are about collectives.
+    ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of ``effect_words``,
+    ``faults`` those of ``trouble_words``; all the others are about collectives.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
@@ -43,6 +44,7 @@ def features(case: Case) -> Features:
         "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
         "effects": effects,
         "flow": flow,
+        "faults": trouble_words(case),
     }
     for step in case.program.collectives:
         facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)

@@ -8,11 +8,14 @@ import msgspec
 
 from conformance.cases.tensor import Tensor
 
-Category = Literal["invalid_argument", "unsupported", "internal"]
+Category = Literal["invalid_argument", "unsupported", "internal", "no_answer"]
 
 
 class RankError(msgspec.Struct, frozen=True, kw_only=True):
-    """An exception on one rank: its class name, its message, and what kind of complaint it is."""
+    """An exception on one rank: its class name, its message, and what kind of complaint it is.
+
+    ``no_answer`` is none of the implementation's: the rank hung, or its process ended, and whoever ran it says so.
+    """
 
     kind: str
     message: str
@@ -33,12 +36,16 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names."""
+    """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names.
+
+    ``health`` is what happened afterwards to the small program of ``conformance.cases.health``, where it was run.
+    """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
     errors: tuple[RankError | None, ...] = ()
     touched: tuple[Touched, ...] = ()
     seconds: float = 0.0
+    health: Observation | None = None
 
     @property
     def raised(self) -> bool:

@@ -18,6 +18,7 @@ class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     errors: tuple[RankError | None, ...]
     touched: tuple[Touched, ...]
     seconds: float
+    health: Observation | None = None
 
 
 def save_observation(observation: Observation, path: Path) -> None:
@@ -37,6 +38,7 @@ def save_observation(observation: Observation, path: Path) -> None:
         errors=observation.errors,
         touched=observation.touched,
         seconds=observation.seconds,
+        health=observation.health,
     )
     path.write_bytes(msgspec.json.encode(document))
 
@@ -62,4 +64,5 @@ def load_observation(path: Path) -> Observation:
         errors=document.errors,
         touched=document.touched,
         seconds=document.seconds,
+        health=document.health,
     )

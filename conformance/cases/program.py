@@ -30,6 +30,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     The results go ``into`` named buffers or views, where there are any, and the outputs are then names of that
     storage. With ``start`` the outputs are tickets, of which ``done`` makes the results; the meaning of the program
     is as if everything had happened at the start.
+
+    ``ranks`` are those who take part, all of them by default. The others skip the step and have no block of its
+    outputs.
     """
 
     op: str
@@ -40,6 +43,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     attrs: dict[str, Attr] = {}
     into: tuple[str, ...] = ()
     start: bool = False
+    ranks: tuple[int, ...] | None = None
 
     @property
     def idle(self) -> bool:

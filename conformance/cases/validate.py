@@ -16,6 +16,7 @@ from conformance.cases.effects import names
 from conformance.cases.layout import LAYOUTS
 from conformance.cases.program import Program
 from conformance.cases.tensor import Tensor
+from conformance.cases.trouble import check_trouble
 
 __all__ = ["MOST_AXES", "MOST_BYTES", "MOST_RANKS", "CaseError", "check_total", "footprint", "validate"]
 
@@ -36,6 +37,7 @@ def validate(case: Case) -> None:
         total += sum(footprint(f"input {name!r}, rank {r}", b.dtype, b.shape) for r, b in enumerate(operand.blocks))
     check_total(total)
     names(case)
+    check_trouble(case)
 
 
 def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:

@@ -58,24 +58,40 @@ def answered(subject: Subject, seen: Observation) -> str | None:
 
 
 def refused(subject: Subject, seen: Observation) -> str | None:
-    """Demand that some rank raised."""
-    if seen.raised:
+    """Demand that some rank raised, and of ranks that go their own ways each that cannot go on.
+
+    Who gives no answer, or whose process ended, has raised nothing.
+    """
+    ranks = subject.rejected.ranks if subject.rejected else None
+    silent = [rank for rank in range(subject.case.program.world) if ranks is None or rank in ranks]
+    errors = [(rank, error) for rank, error in enumerate(seen.errors) if error is not None and rank in silent]
+    raised = [rank for rank, error in errors if error.category != "no_answer"]
+    if raised if ranks is None else len(raised) == len(silent):
         return None
-    return f"accepted without an error; {subject.rejected}"
+    problem = next((f"rank {rank}: {_one_line(error)}" for rank, error in errors if rank not in raised), None)
+    if problem is None and ranks is not None:
+        problem = f"rank {min(set(silent) - set(raised))} did not raise"
+    return f"{problem or 'accepted without an error'}; {subject.rejected}"
 
 
 def refused_by_all(subject: Subject, seen: Observation) -> str | None:
     """Demand that, where one rank raised, every rank raised."""
-    silent = [rank for rank in range(subject.case.program.world) if rank >= len(seen.errors) or not seen.errors[rank]]
-    if seen.raised and silent:
-        return f"rank {silent[0]} did not raise, others did"
-    return None
+    errors = seen.errors or (None,) * subject.case.program.world
+    raised = [rank for rank, error in enumerate(errors) if error is not None and error.category != "no_answer"]
+    silent = sorted({*range(len(errors))} - {*raised})
+    if not raised or not silent:
+        return None
+    error = errors[silent[0]]
+    return f"rank {silent[0]} {'did not raise' if error is None else f'raised {_one_line(error)}'}, others did"
 
 
 def blames_argument(subject: Subject, seen: Observation) -> str | None:
-    """Demand that every error raised is about an argument and not about the implementation's inside."""
+    """Demand that every error raised is about an argument and not about the implementation's inside.
+
+    That a rank raises at all is for other clauses to demand.
+    """
     for rank, error in enumerate(seen.errors):
-        if error is not None and error.category != "invalid_argument":
+        if error is not None and error.category not in ("invalid_argument", "no_answer"):
             return f"rank {rank} raised {_one_line(error)}, which is {error.category}; {subject.rejected}"
     return None
 

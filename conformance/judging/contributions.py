@@ -36,9 +36,9 @@ class Folded(NamedTuple):
 def contributions(case: Case) -> dict[str, Folded]:
     """Return how each result is folded that is folded from inputs of the program, which must be legal.
 
-    Nothing is said of other results, nor where something is written over.
+    Nothing is said of other results, nor where something is written over or ranks go their own ways.
     """
-    if any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
+    if case.troubled or any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
         return {}
     found: dict[str, Folded] = {}
     blocks = case.blocks()

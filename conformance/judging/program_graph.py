@@ -46,9 +46,11 @@ def program_graph(case: Case) -> Graph:
     kinds = names(case)
     if any(step.op == "ragged_all_to_all" for step in case.program.steps):
         raise NoGraph("the tables of ragged_all_to_all are data, and a graph is the same for all data")
+    if case.troubled:
+        raise NoGraph("a graph has one program for all ranks, none of which is late or dies")
     seen = _Seen()
     try:
-        run(case.program, case.blocks(), OPERATIONS, seen)
+        run(case, case.blocks(), OPERATIONS, seen)
     except Rejected as error:
         raise NoGraph(f"the program is illegal by {error.clause}: {error}") from None
     made = _Tracing(case, iter(seen.made))

@@ -16,8 +16,10 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import names
 from conformance.cases.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
+from conformance.cases.trouble import check_trouble
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
+from conformance.reference.meeting import Meeting
 from conformance.reference.rejected import Rejected
 
 Operation = Callable[..., Any]
@@ -62,8 +64,10 @@ OPERANDS: Final = {
 """How many values an operation takes. One that takes one is mapped over as many as a step names."""
 
 
-UNLIKE: Final = ("all_to_all_uneven", "recv")
+LOOSE: Final = {"all_to_all_uneven": "rows", "recv": "all"}
 """Operations whose operand may differ from rank to rank: in its rows alone, and in being under way."""
+
+UNLIKE: Final = tuple(LOOSE)
 
 
 def check_step(step: Step) -> dict[str, Attr]:
@@ -98,20 +102,25 @@ def evaluate(case: Case) -> dict[str, list[Array | None]]:
     Raise ``Rejected`` when a step breaks a clause, ``ValueError`` when the program is malformed.
     """
     names(case)
-    return run(case.program, case.blocks(), OPERATIONS)
+    check_trouble(case)
+    return run(case, case.blocks(), OPERATIONS)
 
 
 def run(
-    program: Program,
+    case: Case,
     inputs: Mapping[str, list[Array]],
     operations: Mapping[str, Operation],
     effects: Effects | None = None,
+    meeting: type[Meeting] = Meeting,
 ) -> dict[str, list[Array | None]]:
-    """Return the results of ``program`` on ``inputs`` by the given operations; raise as ``evaluate`` does.
+    """Return the results of a program on ``inputs`` by the given operations; raise as ``evaluate`` does.
 
-    Storage and waiting are the business of ``effects``, eager by default.
+    Storage and waiting are the business of ``effects``, eager by default, and ranks that go their own ways that of
+    ``meeting``.
     """
-    effects = effects or Effects()
+    program, effects = case.program, effects or Effects()
+    if case.troubled:
+        return meeting(case, check_step, partial(_groups, program), partial(_alone, operations), LOOSE).results(inputs)
     values: dict[str, Any] = dict(inputs)
     for index, step in enumerate(program.steps):
         if step.op in EFFECTS:
@@ -133,12 +142,7 @@ def _collective(
         one_shape(operand)
     if not OPERANDS[step.op]:
         partition(groups, program.world)  # which an operation without operands cannot know
-    if OPERANDS[step.op] != 1:
-        results = [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
-    elif step.idle:
-        results = [list(operand) for operand in operands]
-    else:
-        results = [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
+    results = _results(operations, step, attrs, operands, groups)
     # One that takes several writes its result over the first that may be like it, if over any.
     sources = operands if OPERANDS[step.op] == 1 else [operands[0] if operands else []] * len(results)
     fresh = [effects.fresh(result, source) for result, source in zip(results, sources, strict=True)]
@@ -147,6 +151,23 @@ def _collective(
     targets = [values[name] for name in step.into]
     effects.check(step.op, targets, fresh)
     return [effects.write(*parts) for parts in zip(targets, fresh, sources, strict=True)]
+
+
+def _results(
+    operations: Mapping[str, Operation], step: Step, attrs: dict[str, Attr], operands: list[Any], groups: Groups
+) -> list[Any]:
+    if OPERANDS[step.op] != 1:
+        return [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
+    if step.idle:
+        return [list(operand) for operand in operands]
+    return [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
+
+
+def _alone(
+    operations: Mapping[str, Operation], step: Step, attrs: dict[str, Attr], operands: list[Any], size: int
+) -> list[Any]:
+    """Return the results of a collective in a world of its own, of ``size`` ranks."""
+    return _results(operations, step, attrs, operands, (tuple(range(size)),))
 
 
 def _groups(program: Program, step: Step) -> Groups:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -76,7 +76,7 @@ def example(case: Case) -> Example:
     return Example(
         mesh=", ".join(f"{axis.name} = {axis.size}" for axis in case.program.mesh),
         world=case.program.world,
-        steps=(*(step_line(step) for step in case.program.steps), _results(case.program)),
+        steps=(*_lines(case), _results(case.program)),
         inputs=tuple(
             Value(name=name, blocks=_blocks([to_array(block) for block in operand.blocks], operand.layouts))
             for name, operand in case.inputs.items()
@@ -97,12 +97,23 @@ def inline(case: Case) -> str:
         )
         for name, operand in case.inputs.items()
     }
-    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs)
+    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs, faults=case.faults)
     return pretty(msgspec.to_builtins(document, order="deterministic"))
 
 
+def _lines(case: Case) -> Iterator[str]:
+    """Yield the steps as lines, each after the faults that come before it."""
+    for index, step in enumerate(case.program.steps):
+        for fault in case.faults:
+            if fault.before == index:
+                yield f"rank {fault.rank} {'dies' if fault.delay is None else f'is {fault.delay:g} s late'}"
+        yield step_line(step)
+
+
 def step_line(step: Step) -> str:
-    """Return a step as one line: ``y = all_gather(x, axis=0, tiled=true) over i, groups {0 2} {1 3}``."""
+    """Return a step as one line: ``y = all_gather(x, axis=0, tiled=true) over i, groups {0 2} {1 3}, on 0 2``."""
+    if step.ranks is not None:
+        return f"{step_line(msgspec.structs.replace(step, ranks=None))}, on {' '.join(map(str, step.ranks))}"
     attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in step.attrs.items()]
     into = [f"into={', '.join(step.into)}"] if step.into else []
     call = f"{'start ' * step.start}{step.op}({', '.join([*step.inputs, *attrs, *into])})"

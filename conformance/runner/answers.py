@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conformance.cases.case import Case
+from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.validate import CaseError, footprint
 
@@ -68,4 +69,4 @@ def misfit(case: Case, observation: Observation) -> str | None:
     for touched in observation.touched:
         if touched.input not in known or not 0 <= touched.rank < world:
             return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
-    return None
+    return None if observation.health is None else misfit(health_case(case.program.mesh), observation.health)

@@ -168,7 +168,9 @@ def _cost(judged: Verdict, case: Case) -> tuple[int, ...]:
         sum(layout != "contiguous" for layout in layouts),
         sum(_words(step) for step in case.program.steps),
         sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps)
-        + len(case.program.results),
+        + len(case.program.results)
+        + len(case.faults)
+        + sum(step.ranks is not None for step in case.program.steps),
         sum(len(block.bits.replace("0", "")) for block in blocks),
     )
 

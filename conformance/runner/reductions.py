@@ -18,14 +18,16 @@ from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array, to_array
 from conformance.runner.effect_reductions import effect_reductions
 from conformance.runner.together import together
+from conformance.runner.trouble_reductions import among, trouble_reductions, without_step
 
 
 def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
     Drop a mesh axis, a rank, an operand, a step, the groups, halve or drop an extent, make layouts contiguous, drop a
-    pair, zero a block; what ``effect_reductions`` lists; and what ``runner.together`` does to all steps or all inputs
-    at once. A reduction may yield a program without meaning; whether it still fails alike is for the caller to ask.
+    pair, zero a block; what ``effect_reductions`` and ``trouble_reductions`` list; and what ``runner.together`` does to
+    all steps or all inputs at once. A reduction may yield a program without meaning; whether it still fails alike is
+    for the caller to ask.
     """
     yield from _without_axis(case)
     yield from _without_ranks(case)
@@ -38,6 +40,7 @@ def reductions(case: Case) -> Iterator[Case]:
     yield from _fewer_pairs(case)
     yield from _zeroed(case)
     yield from effect_reductions(case)
+    yield from trouble_reductions(case)
 
 
 def _without_axis(case: Case) -> Iterator[Case]:
@@ -48,7 +51,8 @@ def _without_axis(case: Case) -> Iterator[Case]:
         keep = [rank for rank in range(program.world) if _coordinates(program.mesh, rank)[axis.name] == 0]
         steps = tuple(_over(step, program.mesh, axis, 0, gone=True) for step in program.steps)
         smaller = msgspec.structs.replace(program, mesh=mesh, steps=steps)
-        yield Case(program=smaller, inputs={name: _only(operand, keep) for name, operand in case.inputs.items()})
+        inputs = {name: _only(operand, keep) for name, operand in case.inputs.items()}
+        yield among(msgspec.structs.replace(case, program=smaller, inputs=inputs), keep)
 
 
 def _without_ranks(case: Case) -> Iterator[Case]:
@@ -61,11 +65,12 @@ def _without_ranks(case: Case) -> Iterator[Case]:
             steps = tuple(_over(step, program.mesh, axis, coordinate, gone=False) for step in program.steps)
             smaller = msgspec.structs.replace(program, mesh=mesh, steps=steps)
             inputs = {name: _only(operand, keep) for name, operand in case.inputs.items()}
-            yield Case(program=smaller, inputs=inputs)
+            fewer = among(msgspec.structs.replace(case, program=smaller, inputs=inputs), keep)
+            yield fewer
             for size in {program.world, axis.size, *(len(g) for step in program.steps for g in step.groups or ())}:
                 cut = {name: _cut(operand, size) for name, operand in inputs.items()}
                 if size > 1 and cut != inputs:
-                    yield Case(program=smaller, inputs=cut)
+                    yield msgspec.structs.replace(fewer, inputs=cut)
 
 
 def _coordinates(mesh: tuple[Axis, ...], rank: int) -> dict[str, int]:
@@ -109,7 +114,7 @@ def _without_operand(case: Case) -> Iterator[Case]:
                 )
                 program = _with_step(case, index, fewer).program
                 results = tuple(name for name in program.results if name != target)
-                yield _with_used_inputs(msgspec.structs.replace(program, results=results), case.inputs, source)
+                yield _with_used_inputs(case, msgspec.structs.replace(program, results=results), source)
 
 
 def _only(operand: Operand, keep: list[int]) -> Operand:
@@ -134,14 +139,14 @@ def _without_step(case: Case) -> Iterator[Case]:
         results = tuple(name for name in program.results if name not in step.outputs)
         if results and not any(name in step.outputs for other in rest for name in other.inputs):
             fewer = msgspec.structs.replace(program, steps=rest, results=results)
-            yield _with_used_inputs(fewer, case.inputs, *step.inputs)
+            yield _with_used_inputs(without_step(case, index), fewer, *step.inputs)
 
 
-def _with_used_inputs(program: Program, inputs: dict[str, Operand], *left: str) -> Case:
+def _with_used_inputs(case: Case, program: Program, *left: str) -> Case:
     """Return a program that has no use for the values ``left`` in one place, without those it has none for in any."""
     used = {name for step in program.steps for name in step.inputs} | set(program.results)
-    kept = {name: operand for name, operand in inputs.items() if name in used or name not in left}
-    return Case(program=program, inputs=kept)
+    kept = {name: operand for name, operand in case.inputs.items() if name in used or name not in left}
+    return msgspec.structs.replace(case, program=program, inputs=kept)
 
 
 def _without_groups(case: Case) -> Iterator[Case]:
@@ -162,10 +167,10 @@ def _smaller_extents(case: Case) -> Iterator[Case]:
                 continue
             for keep in sorted({extent // 2, extent - 1} - {extent, -1}):
                 smaller = _mapped(operand, partial(np.take, indices=range(keep), axis=axis))
-                yield Case(program=case.program, inputs={**case.inputs, name: smaller})
+                yield msgspec.structs.replace(case, inputs={**case.inputs, name: smaller})
             if extent:
                 gone = _mapped(operand, partial(np.take, indices=0, axis=axis))
-                yield Case(program=case.program, inputs={**case.inputs, name: gone})
+                yield msgspec.structs.replace(case, inputs={**case.inputs, name: gone})
 
 
 def _plain_layouts(case: Case) -> Iterator[Case]:
@@ -199,7 +204,7 @@ def _zeroed(case: Case) -> Iterator[Case]:
                 zero = msgspec.structs.replace(block, bits="0" * len(block.bits))
                 blocks = (*operand.blocks[:rank], zero, *operand.blocks[rank + 1 :])
                 changed = msgspec.structs.replace(operand, blocks=blocks)
-                yield Case(program=case.program, inputs={**case.inputs, name: changed})
+                yield msgspec.structs.replace(case, inputs={**case.inputs, name: changed})
 
 
 def _mapped(operand: Operand, change: Callable[[Array], Array]) -> Operand:
@@ -209,9 +214,9 @@ def _mapped(operand: Operand, change: Callable[[Array], Array]) -> Operand:
 
 def _with_step(case: Case, index: int, step: Step) -> Case:
     steps = (*case.program.steps[:index], step, *case.program.steps[index + 1 :])
-    return Case(program=msgspec.structs.replace(case.program, steps=steps), inputs=case.inputs)
+    return msgspec.structs.replace(case, program=msgspec.structs.replace(case.program, steps=steps))
 
 
 def _with_layouts(case: Case, name: str, layouts: tuple[object, ...]) -> Case:
     changed = msgspec.structs.replace(case.inputs[name], layouts=layouts)
-    return Case(program=case.program, inputs={**case.inputs, name: changed})
+    return msgspec.structs.replace(case, inputs={**case.inputs, name: changed})

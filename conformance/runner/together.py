@@ -30,7 +30,7 @@ def together(case: Case) -> Iterator[Case]:
     for change in (_no_groups, _sorted_groups, _first_root):
         steps = tuple(change(step) for step in case.program.steps)
         if steps != case.program.steps:
-            yield Case(program=msgspec.structs.replace(case.program, steps=steps), inputs=case.inputs)
+            yield msgspec.structs.replace(case, program=msgspec.structs.replace(case.program, steps=steps))
     yield from _smaller_extents(case)
     yield from _without_value(case)
 
@@ -106,4 +106,4 @@ def _changed(case: Case, change: Callable[[Tensor], Tensor]) -> Iterator[Case]:
         for name, operand in case.inputs.items()
     }
     if inputs != case.inputs:
-        yield Case(program=case.program, inputs=inputs)
+        yield msgspec.structs.replace(case, inputs=inputs)

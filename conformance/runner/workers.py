@@ -228,8 +228,8 @@ class Worker:
         if not self._busy():
             return
         if now >= self._deadline():
-            phase, limit = ("a case", self.limits.case) if self._greeted else ("the start", self.limits.start)
-            self._break("timeout", f"no answer within {limit:g} s, the limit for {phase}")
+            phase = "a case" if self._greeted else "the start"
+            self._break("timeout", f"no answer within {self._limit():g} s, the limit for {phase}")
         elif now >= self._sample:
             self._weigh(process)
 
@@ -254,7 +254,14 @@ class Worker:
         return bool(self._sent) or not self._greeted
 
     def _deadline(self) -> float:
-        return self._progress + (self.limits.case if self._greeted else self.limits.start)
+        return self._progress + self._limit()
+
+    def _limit(self) -> float:
+        """Return the seconds for what is under way: a program that cannot go on is given the backend's patience too."""
+        if not self._greeted:
+            return self.limits.start
+        patience = self._ready.patience if self._ready and self._sent and self._sent[0].case.troubled else 0.0
+        return self.limits.case + patience
 
     def _settle(self, item: _Item, answer: Answer) -> None:
         """Record the answer to ``item``; a suspect's carries the break that made it one."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.judging.clause import Clause, Subject, always, illegal, legal
+from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.specs.op import has, rejection, value
+
+
+def without_meaning(subject: Subject) -> bool:
+    """Speak about programs without meaning that all ranks run alike."""
+    return subject.rejected is not None and subject.rejected.ranks is None
 
 
 def several_groups(subject: Subject) -> bool:
@@ -72,7 +77,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C13",
         "must",
         "What one rank refuses, every rank refuses.",
-        illegal,
+        without_meaning,
         refused_by_all,
         "001",
         general=True,
@@ -81,7 +86,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C14",
         "should",
         "A refusal blames the argument, not the inside of the implementation.",
-        illegal,
+        without_meaning,
         blames_argument,
         "001",
         general=True,

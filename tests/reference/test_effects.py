@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.program import Axis, Program, Step
 from conformance.reference.rejected import Rejected
@@ -24,7 +25,7 @@ def outcome(results: str, *steps: Step, world: int = 2) -> list[list[int]]:
     """Return rank 0's results; rank r holds [1, 2] + 10 r in x."""
     inputs = {"x": [np.array([1, 2], np.int32) + 10 * rank for rank in range(world)]}
     program = Program(mesh=(Axis("i", world),), steps=steps, results=tuple(results.split()))
-    values = run(program, inputs, OPERATIONS)
+    values = run(Case(program=program, inputs={}), inputs, OPERATIONS)
     return [np.asarray(values[name][0]).tolist() for name in program.results]
 
 

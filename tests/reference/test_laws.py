@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.reference.all_gather import all_gather
@@ -246,7 +247,8 @@ STEPS: dict[str, dict[str, Any]] = {
 def ran(mesh: tuple[Axis, ...], axes: tuple[str, ...], op: str) -> list[Array | None]:
     """Run one step on the same six blocks."""
     step = Step(op=op, inputs=("x",), outputs=("y",), axes=axes, attrs=STEPS[op])
-    return run(Program(mesh=mesh, steps=(step,), results=("y",)), {"x": blocks_of(6, 12, 2)}, OPERATIONS)["y"]
+    program = Program(mesh=mesh, steps=(step,), results=("y",))
+    return run(Case(program=program, inputs={}), {"x": blocks_of(6, 12, 2)}, OPERATIONS)["y"]
 
 
 @pytest.mark.parametrize("op", STEPS)
@@ -256,7 +258,7 @@ def test_a_tuple_of_axes_is_the_flattened_axis(op: str) -> None:
     turned = ran(MESH, ("k", "i"), op)
     step = Step(op=op, inputs=("x",), outputs=("y",), axes=("n",), groups=(tuple(other),), attrs=STEPS[op])
     program = Program(mesh=(Axis("n", 6),), steps=(step,), results=("y",))
-    equal(turned, run(program, {"x": blocks_of(6, 12, 2)}, OPERATIONS)["y"])
+    equal(turned, run(Case(program=program, inputs={}), {"x": blocks_of(6, 12, 2)}, OPERATIONS)["y"])
 
 
 @pytest.mark.parametrize("op", STEPS)

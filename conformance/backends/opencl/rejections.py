@@ -101,3 +101,15 @@ class ConstantTooLargeError(RejectionError):
 
 class BlocksDifferError(RejectionError):
     """Ranks that disagree on dtype or shape."""
+
+
+class CallsDifferError(RejectionError):
+    """Members of a group that call different operations, or give one different attributes."""
+
+
+class GroupsDifferError(RejectionError):
+    """Ranks that wait for each other in different groups, or in the same groups in different orders."""
+
+
+class MemberDoneError(RejectionError):
+    """Ranks that wait for one that has no step left."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from conformance.backends.base import Unsupported
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import attributes, partitioned
 from conformance.backends.opencl.graph import Collective, Fill, Movement, Opened, Output, Write, whole
+from conformance.backends.opencl.meetings import MEETING, meet
 from conformance.backends.opencl.operations import alike, collective
 from conformance.backends.opencl.ragged import TABLES, exchange
 from conformance.backends.opencl.storage import (
@@ -68,7 +71,10 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
     def tables(blocks: tuple[Movement, ...]) -> list[Array]:
         return read(Traced({"": blocks}, (), {}, tuple(made)))
 
-    for index, step in enumerate(program.steps):
+    apart = any(step.ranks is not None for step in program.steps)
+    if apart:
+        values.update(_apart(program, sources, barriers))
+    for index, step in enumerate(() if apart else program.steps):
         if step.op in EFFECTS:
             _effect(index, step, values, states)
             continue
@@ -85,6 +91,47 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
             values.update(zip(step.outputs, results, strict=True))
     found = {name: _result(name, _now(values[name], states)) for name in program.results}
     return Traced(found, tuple(barriers), ends(states), tuple(made) if states else ())
+
+
+def _apart(program: Program, sources: Mapping[str, Blocks], barriers: list[Groups]) -> dict[str, Value]:
+    """Return the values of a program in which ranks run different steps: each group is a world of its own."""
+    world = range(program.world)
+
+    def make(step: Step, group: tuple[int, ...], operands: list[tuple[Movement, ...]]) -> list[Blocks]:
+        if step.op not in MEETING:
+            raise Unsupported(f"{step.op} is no step of some ranks alone")
+        _check_arity(step)
+        if step.op == "barrier":
+            barriers.append((group,))
+            return []
+        if step.op in _CONSTANTS:
+            found = _constants(step, (tuple(range(len(group))),), len(group))
+            return [
+                tuple(
+                    block and Movement(msgspec.structs.replace(block.node, device=rank), block.view)
+                    for rank, block in zip(group, found, strict=True)
+                )
+            ]
+        return [operand if step.idle else _grouped(step, group, operand) for operand in operands]
+
+    def _grouped(step: Step, group: tuple[int, ...], blocks: tuple[Movement, ...]) -> Blocks:
+        made = collective(step.op, blocks, step.attrs, (tuple(range(len(group))),), len(barriers))
+        place = {rank: position for position, rank in enumerate(group)}
+        whole_world = msgspec.structs.replace(
+            made,
+            groups=(group,),
+            # Nobody looks at the blocks of others.
+            blocks=tuple(blocks[place.get(rank, 0)] for rank in world),
+            shapes=tuple(made.shapes[place[rank]] if rank in place else None for rank in world),
+        )
+        found = _outputs(whole_world)
+        return tuple(found[rank] for rank in group)
+
+    held: list[dict[str, Movement | None]] = [
+        {name: blocks[rank] for name, blocks in sources.items()} for rank in world
+    ]
+    meet(program, partial(_groups, program), held, make)
+    return {name: tuple(held[rank].get(name) for rank in world) for name in program.results}
 
 
 def _now(value: Value, states: States) -> Blocks | Token:

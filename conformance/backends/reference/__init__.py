@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
 from conformance.cases.case import Case
 from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.tensor import Tensor
+from conformance.cases.trouble import WORDS
 from conformance.reference.effects import Effects, Ranks
+from conformance.reference.meeting import Meeting
 from conformance.reference.spmd import OPERATIONS, run
 
 
@@ -38,11 +40,12 @@ class Reference(Backend):
     """Runs each operation's reference function."""
 
     name = "reference"
+    meeting: ClassVar[type[Meeting]] = Meeting
 
     @property
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
-        return {name: {"effects": CAPABILITIES} for name in OPERATIONS}
+        return {name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -57,7 +60,7 @@ class Reference(Backend):
         """Run the program by this backend's methods, with every check of the oracle."""
         values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         operations = {name: getattr(self, name) for name in OPERATIONS}
-        return tensors(run(case.program, values, operations, self._effects(case, placed)))
+        return tensors(run(case, values, operations, self._effects(case, placed), self.meeting))
 
     def _effects(self, case: Case, placed: Placed) -> Effects:
         """Return what makes the storage of one program and writes it."""

@@ -1,0 +1,38 @@
+"""Comparisons about programs in which ranks go their own ways, are late or die: who ends, and what is left."""
+
+from __future__ import annotations
+
+from conformance.cases.health import health_case
+from conformance.cases.observation import Observation
+from conformance.judging.clause import Subject
+from conformance.judging.compare import differences, same
+from conformance.reference.spmd import evaluate
+
+
+def ended(subject: Subject, seen: Observation) -> str | None:
+    """Demand that every rank that is not to die answered or raised."""
+    for rank, error in enumerate(seen.errors):
+        if error is not None and error.category == "no_answer" and rank not in subject.case.dying:
+            return f"rank {rank}: {error.kind}: {error.message}"
+    return None
+
+
+def others_right(subject: Subject, seen: Observation) -> str | None:
+    """Demand the reference's value of every rank that can go on and did not raise."""
+    assert subject.rejected is not None
+    raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
+    expected = {
+        name: [None if rank in raised else block for rank, block in enumerate(blocks)]
+        for name, blocks in subject.rejected.results.items()
+        if name in seen.results
+    }
+    return next((one.problem for one in differences(Subject(subject.case, expected), seen)), None)
+
+
+def healthy(subject: Subject, seen: Observation) -> str | None:
+    """Demand that the same ranks sum rightly afterwards."""
+    if seen.health is None:
+        return "nothing was run afterwards"
+    case = health_case(subject.case.program.mesh)
+    problem = same(Subject(case, evaluate(case)), seen.health)
+    return problem and f"afterwards: {problem}"

@@ -1,0 +1,65 @@
+"""What counts as an error, who has to give one, and what is asked of the ranks afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Fault, Operand
+from conformance.cases.health import health_case
+from conformance.cases.observation import Category, Observation, RankError
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer
+from conformance.runner.meaning import meaning, verdict
+
+MESH = (Axis("i", 3),)
+HEALTH = Reference().execute(health_case(MESH))
+
+
+def dying() -> Case:
+    """Rank 2 dies before the only step, for which the others wait."""
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    blocks = tuple(from_array(np.array([rank], np.int32)) for rank in range(3))
+    program = Program(mesh=MESH, steps=(step,), results=("y",))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)}
+    return Case(program=program, inputs=inputs, faults=(Fault(rank=2, before=0),))
+
+
+def error(category: Category = "internal") -> RankError:
+    return RankError(kind="Closed", message="connection closed", category=category)
+
+
+def judged(*errors: RankError | None, health: Observation | None = HEALTH) -> Verdict:
+    return verdict(meaning(dying()), Answer(Observation(errors=errors, health=health)))
+
+
+def broken(found: Verdict) -> set[str]:
+    return {clause for clause, held in found.clauses.items() if held == "broken"}
+
+
+def test_c13_every_rank_that_waits_raises() -> None:
+    assert judged(error(), error(), error("no_answer")).outcome == "passed"
+    assert judged(error(), error(), None).outcome == "passed"
+    assert broken(judged(error(), None, error())) == {"liveness.C13"}
+
+
+def test_c1_no_answer_is_no_error() -> None:
+    assert broken(judged(error(), error("no_answer"), None)) == {"liveness.C1", "liveness.C13"}
+
+
+def test_c15_afterwards_the_ranks_compute() -> None:
+    stale = replace(HEALTH, results={"y": (from_array(np.array([1], np.int32)),) * 3})
+    for health in (None, stale, Observation(errors=(error(),) * 3)):
+        assert broken(judged(error(), error(), None, health=health)) == {"liveness.C15"}
+
+
+def test_a_hang_refuses_nothing_where_all_ranks_do_alike() -> None:
+    case = replace(dying(), faults=())
+    bad = replace(case, program=replace(case.program, steps=(replace(case.program.steps[0], attrs={"op": "median"}),)))
+    hung = Observation(errors=(error("no_answer"),) * 3)
+    subject = meaning(bad)
+    assert subject.rejected is not None
+    assert subject.rejected.clause in broken(verdict(subject, Answer(hung)))
