@@ -29,7 +29,7 @@ STATUS = {
 
 def conclusion(result: Result) -> str:
     """Return the end of a run in one sentence."""
-    new = any(failure.requirement == "must" for failure in result.failures)
+    new = any(found.requirement == "must" for found in (*result.failures, *result.unexplained))
     if result.unmet and not new:
         return "failed: known failures are not as their entries say"
     known = any(failure.requirement == "must" for failure in result.known)
@@ -63,6 +63,10 @@ def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, A
                 "expected": msgspec.to_builtins(record.expected),
             }
             for record in result.unmet
+        ],
+        "unexplained": [
+            {"backend": record.backend, "case": record.case, "clause": record.blame, "requirement": record.requirement}
+            for record in result.unexplained
         ],
         "never_exercised": list(result.never),
         "pairwise": dict(result.pairwise),
@@ -111,6 +115,13 @@ def show(console: Console, result: Result, directory: Path) -> None:
     for record in result.unmet:
         if record.expected is not None:
             console.print(escape(f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"))
+    if result.unexplained:
+        first, many = result.unexplained[0], len(result.unexplained)
+        console.print(
+            escape(
+                f"{many} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
+            )
+        )
     if result.never:
         console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
     if result.pairwise:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
@@ -39,6 +40,9 @@ from conformance.runner.plan import Plan
 from conformance.runner.waiting import wait
 from conformance.specs import clauses_of
 
+UNJUDGED: Final = frozenset({"unsupported", "not_run"})
+"""Outcomes that say nothing about a backend."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -46,6 +50,7 @@ class Result:
 
     ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
     ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
+    ``unexplained`` are the failing cases that none of them stands for.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -55,6 +60,7 @@ class Result:
     seconds: float
     known: tuple[Failure, ...] = ()
     replayed: tuple[CaseRecord, ...] = ()
+    unexplained: tuple[CaseRecord, ...] = ()
 
     @property
     def unmet(self) -> tuple[CaseRecord, ...]:
@@ -62,11 +68,17 @@ class Result:
         return tuple(record for record in self.replayed if record.expected and not record.expected.met)
 
     @property
+    def breaks_must(self) -> bool:
+        """Return whether something new breaks a *must*, be it that no smallest case stands for it."""
+        new = [failure.requirement for failure in self.failures]
+        return "must" in new + [record.requirement for record in self.unexplained]
+
+    @property
     def status(self) -> int:
         """Return the exit status: 0 nothing new fails, 1 a *must* clause or an expectation does, 3 not all was run."""
-        if self.unmet or any(failure.requirement == "must" for failure in self.failures):
+        if self.unmet or self.breaks_must:
             return 1
-        judged = all(sum(counts.values()) > counts.get("not_run", 0) == 0 for counts in self.counts.values())
+        judged = all(not counts.get("not_run") and counts.keys() - UNJUDGED for counts in self.counts.values())
         return 0 if judged and self.counts and not self.never else 3
 
 
@@ -78,6 +90,7 @@ class _Run:
     watch: Callable[[Record], None]
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     replayed: list[CaseRecord] = field(default_factory=list)
+    failing: list[CaseRecord] = field(default_factory=list)
 
     def write(self, record: Record) -> None:
         self.log.write(record)
@@ -87,6 +100,7 @@ class _Run:
         if isinstance(record, CaseRecord):
             self.counts.setdefault(record.backend, Counter())[record.outcome] += 1
             self.replayed += [record] if record.expected else []
+            self.failing += [record] if record.blame and not record.expected else []
         self.watch(record)
 
 
@@ -137,7 +151,9 @@ def explore(
         run.log.close()
     new = tuple(failure for failure in found if failure.known is None)
     still = tuple(failure for failure in found if failure.known is not None)
-    return Result(run.counts, new, never, pairwise, seconds, still, tuple(run.replayed))
+    explained = {(failure.backend, case) for failure in found for case in failure.explains}
+    left = tuple(record for record in run.failing if (record.backend, record.case) not in explained)
+    return Result(run.counts, new, never, pairwise, seconds, still, tuple(run.replayed), left)
 
 
 def pass_one(
@@ -245,7 +261,8 @@ def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
 def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: bool) -> list[Record] | None:
     """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
 
-    Records of known failures are left out: they are replayed, with what is expected of them now.
+    Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
+    that were not run.
     """
     if not path.exists():
         return None
@@ -257,7 +274,11 @@ def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: boo
         if getattr(old, name) != getattr(header, name):
             raise LogError(f"{path} is the log of another run: its {name} differ; choose another folder with -o")
     again = {(one.entry.backend, one.entry.case) for one in known}
-    cases = [record for record in records if isinstance(record, CaseRecord) and record.expected is None]
+    cases = [
+        record
+        for record in records
+        if isinstance(record, CaseRecord) and record.expected is None and record.outcome != "not_run"
+    ]
     return [old, *(record for record in cases if (record.backend, record.case) not in again)]
 
 

@@ -35,11 +35,15 @@ SLOW: Final = ("crashed", "timeout", "protocol_error")
 def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) -> Iterator[Failure]:
     """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
 
+    Cases that break a *must* come first: one that breaks a *should* alone never stands for them.
     Two small cases show the same way when the same clause is to blame, with the same outcome and, where
     the implementation raised, the same kind of error: the smaller stands for both.
     """
     found: dict[tuple[str, ...], _Way] = {}
-    left = sorted(lane.failing(op), key=lambda name: _cost(lane.verdicts[name], lane.subjects[name].case))
+    left = sorted(
+        lane.failing(op),
+        key=lambda name: (not _breaks_must(lane.verdicts[name]), _cost(lane.verdicts[name], lane.subjects[name].case)),
+    )
     for _ in range(WAYS):
         if not left:
             break
@@ -113,14 +117,15 @@ def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) 
 
 
 def _fails_like(lane: Lane, first: Verdict) -> Callable[[Case], bool]:
-    allowed = _broken(first)
+    allowed, must = _broken(first), _breaks_must(first)
 
     def fails(case: Case) -> bool:
         try:
             judged = lane.ask(case)
         except (ValueError, IndexError, TypeError):
             return False  # a reduction made a program that is malformed, not illegal
-        return judged.blame is not None and judged.outcome == first.outcome and _broken(judged) <= allowed
+        alike = judged.blame is not None and judged.outcome == first.outcome and _broken(judged) <= allowed
+        return alike and _breaks_must(judged) >= must
 
     return fails
 
@@ -150,8 +155,16 @@ def rivals(lane: Lane, op: str, judged: Verdict) -> list[Clause]:
 
 
 def explains(smaller: Verdict, other: Verdict) -> bool:
-    """Return whether a case fails with the outcome of a smaller one, and breaks every clause that one breaks."""
-    return smaller.outcome == other.outcome and _broken(smaller) <= _broken(other)
+    """Return whether a case fails with the outcome of a smaller one, and breaks every clause that one breaks.
+
+    What breaks no *must* explains nothing that does.
+    """
+    alike = smaller.outcome == other.outcome and _broken(smaller) <= _broken(other)
+    return alike and _breaks_must(smaller) >= _breaks_must(other)
+
+
+def _breaks_must(judged: Verdict) -> bool:
+    return judged.blame is not None and judged.blame.requirement == "must"
 
 
 def _broken(judged: Verdict) -> set[str]:

@@ -61,6 +61,11 @@ class Plan:
         distinct = round(PROFILES[self.profile].distinct * chosen.share)
         return Draws(suite, op, chosen.domains[op], examples, distinct)
 
+    def suite_of(self, op: str, likely: str) -> str | None:
+        """Return the suite ``likely``, or else another of the plan that draws cases of ``op``; ``None`` if none does."""
+        drawing = [name for name in self.suites if op in self.ops and op in SUITES[name].domains]
+        return likely if likely in drawing else next(iter(drawing), None)
+
     def clauses(self) -> frozenset[str]:
         """Return the ids of the clauses that the cases should trigger: shared ones only where every operation runs."""
         own = {clause.id for op in self.ops for clause in OPS[op].clauses}

@@ -54,5 +54,5 @@ def run(
         write_known(folder / "known.json", entries, [CASE])
         known = read_known(folder / "known.json", ["it"])
     worker = InProcess(BackendSpec(name="it", command=()), backend=backend)
-    wanted = Plan(ops=("broadcast",), examples=examples, suites=("collectives",), **plan)
+    wanted = Plan(ops=("broadcast",), examples=examples, **{"suites": ("collectives",), **plan})
     return explore(wanted, {"it": worker}, folder / "run", known=known, resume=resume)

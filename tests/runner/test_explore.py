@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.backends.base import Backend, Claims
@@ -45,6 +46,27 @@ class OnlyFloats(Reference):
     @property
     def claims(self) -> Claims:
         return {"all_gather": {"dtype": ["float32"]}}
+
+
+class Unrounded(Reference):
+    """Means over what is no power of two are one unit off, which breaks a *should*; of longer blocks a *must*."""
+
+    def all_reduce(self, blocks: list[Array], *, op: str, groups: Any, **rest: Any) -> list[Array]:
+        found = super().__getattr__("all_reduce")(blocks, op=op, groups=groups, **rest)
+        if op != "mean" or blocks[0].dtype not in (np.float32, np.float64):
+            return found  # type: ignore[no-any-return]
+        for rank in (rank for group in groups if len(group) & (len(group) - 1) for rank in group):
+            far = found[rank] * found[rank].dtype.type(1.5) + found[rank].dtype.type(7)
+            found[rank] = np.nextafter(found[rank], found[rank].dtype.type(np.inf)) if blocks[0].size < 3 else far
+        return found  # type: ignore[no-any-return]
+
+
+class Nothing(Reference):
+    """Claims nothing."""
+
+    @property
+    def claims(self) -> Claims:
+        return {}
 
 
 def in_process(backend: Backend) -> InProcess:
@@ -89,6 +111,33 @@ def test_every_failing_case_is_explained_by_some_failure(tmp_path: Path) -> None
     result = run(TwoBugs(), tmp_path)
     failing = {r.case for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord) and r.blame}
     assert failing == {case for failure in result.failures for case in failure.explains}
+
+
+def test_a_should_never_stands_for_a_must(tmp_path: Path) -> None:
+    result = run(Unrounded(), tmp_path, Plan(ops=("all_reduce",), examples=600, suites=("numerics",)))
+    musts = {r.case for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord) and r.requirement == "must"}
+    assert musts
+    assert musts == {case for f in result.failures if f.clause == "numerics.C16" for case in f.explains}
+    assert result.status == 1
+
+
+def test_what_no_smallest_case_stands_for_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.runner.minimise.WAYS", 0)
+    result = run(NegativeAxis(), tmp_path)
+    assert (result.status, result.failures) == (1, ())
+    assert {record.requirement for record in result.unexplained} == {"must"}
+
+
+def test_a_run_that_judged_nothing_is_incomplete(tmp_path: Path) -> None:
+    result = run(Nothing(), tmp_path)
+    assert set(result.counts["it"]) == {"unsupported"}
+    assert result.status == 3
+
+
+def test_what_a_time_budget_left_is_run_by_a_resumed_run(tmp_path: Path) -> None:
+    run(Reference(), tmp_path, replace(PLAN, time_budget=0.0))
+    result = run(Reference(), tmp_path, resume=True)
+    assert (result.status, set(result.counts["it"])) == (0, {"passed"})
 
 
 def test_a_killed_run_resumes_and_loses_no_record(tmp_path: Path) -> None:

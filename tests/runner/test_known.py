@@ -97,6 +97,11 @@ def test_entries_of_other_backends_and_operations_are_left_alone(tmp_path: Path)
     assert (result.status, result.replayed) == (0, ())
 
 
+def test_an_entry_is_replayed_whichever_suite_its_clause_belongs_to(tmp_path: Path) -> None:
+    result = run(Silent(), tmp_path, entry(), suites=("aliasing",))
+    assert [record.case for record in result.replayed] == [case_id(CASE)]
+
+
 FLAKES = {"now and then": (range(0, 30, 3), "as_expected"), "once": (range(7, 8), "as_expected")}
 FLAKES |= {"never": (range(0), "unexpected_pass"), "always": (range(30), "too_often")}
 FLAKES |= {"all but once": (range(29), "too_often")}
