@@ -38,12 +38,17 @@ def _ends(facts: Facts, read: Touch, written: Touch) -> tuple[str, str]:
 
 
 def between_devices(facts: Facts) -> str | None:
-    """Find a copy from a device to itself; one that the graph forces, or labels, is for other clauses."""
-    for number, _, read, written in _copies(facts):
+    """Find a copy from a device to itself, unless the graph asks for one; whether it may is ``no_kernel.C13``'s."""
+    for number, leaf, read, written in _copies(facts):
         source, target = _ends(facts, read, written)
-        if source == target and written.access.node is None:
+        asked = [facts.nodes[name] for name in (*leaf.provenance, written.access.node) if name is not None]
+        if source == target and not any(node.op == "copy" and _stays(facts, node) for node in asked):
             return f"{facts.name(number)} copies from {source} to itself"
     return None
+
+
+def _stays(facts: Facts, node: Node) -> bool:
+    return facts.nodes[node.of[0]].device == node.device
 
 
 def equal_bytes(facts: Facts) -> str | None:
@@ -148,9 +153,27 @@ def ring_edges(facts: Facts) -> str | None:
         owner = facts.owned[number][1]
         if owner is not None and owner.algorithm == "ring":
             source, target = _ends(facts, read, written)
-            at = owner.participants.index(source) if source in owner.participants else -2
-            if owner.participants[(at + 1) % len(owner.participants)] != target:
-                return f"{facts.name(number)} goes from {source} to {target}, which are not neighbours in the ring"
+            for end in (source, target):
+                if end not in owner.participants:
+                    return f"{facts.name(number)} goes from {source} to {target}; {end} is not in the ring"
+            following = owner.participants[(owner.participants.index(source) + 1) % len(owner.participants)]
+            if following != target:
+                return f"{facts.name(number)} goes from {source} to {target}; next in the ring is {following}"
+    return None
+
+
+def on_its_device(facts: Facts) -> str | None:
+    """Find a value that is written, or at the end, on another device than its node is on."""
+    for name, written in facts.writers.items():
+        for number, touch in written:
+            found = facts.buffers[touch.access.buffer].device
+            if found != facts.nodes[name].device:
+                wanted = facts.nodes[name].device
+                return f"{facts.name(number)} writes {name!r} to {touch.access.buffer!r} on {found}, not on {wanted}"
+    for place in facts.schedule.places:
+        found, wanted = facts.buffers[place.buffer].device, facts.nodes[place.node].device
+        if found != wanted:
+            return f"{place.node!r} is said to be in {place.buffer!r} on {found}, not on {wanted}"
     return None
 
 
@@ -185,4 +208,11 @@ COPIES = (
         of_graph,
     ),
     ScheduleClause("copies.C9", "A ring copies from each participant to the next only.", "000", ring_edges),
+    ScheduleClause(
+        "copies.C10",
+        "A value is written, and is at the end, on the device that its node is on.",
+        "003",
+        on_its_device,
+        of_graph,
+    ),
 )

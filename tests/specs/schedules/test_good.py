@@ -113,6 +113,14 @@ def test_a_copy_of_a_part_that_lies_side_by_side() -> None:
     assert findings(schedule(buffers, [item], graph(*nodes, results=["c"]), {"c": "c"}))["law.C1"] == "held"
 
 
+@pytest.mark.parametrize("label", ["c", None])
+def test_a_forced_copy_on_one_device(label: str | None) -> None:
+    nodes = (A, node("c", "copy", "a", arg=True))
+    item = copy("k", "a", writes("c", node=label), provenance=("c",))
+    made = schedule((*given("a"), buffer("c")), [item], graph(*nodes, results=["c"]), {"c": "c"})
+    assert findings(made)["law.C1"] == "held"
+
+
 def test_without_a_graph_what_needs_none_is_judged() -> None:
     made = replace(naive(), graph=None, places=())
     parts = [replace(p, accesses=tuple(replace(a, node=None) for a in p.accesses)) for p in made.items[0].parts]

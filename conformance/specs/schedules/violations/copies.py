@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
 from conformance.specs.schedules.build import (
+    alu,
     buffer,
     copy,
+    elementwise,
     given,
     graph,
     line,
@@ -33,6 +35,14 @@ def one_source_for_two_targets() -> Schedule:
 def copied_on_one_device() -> Schedule:
     """A copy engine is started for bytes that stay on one device, where a kernel would have fused."""
     return schedule((*HERE, buffer("y", output=True)), [copy("k", "a", "y")])
+
+
+@violates("copies.C2")
+def staged_on_one_device() -> Schedule:
+    """A copy to another device goes through a second buffer on the first, which no engine needs to fill."""
+    nodes = (A, node("c", "copy", "a", device="d1"))
+    items = [copy("stage", "a", "t", provenance=("c",)), copy("k", "t", writes("y", node="c"), provenance=("c",))]
+    return schedule((*HERE, buffer("t"), THERE), items, graph(*nodes, results=["c"]), {"c": "y"})
 
 
 @violates("copies.C3")
@@ -75,13 +85,17 @@ def forced_copy_elided() -> Schedule:
 
 
 def _exchange(*edges: tuple[int, int], times: int = 1) -> Schedule:
-    """Return a ring over three devices that sends a whole block along each edge, and then adds up what has come."""
+    """Return a ring over three devices that sends a whole block along each edge, and then adds up what has come.
+
+    A fourth device holds a block, and is not in the ring.
+    """
     devices = ("d0", "d1", "d2")
     sends = [(f"{source}{target}{turn}", source, target) for turn in range(times) for source, target in edges]
     buffers = [buffer(f"x{d}", device=name, preexisting=True) for d, name in enumerate(devices)]
     buffers += [buffer(f"t{send}", device=devices[target]) for send, _, target in sends]
     buffers += [buffer(f"y{d}", device=name) for d, name in enumerate(devices)]
-    nodes = [stored(f"x{d}", device=name) for d, name in enumerate(devices)]
+    buffers.append(buffer("x3", device="d3", preexisting=True))
+    nodes = [stored(f"x{d}", device=name) for d, name in enumerate((*devices, "d3"))]
     nodes += [node(f"f{send}", "copy", f"x{s}", device=devices[t], arg=True) for send, s, t in sends]
     nodes += [node(f"y{d}", "all_reduce", "x0", "x1", "x2", device=at, fold="add") for d, at in enumerate(devices)]
     copies = [copy(f"send{send}", f"x{s}", f"t{send}", provenance=(f"f{send}",)) for send, s, _ in sends]
@@ -105,3 +119,25 @@ def whole_blocks_around_a_ring() -> Schedule:
 def ring_against_its_direction() -> Schedule:
     """A ring sends to the neighbour on the wrong side: two sends meet on one link while the other stays idle."""
     return _exchange((1, 0), (2, 1), (0, 2))
+
+
+@violates("copies.C9")
+def ring_entered_from_outside() -> Schedule:
+    """A device that is in no ring sends to the last of one: it was not found, and counted as the last but one."""
+    return _exchange((0, 1), (1, 2), (3, 2))
+
+
+@violates("copies.C10")
+def computed_where_the_operand_was() -> Schedule:
+    """A copy to a second device is dropped as one of what is there already, and its user runs on the first device."""
+    nodes = (A, node("c", "copy", "a", device="d1"), alu("y", "add", "c", "c", device="d1"))
+    item = elementwise("k", "add", "y", "a", "a", provenance=("y",))
+    return schedule((*HERE, buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("copies.C10")
+def sent_to_another_device() -> Schedule:
+    """Devices are counted from the wrong end, so that a value goes to a device that did not ask for it."""
+    nodes = (A, node("c", "copy", "a", device="d1"), node("y", "reshape", "c", shape=(2, 2), device="d1"))
+    item = copy("k", "a", writes("z", node="c"), provenance=("c",))
+    return schedule((*HERE, buffer("z", device="d2")), [item], graph(*nodes, results=["y"]), {"y": "z"})
