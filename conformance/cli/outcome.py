@@ -29,8 +29,7 @@ STATUS = {
 
 def conclusion(result: Result) -> str:
     """Return the end of a run in one sentence."""
-    new = any(found.requirement == "must" for found in (*result.failures, *result.unexplained))
-    if result.unmet and not new:
+    if result.unmet and not result.breaks_must:
         return "failed: known failures are not as their entries say"
     known = any(failure.requirement == "must" for failure in result.known)
     return STATUS[result.status] + (" but known ones" if known and result.status == 0 else "")
@@ -116,10 +115,10 @@ def show(console: Console, result: Result, directory: Path) -> None:
         if record.expected is not None:
             console.print(escape(f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"))
     if result.unexplained:
-        first, many = result.unexplained[0], len(result.unexplained)
+        first, count = result.unexplained[0], len(result.unexplained)
         console.print(
             escape(
-                f"{many} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
+                f"{count} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
             )
         )
     if result.never:

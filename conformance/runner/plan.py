@@ -62,7 +62,7 @@ class Plan:
         return Draws(suite, op, chosen.domains[op], examples, distinct)
 
     def suite_of(self, op: str, likely: str) -> str | None:
-        """Return the suite ``likely``, or else another of the plan that draws cases of ``op``; ``None`` if none does."""
+        """Return ``likely``, or else another suite of the plan that draws cases of ``op``; ``None`` if none does."""
         drawing = [name for name in self.suites if op in self.ops and op in SUITES[name].domains]
         return likely if likely in drawing else next(iter(drawing), None)
 
