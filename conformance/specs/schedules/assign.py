@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from conformance.cases.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.index_map import Indices
@@ -13,6 +13,7 @@ from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.free import itself, of_nothing
+from conformance.specs.schedules.versions import assigning, crossed
 
 
 def reads_where_it_writes(facts: Facts) -> str | None:
@@ -66,60 +67,19 @@ def _edges(first_writes: bool, second_writes: bool, what: str) -> Callable[[Fact
     return check
 
 
-def _assigns(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:
-    """Yield the assigns with the items that write them."""
-    for name, written in facts.writers.items():
-        if facts.nodes[name].op == "assign":
-            yield from ((facts.nodes[name], number, touch) for number, touch in written)
-
-
-def _version_reads(facts: Facts, node: Node, number: int) -> Iterator[Touch]:
-    """Yield what a leaf really reads of the storage that a node it computes takes its sources from."""
-    for source in node.of[1:] if node.op == "assign" else node.of:
-        if source in facts.stored:
-            root, ranges = facts.node_bytes(source)
-            for touch in facts.touches[number]:
-                if not touch.write and touch.root == root and overlap(touch.ranges, ranges):
-                    yield touch
-
-
-def _crossed(facts: Facts, *, earlier: bool) -> str | None:
-    """Find a node read from another version of a buffer than program order says."""
-    assigns = list(_assigns(facts))
-    for name, numbers in facts.computing.items():
-        node = facts.nodes[name]
-        for number in numbers:
-            for touch in _version_reads(facts, node, number):
-                for assign, writer, written in assigns:
-                    if writer == number or touch.root != written.root or not overlap(touch.ranges, written.ranges):
-                        continue
-                    comes_first = facts.program[name] < facts.program[assign.id]
-                    if earlier and comes_first and number > writer:
-                        return (
-                            f"{facts.name(number)} reads {touch.access.buffer!r} for {name!r} after "
-                            f"{facts.name(writer)} did {assign.id!r}, which comes later in the program"
-                        )
-                    if not earlier and not comes_first and number < writer and name != assign.id:
-                        return (
-                            f"{facts.name(number)} reads {touch.access.buffer!r} for {name!r} before "
-                            f"{facts.name(writer)} did {assign.id!r}, which comes earlier in the program"
-                        )
-    return None
-
-
 def old_value_first(facts: Facts) -> str | None:
     """Find a read of the new value where the program reads the old one."""
-    return _crossed(facts, earlier=True)
+    return crossed(facts, earlier=False)
 
 
 def new_value_after(facts: Facts) -> str | None:
     """Find a read of the old value where the program reads the new one."""
-    return _crossed(facts, earlier=False)
+    return crossed(facts, earlier=True)
 
 
 def last_assign_wins(facts: Facts) -> str | None:
     """Find two overlapping assigns done in another order than the program's."""
-    assigns = list(_assigns(facts))
+    assigns = list(assigning(facts))
     for first, number, touch in assigns:
         for second, later, other in assigns:
             turned = facts.program[first.id] < facts.program[second.id] and number > later
@@ -130,7 +90,7 @@ def last_assign_wins(facts: Facts) -> str | None:
 
 def only_the_view(facts: Facts) -> str | None:
     """Find an assign that writes outside its target."""
-    for assign, number, touch in _assigns(facts):
+    for assign, number, touch in assigning(facts):
         root, wanted = facts.node_bytes(assign.id)
         outside = without(touch.ranges, wanted)
         if touch.root == root and len(outside):
@@ -141,7 +101,7 @@ def only_the_view(facts: Facts) -> str | None:
 def all_of_the_view(facts: Facts) -> str | None:
     """Find an assign that leaves out a part of its target."""
     written: dict[str, list[Touch]] = {}
-    for assign, _, touch in _assigns(facts):
+    for assign, _, touch in assigning(facts):
         written.setdefault(assign.id, []).append(touch)
     for name, touches in written.items():
         root, wanted = facts.node_bytes(name)
@@ -156,7 +116,7 @@ def all_of_the_view(facts: Facts) -> str | None:
 
 def seen_by_every_alias(facts: Facts) -> str | None:
     """Find an assign that writes another storage than its target's, where no alias sees it."""
-    for assign, number, touch in _assigns(facts):
+    for assign, number, touch in assigning(facts):
         root, wanted = facts.node_bytes(assign.id)
         if touch.root != root and len(wanted):
             return f"{facts.name(number)} writes {assign.id!r} to {touch.root!r}, and its target is in {root!r}"
@@ -170,7 +130,7 @@ def only_what_is_assigned(facts: Facts) -> str | None:
         if node.op == "assign":
             root, ranges = facts.node_bytes(node.id)
             assigned[root] = joined(assigned.get(root, NOTHING), ranges)
-    labelled = {id(touch) for _, _, touch in _assigns(facts)}
+    labelled = {id(touch) for _, _, touch in assigning(facts)}
     for number, own in enumerate(facts.touches):
         for touch in own:
             if touch.write and facts.buffers[touch.root].preexisting and id(touch) not in labelled:

@@ -1,0 +1,90 @@
+"""Which version of a buffer an item reads, and which one the program says: the value before an assign or after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases.graph import MOVEMENT, Node
+from conformance.cases.index_map import Indices
+from conformance.reference.byte_ranges import common, overlap, without
+from conformance.reference.schedule_facts import Facts, Touch
+
+
+def assigning(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:
+    """Yield the assigns with the items that write them."""
+    for name, written in facts.writers.items():
+        if facts.nodes[name].op == "assign":
+            yield from ((facts.nodes[name], number, touch) for number, touch in written)
+
+
+def _reads(facts: Facts, name: str, number: int) -> Iterator[tuple[Touch, Indices]]:
+    """Yield what a leaf reads of the storage that a node takes its sources from, and which bytes are the sources'."""
+    node = facts.nodes[name]
+    # Movement of storage is a name of it, and reads nothing: who uses the name does.
+    sources = node.of[1:] if node.op == "assign" else () if name in facts.stored else node.of
+    for source in (each for each in sources if each in facts.stored):
+        home, (_, ranges) = facts.home(facts.stored[source].buffer), facts.node_bytes(source)
+        for touch in facts.touches[number]:
+            if not touch.write and facts.home(touch.access.buffer) == home and overlap(touch.ranges, ranges):
+                yield touch, common(touch.ranges, ranges)
+
+
+def _wrong(facts: Facts, name: str, number: int, touch: Touch, ranges: Indices) -> Iterator[tuple[Node, int, Indices]]:
+    """Yield the assigns that come on the other side of a read than in the program, who does them, and what is wrong."""
+    for assign, writer, written in assigning(facts):
+        same = facts.home(touch.access.buffer) == facts.home(written.access.buffer)
+        turned = (facts.program[name] < facts.program[assign.id]) == (number > writer)
+        if turned and same and name != assign.id and number != writer and overlap(ranges, written.ranges):
+            yield assign, writer, common(ranges, written.ranges)
+
+
+def _for_another(facts: Facts, name: str, number: int, touch: Touch, wrong: Indices) -> bool:
+    """Return whether other nodes that the leaf computes read all these bytes as they should, in this version."""
+    for other in facts.leaves[number].provenance:
+        for read, ranges in _reads(facts, other, number) if other != name else ():
+            right = ranges if read is touch else ranges[:0]
+            for _, _, bad in _wrong(facts, other, number, read, right):
+                right = without(right, bad)
+            wrong = without(wrong, right)
+    return not len(wrong)
+
+
+def _otherwise(facts: Facts, name: str, number: int, touch: Touch, wrong: Indices) -> bool:
+    """Return whether the leaf can have the version that a node reads from elsewhere than these bytes.
+
+    It may have been kept in what else the leaf reads, be a constant, or be made anew by the leaf itself. Which load is
+    for which node a body does not tell: whether the values are right is for ``law.C1`` to say.
+    """
+    home = facts.home(touch.access.buffer)
+    for each in (each for each in facts.touches[number] if not each.write):
+        if facts.home(each.access.buffer) != home or not overlap(each.ranges, wrong):
+            return True
+    for node in list(facts.nodes.values())[: facts.program[name]]:
+        if node.op == "assign" and facts.home(facts.stored[node.id].buffer) == home:
+            value = facts.nodes[node.of[1]]
+            while value.op in MOVEMENT:
+                value = facts.nodes[value.of[0]]
+            if overlap(facts.node_bytes(node.id)[1], wrong) and (
+                value.id in facts.constants or value.id in facts.leaves[number].provenance
+            ):
+                return True
+    return False
+
+
+def crossed(facts: Facts, *, earlier: bool) -> str | None:
+    """Find a node read after an assign that is later in the program; or before one that is ``earlier`` there."""
+    for name, numbers in facts.computing.items():
+        for number in numbers:
+            for touch, ranges in _reads(facts, name, number):
+                for assign, writer, wrong in _wrong(facts, name, number, touch, ranges):
+                    if earlier == (number > writer) or (
+                        _for_another(facts, name, number, touch, wrong)
+                        and _otherwise(facts, name, number, touch, wrong)
+                    ):
+                        continue
+                    when, which = ("before", "earlier") if earlier else ("after", "later")
+                    return (
+                        f"{facts.name(number)} reads {touch.access.buffer!r} for {name!r} {when} "
+                        f"{facts.name(writer)} did {assign.id!r}, which comes {which} in the program"
+                    )
+    return None
