@@ -42,6 +42,11 @@ class Region:
         """Return the extents, in the order the axes are seen."""
         return tuple(len(self.ranges[axis]) for axis in self.order)
 
+    @property
+    def index(self) -> tuple[slice, ...]:
+        """Return the index that takes the elements from the buffer, its axes not yet in order."""
+        return tuple(map(_slice, self.ranges))
+
     def meets(self, other: Region) -> bool:
         """Return whether some element is in both."""
         return all(_meet(one, two) for one, two in zip(self.ranges, other.ranges, strict=True))

@@ -5,6 +5,8 @@ compiled (0.8 ms after 30, against 30), and what JAX refuses to compile it is no
 at. The object that ``compile`` returns is not called: it refuses 4-bit blocks that are on their devices, for their
 layout.
 
+Programs with effects are no functions of their inputs: they are dispatched step by step (``effects``).
+
 Cases run one after the other, each compiled alone with the compiler's defaults. Measured and left out (jax 0.10.2, two
 cores, time of a fresh case against the plain way): compiling a batch in two threads 0.77, but a crash in the compiler,
 which happens, would then cast suspicion on every case before the guilty one; the older emitters 0.66 for all_to_all and
@@ -22,7 +24,7 @@ import os
 import time
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -32,12 +34,13 @@ from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation, RankError
+from conformance.cases.program import EFFECTS
 from conformance.cases.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from conformance.backends.jax.per_rank import Executable
+    from conformance.backends.jax.per_rank import Ranks, Whole
     from conformance.cases.dtypes import Array
     from conformance.cases.program import Program
 
@@ -56,13 +59,14 @@ class Jax(Backend):
     def __init__(self) -> None:
         """Start JAX; raise ``ImportError`` when it is not installed."""
         self._devices = start()
-        self._prepare = self._load()
-        self._cache: dict[bytes, Executable | RankError] = {}
+        self._over = self._load()
+        self._cache: dict[bytes, Whole | RankError] = {}
+        self._calls: dict[bytes, Any] = {}
 
-    def _load(self) -> Callable[[Program], Executable]:
+    def _load(self) -> Callable[[Program], Ranks]:
         from conformance.backends.jax import sharded
 
-        return partial(sharded.prepare, devices=self._devices)
+        return partial(sharded.over, devices=self._devices)
 
     @property
     def claims(self) -> Claims:
@@ -97,8 +101,10 @@ class Jax(Backend):
         results: dict[str, tuple[Tensor | None, ...]] = {}
         error = None
         try:
-            program = self._program(case, inputs)
-            if isinstance(program, RankError):
+            program = None if effectful(case.program) else self._program(case, inputs)
+            if program is None:
+                results = tensors(self._dispatched(case, inputs))
+            elif isinstance(program, RankError):
                 error = program
             else:
                 results = tensors(program.run(inputs))
@@ -113,33 +119,56 @@ class Jax(Backend):
         """Drop every compiled program."""
         self._drop()
 
-    def _program(self, case: Case, inputs: Mapping[str, list[Array]]) -> Executable | RankError:
+    def _program(self, case: Case, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
         """Return the program compiled for the case's shapes and dtypes, or how JAX refused; raise ``Unsupported``."""
-        kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
-        for name, found in kinds.items():
-            if len(found) != 1:
-                raise Unsupported(f"{name}: JAX gives every rank a block of one shape and dtype, got {found}")
-        key = msgspec.json.encode((case.program, kinds))
+        key = msgspec.json.encode((case.program, _kinds(case)))
         if key not in self._cache:
-            if len(self._cache) >= CACHED:
-                self._drop()
+            self._make_room()
             self._cache[key] = self._compiled(case.program, inputs)
         return self._cache[key]
 
-    def _compiled(self, program: Program, inputs: Mapping[str, list[Array]]) -> Executable | RankError:
+    def _dispatched(self, case: Case, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
+        from conformance.backends.jax.effects import dispatched
+
+        _kinds(case)
+        self._make_room()
+        return dispatched(case, inputs, self._over(case.program), self._calls)
+
+    def _compiled(self, program: Program, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
+        from conformance.backends.jax.per_rank import whole
+
         try:
-            made = self._prepare(program)
+            made = whole(program, self._over(program))
             made.compile(inputs)
         except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
             return rank_error(refusal)
         return made
 
+    def _make_room(self) -> None:
+        if len(self._cache) + len(self._calls) >= CACHED:
+            self._drop()
+
     def _drop(self) -> None:
         import jax
 
         self._cache.clear()
+        self._calls.clear()
         # What JAX remembers of tracing and compiling: growth by 14 KB a fresh case becomes 5.
         jax.clear_caches()
+
+
+def effectful(program: Program) -> bool:
+    """Return whether steps of ``program`` write or wait, so that it is more than a function of its inputs."""
+    return any(step.op in EFFECTS or step.into or step.start for step in program.steps)
+
+
+def _kinds(case: Case) -> dict[str, Any]:
+    """Return the shape and dtype of every input; raise ``Unsupported`` where ranks differ."""
+    kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
+    for name, found in kinds.items():
+        if len(found) != 1:
+            raise Unsupported(f"{name}: JAX gives every rank a block of one shape and dtype, got {found}")
+    return kinds
 
 
 class JaxVmap(Jax):
@@ -148,10 +177,10 @@ class JaxVmap(Jax):
     name = "jax-vmap"
     mode: ClassVar = "vmap with an axis name for each mesh axis, under jit, on the first device"
 
-    def _load(self) -> Callable[[Program], Executable]:
+    def _load(self) -> Callable[[Program], Ranks]:
         from conformance.backends.jax import vmapped
 
-        return vmapped.prepare
+        return vmapped.over
 
     @property
     def claims(self) -> Claims:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.guarantees import Guarantee
 
 # shard_map and vmap give every rank a block of one shape and dtype.
@@ -52,9 +53,26 @@ COLLECTIVES: Final[Claims] = {
 ON_GPU: Final[Claims] = {"send": WHOLE_AXES, "recv": {**WHOLE_AXES, "operands": ["one"]}}
 
 
+EFFECTFUL: Final[dict[str, Sequence[str]]] = {
+    # The guide to Ref: mutable arrays, created with an initial value, read and written in place by "any NumPy indexing
+    # expression", frozen in the end; functions of them work under jit, vmap and shard_map. Operand and target may be
+    # parts of one, which is passed once and read before it is written. A call returns futures ("asynchronous
+    # dispatch"), and whatever reads a result waits for it: in any order, twice, never.
+    "effects": CAPABILITIES,
+    "flow": [
+        "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone",
+        "survives_free", "assign_overlap", "target_overlap", "crossed", "in_flight", "out_of_order", "done_twice",
+        "never_done", "read_before_done", "input_overwritten", "target_overwritten", "input_freed", "started_alone",
+        "started_over_nothing", "started_several", "started_none", "started_constant",
+        # A function writes what it writes: there are no targets to miscount.
+    ],
+}  # fmt: skip
+
+
 def claims(platform: str) -> Claims:
     """Return what is documented for ``shard_map`` on a platform, ``cpu``, ``gpu`` or ``tpu``."""
-    return {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
+    found = {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
+    return {op: {**limits, **EFFECTFUL} for op, limits in found.items()}
 
 
 def vmap_claims() -> Claims:
@@ -63,7 +81,11 @@ def vmap_claims() -> Claims:
     001 refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and over
     several axes all_gather, psum_scatter and pbroadcast. A psend there has no platform to be promised on.
     """
-    found = {op: {**limits, "groups": ["none"]} for op, limits in COLLECTIVES.items() if op != "ragged_all_to_all"}
+    found = {
+        op: {**limits, **EFFECTFUL, "groups": ["none"]}
+        for op, limits in COLLECTIVES.items()
+        if op != "ragged_all_to_all"
+    }
     one_axis = {"axes": ["none", "one", "invalid"]}
     return {**found, **{op: {**found[op], **one_axis} for op in ("all_gather", "reduce_scatter", "broadcast")}}
 

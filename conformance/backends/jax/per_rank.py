@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from conformance.backends.base import Unsupported
@@ -11,36 +12,62 @@ from conformance.cases.dtypes import Array
 from conformance.cases.program import Program, Step
 
 
-class Executable(Protocol):
-    """A program for inputs of one kind."""
+class Ranks(Protocol):
+    """How the blocks of all ranks are one value of JAX, and how one rank's function becomes that of all."""
+
+    @property
+    def own(self) -> tuple[slice, ...]:
+        """Return the index of leading axes that a mutable array has inside a rank's function."""
+
+    def put(self, views: list[Array]) -> Any:
+        """Return the blocks, one a rank, as one value."""
+
+    def blocks(self, array: Any) -> list[Array]:
+        """Return the blocks of a value, in rank order, once they are there."""
+
+    def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
+        """Return ``rank``, a function of mutable arrays and of values by name, mapped over all ranks, under ``jit``."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A program as one function, for inputs of one kind."""
+
+    ranks: Ranks
+    call: Any
 
     def compile(self, inputs: Mapping[str, list[Array]]) -> None:
-        """Trace, lower and compile, which looks at no data; raise whatever JAX raises."""
+        """Trace, lower and compile, which looks at no data and is found by calls; raise whatever JAX raises."""
+        self.call.lower({}, self._arrays(inputs)).compile()
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order; raise whatever JAX raises."""
+        return {name: self.ranks.blocks(array) for name, array in self.call({}, self._arrays(inputs)).items()}
+
+    def _arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Any]:
+        return {name: self.ranks.put(views) for name, views in inputs.items()}
 
 
-def per_rank(program: Program) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Return the function from one rank's blocks of the inputs to its blocks of the results."""
+def whole(program: Program, ranks: Ranks) -> Whole:
+    """Return all steps of ``program`` as one function."""
 
-    def rank(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def rank(refs: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+        del refs
         values = dict(inputs)
         for step in program.steps:
-            values.update(_outputs(step, values))
+            values.update(zip(step.outputs, outputs(step, [values[name] for name in step.inputs]), strict=True))
         return {name: values[name] for name in program.results}
 
-    return rank
+    return Whole(ranks, ranks.call(rank, program.steps))
 
 
-def _outputs(step: Step, values: Mapping[str, Any]) -> dict[str, Any]:
-    operands = tuple(values[name] for name in step.inputs)
+def outputs(step: Step, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Return one rank's results of a collective; raise whatever JAX raises."""
     axis_name = step.axes[0] if len(step.axes) == 1 else step.axes
     if step.op in WHOLE:
-        result = WHOLE[step.op](*operands, axis_name=axis_name, groups=step.groups, **step.attrs)
-        return dict(zip(step.outputs, (result,), strict=True))
+        return (WHOLE[step.op](*operands, axis_name=axis_name, groups=step.groups, **step.attrs),)
     if step.op not in MAPPED:
         raise Unsupported(f"the JAX backend has no {step.op}; it has {', '.join([*MAPPED, *WHOLE])}")
-    alone = len(operands) == 1
-    result = MAPPED[step.op](operands[0] if alone else operands, axis_name=axis_name, groups=step.groups, **step.attrs)
-    return dict(zip(step.outputs, (result,) if alone else result, strict=True))
+    taken = operands[0] if len(operands) == 1 else tuple(operands)
+    result = MAPPED[step.op](taken, axis_name=axis_name, groups=step.groups, **step.attrs)
+    return (result,) if len(operands) == 1 else tuple(result)

@@ -1,0 +1,135 @@
+"""Programs with effects in JAX: buffers are mutable arrays, and every step is dispatched as it comes.
+
+A buffer is a ``jax.Ref``, which is read and written by indexing; a view is an index into one. Steps that read or write
+are functions of such arrays, mapped over the ranks, under ``jit``: what they write they write in place, "sequenced in
+Python program order". A call returns before its results are there, so to start a collective is to call it, and to be
+done is ``block_until_ready``.
+"""
+
+# mypy: allow-untyped-calls
+# JAX annotates only part of its own functions.
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import msgspec
+from jax import lax
+from jax import numpy as jnp
+
+from conformance.backends.jax.per_rank import Ranks, outputs
+from conformance.cases.case import Case
+from conformance.cases.dtypes import Array
+from conformance.cases.effects import Named, Region, names
+from conformance.cases.program import Program, Step
+
+
+@dataclass(frozen=True)
+class Part:
+    """Elements of the mutable array with the number ``base``: the same on every rank."""
+
+    base: int
+    region: Region
+
+
+@dataclass
+class Dispatch:
+    """A program step by step. ``calls`` are kept for all programs that have such a step."""
+
+    program: Program
+    ranks: Ranks
+    table: Mapping[str, Named]
+    calls: dict[bytes, Any]
+    values: dict[str, Any]
+    refs: dict[str, Any] = field(default_factory=dict)
+
+    def perform(self, step: Step) -> None:
+        """Dispatch a step; raise whatever JAX raises."""
+        if step.op == "buffer":
+            self.refs[step.outputs[0]] = jax.new_ref(jnp.asarray(self.values[step.inputs[0]]))
+        elif step.op == "free":
+            jax.freeze(self.refs.pop(step.inputs[0]))
+        elif step.op == "done":
+            tickets = [self.values[name] for name in step.inputs]
+            self.values.update(zip(step.outputs, jax.block_until_ready(tickets), strict=True))
+        elif step.op != "view":
+            made = self.call(step, (*step.inputs, *step.into))
+            self.values.update(zip(step.outputs, made, strict=False))
+
+    def call(self, step: Step, used: tuple[str, ...]) -> list[Any]:
+        """Dispatch what reads or writes, and return its results, which are its tickets too.
+
+        A mutable array can be passed only once, so all operands and targets in it share it.
+        """
+        bases = list(dict.fromkeys(self.table[name].base for name in used if self._stored(name)))
+        parts = [
+            Part(bases.index(self.table[name].base), self.table[name].regions[0]) if self._stored(name) else None
+            for name in used
+        ]
+        refs = {str(number): self.refs[base] for number, base in enumerate(bases)}
+        named = zip(used, parts, strict=True)
+        values = {str(at): self.values[name] for at, (name, part) in enumerate(named) if part is None}
+        plain = msgspec.structs.replace(step, inputs=(), outputs=(), into=())
+        kinds = [(array.shape, str(array.dtype)) for array in (*refs.values(), *values.values())]
+        key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, kinds), enc_hook=list)
+        if key not in self.calls:
+            self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own), [step])
+        found = self.calls[key](refs, values)
+        return [found[str(at)] for at in range(len(found))]
+
+    def result(self, name: str) -> list[Array]:
+        """Return the blocks of a value, or of what is in storage now."""
+        read = Step(op="copy", inputs=(name,), outputs=(name,), axes=())
+        return self.ranks.blocks(self.call(read, (name,))[0] if self._stored(name) else self.values[name])
+
+    def _stored(self, name: str) -> bool:
+        return self.table[name].kind == "storage"
+
+
+def dispatched(
+    case: Case, inputs: Mapping[str, list[Array]], ranks: Ranks, calls: dict[bytes, Any]
+) -> dict[str, list[Array]]:
+    """Run ``case`` step by step and return the blocks of its results; raise whatever JAX raises."""
+    values = {name: ranks.put(views) for name, views in inputs.items()}
+    dispatch = Dispatch(case.program, ranks, names(case), calls, values)
+    for step in case.program.steps:
+        dispatch.perform(step)
+    return {name: dispatch.result(name) for name in case.program.results}
+
+
+def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> Any:
+    """Return a step as one rank's function of mutable arrays and of values, both by number."""
+
+    def rank(refs: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+        def read(at: int) -> Any:
+            part = parts[at]
+            if part is None:
+                return values[str(at)]
+            block = lax.squeeze(refs[str(part.base)][_index(part, own)], range(len(own)))
+            return jnp.transpose(block, part.region.order)
+
+        def write(at: int, value: Any) -> None:
+            part = parts[at]
+            if part is None:
+                raise TypeError(f"{step.op} writes into a value")
+            order = part.region.order
+            turned = jnp.transpose(value, [order.index(axis) for axis in range(len(order))])
+            refs[str(part.base)][_index(part, own)] = lax.expand_dims(turned, range(len(own)))
+
+        if step.op == "assign":
+            write(0, read(1))
+            return {}
+        operands = [read(at) for at in range(len(step.inputs))]
+        made = operands if step.op == "copy" else outputs(step, operands)
+        for at, value in zip(range(len(step.inputs), len(parts)), made, strict=bool(step.into)):
+            write(at, value)
+        return {str(at): value for at, value in enumerate(made)}
+
+    return rank
+
+
+def _index(part: Part, own: tuple[slice, ...]) -> Any:
+    return (*own, *part.region.index) or ...

@@ -1,0 +1,80 @@
+"""Mutable arrays and asynchronous dispatch of JAX mean what the reference says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance.backends.jax import Jax
+from conformance.cases.case import Case
+from conformance.cases.program import Step
+from tests.backends.effectful import GATHER, HALF, PROGRAMS, SCATTER, SUM, agrees, step
+from tests.backends.jax.conftest import counting, one_step, refusal
+
+# JAX refuses a psum over no axis.
+ALIKE = sorted(set(PROGRAMS) - {"over no axis"})
+VIEW: dict[str, Any] = {"start": (1,), "stop": (8,), "step": (1,)}
+
+
+def plain() -> Case:
+    return one_step("all_reduce", counting((8,), 2, "int32"), op="sum")
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_effects_are_those_of_eager_execution(mode: Jax, name: str) -> None:
+    agrees(mode, plain(), PROGRAMS[name])
+
+
+PARTS = {
+    "operand and target share elements": [
+        step("b = buffer x"), step("v = view b", attrs=VIEW),
+        step("w = view b", attrs={**VIEW, "start": (0,), "stop": (7,)}),
+        step("y = all_reduce v", **SUM, into=("w",)),
+    ],
+    "every second element of a view": [
+        step("b = buffer x"), step("v = view b", attrs=VIEW),
+        step("w = view v", attrs={"start": (0,), "stop": (7,), "step": (2,)}),
+        step("h = view b", attrs={"start": (0,), "stop": (2,), "step": (1,)}),
+        step("y = all_gather h", **GATHER, into=("w",)), step("c = copy v"),
+    ],
+    "several results, each into the other's operand": [
+        step("b = buffer x"), step("c = buffer x"), step("= assign c b"), step("y = all_reduce c", **SUM, into=("c",)),
+        step("z w = all_reduce b c", **SUM, into=("c", "b")),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_a_mutable_array_are_indexed(mode: Jax, name: str) -> None:
+    agrees(mode, plain(), PARTS[name])
+
+
+def test_nothing_is_under_way_that_a_write_could_disturb(mode: Jax) -> None:
+    steps = [
+        step("b = buffer x"), step("c = buffer x"), step("v = view c", attrs=HALF["attrs"]),
+        step("t = all_reduce b", **SUM, start=True), step("= assign b x"),
+        step("u = reduce_scatter b", **SCATTER, into=("v",), start=True), step("d = copy c"),
+        step("= assign v v"), step("y = done t"),
+    ]  # fmt: skip
+    agrees(mode, plain(), steps)
+
+
+def test_axes_in_another_order_are_transposed(mode: Jax) -> None:
+    attrs = {"start": (0, 0), "stop": (2, 3), "step": (1, 1), "order": (1, 0)}
+    steps = [
+        step("b = buffer x"),
+        step("v = view b", attrs=attrs),
+        step("y = all_reduce v", **SUM),
+        step("= assign v y"),
+    ]
+    agrees(mode, one_step("all_reduce", counting((2, 3), 2, "int32"), op="sum"), steps)
+
+
+def test_an_index_that_steps_back_is_for_jax_to_refuse(mode: Jax) -> None:
+    back = step("v = view b", attrs={"start": (7,), "stop": (-1,), "step": (-1,)})
+    steps: tuple[Step, ...] = (step("b = buffer x"), back, step("y = all_reduce v", **SUM))
+    case = plain()
+    program = msgspec.structs.replace(case.program, steps=steps, results=("y",))
+    assert "step" in refusal(mode, msgspec.structs.replace(case, program=program)).message
