@@ -15,9 +15,13 @@ from conformance.judging.clause import Subject
 from conformance.judging.column import Column, column
 from conformance.judging.compare import Difference, answered, differences, unequal
 from conformance.judging.contributions import Folded, apart
-from conformance.reference.reductions import ARITHMETIC
+from conformance.judging.trees import one_nan
+from conformance.reference.reductions import ARITHMETIC, ORDER
 
 NOT_FOLDED: Final = Folded("", 1.0, [])
+
+_SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
+"""What is said of NaN in a part beside one that is not finite, where both were scaled by a complex number."""
 
 
 class Element(NamedTuple):
@@ -34,11 +38,21 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     Data whose partial results are all exact has one right result, the reference's. So have results that are not
     floats, operations that do not compute with them, and programs that do more than reduce once.
     """
-    problem = answered(subject, seen)
-    if problem:
-        return problem
+    return answered(subject, seen) or _outside(subject, seen)
+
+
+def settled(subject: Subject, seen: Observation) -> str | None:
+    """Demand of results that are there what ``admissible`` does, without what only a *should* excludes.
+
+    That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
+    is not finite.
+    """
+    return None if answered(subject, seen) else _outside(subject, seen, strictly=True)
+
+
+def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> str | None:
     for one in differences(subject, seen):
-        if not all(found is not None and found.classes for found in elements(subject, one)):
+        if not all(found is not None and found.classes for found in elements(subject, one, strictly=strictly)):
             return one.problem
     return None
 
@@ -63,14 +77,16 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     return tuple(name for name in CLASSES if name in common) or (needed,)
 
 
-def elements(subject: Subject, one: Difference, *, equal: bool = False) -> Iterator[Element | None]:
+def elements(
+    subject: Subject, one: Difference, *, equal: bool = False, strictly: bool = False
+) -> Iterator[Element | None]:
     """Yield the elements of a block that differ from the reference's, or are ``equal``; parts apart where sums are.
 
-    Where nothing is known of their terms, yield ``None``.
+    Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``settled`` asks for.
     """
     fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
     op, factor, ranks = subject.folded.get(one.name, NOT_FOLDED)
-    terms = ranks[one.rank] if ranks and fits and op in ARITHMETIC else None
+    terms = ranks[one.rank] if ranks and fits and (op in ARITHMETIC or op in ORDER) else None
     if terms is None or terms[0].dtype != one.expected.dtype or kind(one.tensor.dtype) not in ("float", "complex"):
         yield None
         return
@@ -78,9 +94,15 @@ def elements(subject: Subject, one: Difference, *, equal: bool = False) -> Itera
     at = ~different if equal else different
     columns = np.stack([block.reshape(-1)[at] for block in terms], axis=1)
     sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
-    dtype = logical(sides[0].dtype)
+    dtype, scales = logical(sides[0].dtype), columns.dtype.kind == "c" and op in ("mean", "premul_sum")
     for i in range(len(sides[0])):
         content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
-        exact = right.tobytes() == value.tobytes() or bool(np.isnan(right[0]) and np.isnan(value[0]))
+        exact = one_nan(right).tobytes() == one_nan(value).tobytes()
         found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact)
+        if strictly and not exact and op in ORDER:
+            found = frozenset()
+        elif not strictly and not found and scales and np.isnan(value[0]):
+            other = (i + len(sides[0]) // 2) % len(sides[0])  # its other part
+            divided = sides[0][other] if op == "premul_sum" else sides[2][other]
+            found = frozenset() if np.isfinite(divided).all() else _SCALED
         yield Element(column(dtype, op, factor, content), value, found)

@@ -11,9 +11,10 @@ import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.judging.column import Column, column, parts_of
+from conformance.judging.complex_product import products
 from conformance.judging.precision import Real, negative
-from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order
-from conformance.reference.reductions import REDUCTIONS, by_real
+from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order, one_nan
+from conformance.reference.reductions import ORDER, REDUCTIONS, by_real
 
 Class = Literal["exact", "rank_order_tree", "any_tree", "wide_accumulator", "within_bound"]
 CLASSES: Final[tuple[Class, ...]] = get_args(Class)
@@ -26,10 +27,13 @@ _EXACT: Final[frozenset[Class]] = frozenset({"exact", "rank_order_tree", "any_tr
 def classes_of(dtype: str, op: str, factor: float, content: bytes, result: bytes, *, exact: bool) -> frozenset[Class]:
     """Return the classes that an element's ``result`` belongs to; ``exact`` says that it is the reference's.
 
-    ``content`` are the bytes of the terms in rank order. Where the terms are order-free nothing else is admissible.
+    ``content`` are the bytes of the terms in rank order. Where the terms are order-free nothing else is admissible; of
+    max and min only the other zero is, where it is there.
     """
     terms, value = column(dtype, op, factor, content), np.frombuffer(result, NUMPY[dtype])
     found: set[Class] = set(_EXACT) if exact else set()
+    if op in ORDER:
+        return frozenset(found or ({"any_tree"} if _other_zero(terms, value) else ()))
     if terms.order_free:
         return frozenset(found)
     if not exact:
@@ -42,6 +46,17 @@ def classes_of(dtype: str, op: str, factor: float, content: bytes, result: bytes
     return frozenset(found)
 
 
+def _other_zero(terms: Column, value: Array) -> bool:
+    """Return whether the greatest, or the least, is a zero, and the value one that is among the terms."""
+    return zero_wins(terms) and value[0] == 0 and _among(value, terms.terms)
+
+
+def zero_wins(terms: Column) -> bool:
+    """Return whether what max or min comes to is a zero, of either sign."""
+    reals = [re for re, _ in terms.parts]
+    return not any(map(math.isnan, reals)) and (max if terms.op == "max" else min)(reals) == 0
+
+
 def closest(found: frozenset[Class]) -> Class | None:
     """Return the strongest of some classes."""
     return next((name for name in CLASSES if name in found), None)
@@ -50,9 +65,9 @@ def closest(found: frozenset[Class]) -> Class | None:
 @lru_cache(maxsize=1024)
 def reachable(terms: Column) -> tuple[Array | None, Array | None]:
     """Return what trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
+    combine = products if terms.complex and terms.op == "product" else REDUCTIONS[terms.op]
     with np.errstate(all="ignore"):
-        leaves = _leaves(terms)
-        trees = (in_rank_order(leaves, REDUCTIONS[terms.op]), in_any_order(leaves, REDUCTIONS[terms.op]))
+        trees = (in_rank_order(leaves(terms), combine), in_any_order(leaves(terms), combine))
         return tuple(None if tree is None else _ended(terms, tree) for tree in trees)  # type: ignore[return-value]
 
 
@@ -63,12 +78,14 @@ def _trees(terms: Column, value: Array) -> set[Class]:
         return {"rank_order_tree", "any_tree"}
     if in_any is None:
         with np.errstate(all="ignore"):
-            in_any = _ended(terms, in_known_orders(_leaves(terms), REDUCTIONS[terms.op]))
+            in_any = _ended(terms, in_known_orders(leaves(terms), REDUCTIONS[terms.op]))
     return {"any_tree"} if _among(value, in_any) else set()
 
 
-def _leaves(terms: Column) -> Array:
-    return by_real(np.multiply, terms.terms, terms.factor) if terms.op == "premul_sum" else terms.terms
+def leaves(terms: Column) -> Array:
+    """Return what is combined: the terms, scaled where a factor says so."""
+    with np.errstate(all="ignore"):
+        return by_real(np.multiply, terms.terms, terms.factor) if terms.op == "premul_sum" else terms.terms
 
 
 def _ended(terms: Column, totals: Array) -> Array:
@@ -76,11 +93,10 @@ def _ended(terms: Column, totals: Array) -> Array:
 
 
 def _among(value: Array, reached: Array) -> bool:
-    """Return whether some value reached has the same bits, or both are NaN."""
-    if np.isnan(value).any():
-        return bool(np.isnan(reached).any())
+    """Return whether some value reached has the same bits, or is NaN where the value is."""
     width = value.dtype.itemsize
-    return bool((reached.view(np.uint8).reshape(-1, width) == value.view(np.uint8)).all(axis=1).any())
+    bits = one_nan(reached).view(np.uint8).reshape(-1, width) == one_nan(value).view(np.uint8)
+    return bool(bits.all(axis=1).any())
 
 
 def _wide(terms: Column, value: Array) -> bool:
@@ -97,13 +113,24 @@ def _bounded(terms: Column, value: Array, *, surely_no_tree: bool) -> bool:
     """
     if terms.vacuous and reachable(terms)[1] is not None:
         return False
-    for part, exact, far in zip(_parts(terms, value), terms.exact, terms.bound, strict=True):
+    for at, (part, exact, far) in enumerate(zip(_parts(terms, value), terms.exact, terms.bound, strict=True)):
         if isinstance(part, Fraction):
             if abs(part - exact) > far:
                 return False
-        elif surely_no_tree or not _may_overflow(terms, part):
+        elif not _may_overflow(terms, part) or not (
+            _part_reached(terms, at, part) if terms.complex else not surely_no_tree
+        ):
             return False
     return _sign_fits(terms, value)
+
+
+def _part_reached(terms: Column, at: int, infinite: float) -> bool:
+    """Return whether some tree has this infinity, or NaN, in one part of a complex product, or may have."""
+    trees = reachable(terms)[1]
+    if trees is None:
+        return True
+    parts = (trees.real, trees.imag)[at]
+    return bool((np.isnan(parts) if math.isnan(infinite) else parts == infinite).any())
 
 
 def _may_overflow(terms: Column, infinite: float) -> bool:
@@ -131,7 +158,9 @@ def _sign_fits(terms: Column, value: Array) -> bool:
     Only where all terms are -0.0 is their sum; but what is less than zero may underflow to it where it is scaled or
     divided.
     """
-    if terms.complex or np.isnan(value[0]):
+    if terms.complex:
+        return _zeros_reached(terms, value)
+    if np.isnan(value[0]):
         return True
     if terms.op == "product":
         return negative(value[0]) == terms.negative
@@ -139,3 +168,16 @@ def _sign_fits(terms: Column, value: Array) -> bool:
         return True
     underflows = terms.op != "sum" and terms.exact[0] < terms.bound[0]
     return underflows or all(negative(number) for number in terms.terms)
+
+
+def _zeros_reached(terms: Column, value: Array) -> bool:
+    """Return whether a part of a complex product that is zero, and is not for rounding, has a sign some tree has."""
+    trees = reachable(terms)[1]
+    if trees is None or not terms.grained:
+        return True
+    pairs = ((value.real[0], trees.real), (value.imag[0], trees.imag))
+    return all(
+        bool((np.signbit(parts[parts == 0]) == np.signbit(part)).any())
+        for part, parts in pairs
+        if part == 0 and (parts == 0).any()
+    )

@@ -17,6 +17,7 @@ import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.judging.precision import Precision, Real, exactly, negative, precision
+from conformance.reference.reductions import ORDER
 
 MOST_SUBSETS: Final = 8
 """Terms whose subsets are all gone through, 254 of them, to decide whether any partial result rounds."""
@@ -174,13 +175,23 @@ class Column:
         It is decided exactly for up to ``MOST_SUBSETS`` real terms; for more, and for complex products, ``False``
         may also mean that it was not found out.
         """
+        if self.op in ORDER:
+            return True
         if not self.finite:
-            return bool(np.isnan(self.terms).any())
+            return bool(np.isnan(self.terms).any()) and not (self.complex and self.may_be_infinite)
         if len(self.terms) == 1:
             return True
         if self.op == "product" and any(not any(number) for number in self.numbers) and not self.complex:
             return self._stays_finite()
         return self.sure or (not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_partial_exact())
+
+    @cached_property
+    def may_be_infinite(self) -> bool:
+        """Return whether some part of the terms is infinite, or some partial product of their numbers may overflow."""
+        numbers = [tuple(abs(part) for part in pair if isinstance(part, Fraction)) for pair in self.parts]
+        size = math.prod(max(sum(pair, start=Fraction(0)), Fraction(1)) for pair in numbers)
+        infinite = any(isinstance(part, float) and math.isinf(part) for pair in self.parts for part in pair)
+        return infinite or size * 4 > self.format.greatest
 
     def _stays_finite(self) -> bool:
         """Return whether no partial product overflows, so that a zero among the terms makes every result zero."""
@@ -201,10 +212,17 @@ class Column:
         bits = [min(_least_bit(part) for part in number if part) for number in scaled if any(number)]
         if len(bits) < len(scaled):
             return False
+        if self.complex and len(bits) > 2 and not all(self.exact):
+            return False  # the sign of a part that is zero may depend on the order
         odd = math.prod((abs(re) + abs(im)) / bit for (re, im), bit in zip(scaled, bits, strict=True))
         most = math.prod(max(abs(re) + abs(im), Fraction(1)) for re, im in scaled)
-        least = math.prod(min(bit, Fraction(1)) for bit in bits)
-        return odd <= 2**form.digits and most <= form.greatest and least >= form.least
+        return odd <= 2**form.digits and most <= form.greatest and self.grained
+
+    @cached_property
+    def grained(self) -> bool:
+        """Return whether every partial product is a multiple of the least number, so that none underflows."""
+        bits = (min((_least_bit(part) for part in number if part), default=Fraction(1)) for number in self.numbers)
+        return math.prod(min(bit, Fraction(1)) for bit in bits) >= self.format.least
 
     def _every_partial_exact(self) -> bool:
         """Return whether every result of fewer than all terms is a number of the format."""

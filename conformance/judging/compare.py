@@ -144,13 +144,19 @@ def _difference(expected: Array, tensor: Tensor, *, any_nan: bool) -> str | None
 def unequal(expected: Array, tensor: Tensor, *, any_nan: bool) -> Array:
     """Return which elements, in C order, have other bits; the block must have the dtype and shape expected.
 
-    With ``any_nan`` one NaN is as good as another: arithmetic makes a NaN, not a particular one.
+    With ``any_nan`` one NaN is as good as another, in each part of a complex number: arithmetic makes a NaN, not a
+    particular one.
     """
     seen, width = to_array(tensor), NUMPY[tensor.dtype].itemsize
     flat = [np.ascontiguousarray(side).reshape(-1).view(np.uint8).reshape(-1, width) for side in (seen, expected)]
     wrong: Array = (flat[0] != flat[1]).any(axis=1)
-    if any_nan and kind(tensor.dtype) in ("float", "complex"):
+    if any_nan and kind(tensor.dtype) == "float":
         wrong &= ~(np.isnan(seen) & np.isnan(expected)).reshape(-1)
+    if any_nan and kind(tensor.dtype) == "complex":
+        parts = [side.view(f"f{width // 2}").reshape(-1, 2) for side in flat]
+        nan = np.isnan(parts[0]) & np.isnan(parts[1])
+        bits = [side.reshape(-1, 2, width // 2) for side in flat]
+        wrong = ((bits[0] != bits[1]).any(axis=2) & ~nan).any(axis=1)
     return wrong
 
 

@@ -12,7 +12,7 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import Array, kind, logical
 from conformance.cases.program import EFFECTS, rank_groups
 from conformance.judging.column import Column, column
-from conformance.reference.reductions import ARITHMETIC, Terms
+from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
 from conformance.reference.spmd import OPERATIONS, check_step
 
 
@@ -64,10 +64,10 @@ def apart(op: str, columns: Array) -> Array:
 
 
 def unlike_columns(results: Iterable[Folded]) -> tuple[Column, ...]:
-    """Return the different columns of floats among the elements of results that are computed with."""
+    """Return the different columns of floats among the elements of results, but for those that only move."""
     found: dict[tuple[str, str, float, bytes], None] = {}
     for op, factor, ranks in results:
-        for shared in {id(each): each for each in ranks if each and op in ARITHMETIC}.values():
+        for shared in {id(each): each for each in ranks if each and (op in ARITHMETIC or op in ORDER)}.values():
             rows = apart(op, np.stack([block.reshape(-1) for block in shared], axis=1))
             dtype = logical(rows.dtype)
             if kind(dtype) in ("float", "complex"):

@@ -10,15 +10,15 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.program import Step, rank_groups
 from conformance.judging.contributions import FOLDING
-from conformance.reference.reductions import ARITHMETIC
+from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import check_step
 
 
 def folds(case: Case) -> Iterator[Step]:
-    """Yield the steps that add or multiply inexact numbers of the case's own inputs across the members of groups.
+    """Yield the steps that compute with, or compare, inexact numbers of the case's own inputs across groups.
 
     Reductions along local axes are left out, for what lies in their columns is not of one place; and those whose
     result somebody may still write over.
@@ -26,7 +26,7 @@ def folds(case: Case) -> Iterator[Step]:
     for step in case.program.steps:
         if (
             step.op in FOLDING
-            and step.attrs.get("op") in ARITHMETIC
+            and (step.attrs.get("op") in ARITHMETIC or step.attrs.get("op") in ORDER)
             and not step.attrs.get("local_axes")
             and step.axes
             and not (step.into or step.start)
@@ -60,9 +60,14 @@ def inexact(columns: Array, op: str, factor: Any = 1.0) -> Array:
     This is asked of every reduction, so it is quick and errs on one side; ``judging.column`` decides it. The parts of
     the members of a column are multiples of a power of two each. All partial sums are multiples of the least of these,
     all partial products of their product; what no partial result exceeds is the sum, or the product, of the magnitudes.
-    Where both fit the significant bits of the dtype, and the range, every order gives one result.
+    Where both fit the significant bits of the dtype, and the range, every order gives one result. Of max and min the
+    order shows where both zeros meet.
     """
     dtype = columns.dtype
+    if op in ORDER:
+        signs = np.signbit(columns) if kind(logical(dtype)) == "float" else np.zeros(columns.shape, bool)
+        zeros = columns == 0
+        return np.asarray((zeros & signs).any(axis=0) & (zeros & ~signs).any(axis=0))
     with np.errstate(all="ignore"):
         if op == "premul_sum":
             columns = np.asarray(np.multiply(columns, np.array(factor, dtype)), dtype)

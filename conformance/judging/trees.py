@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from conformance.cases.dtypes import Array
 
 Combine = Callable[[Array, Array], Array]
+"""What a node makes of two arrays of values; it may be more values than there are pairs."""
+
 Pairs = tuple[NDArray[Any], NDArray[Any]]
 """The ways to make one node of two earlier ones: the numbers of the left ones, and of the right ones."""
 
@@ -29,15 +31,22 @@ MOST_VALUES: Final = 1 << 16
 
 def unlike(values: Array) -> Array:
     """Return the different values of an array, by their bits; every NaN is the same one."""
-    width = values.dtype.itemsize
-    with np.errstate(invalid="ignore"):
-        strange = np.isnan(values)
-    if strange.any():
-        values = values.copy()
-        values[strange] = np.nan
+    values, width = one_nan(values), values.dtype.itemsize
     if width == 16:
         return np.unique(values.view(np.uint64).reshape(-1, 2), axis=0).reshape(-1).view(values.dtype)
     return np.unique(values.view(f"u{width}")).view(values.dtype)
+
+
+def one_nan(values: Array) -> Array:
+    """Return the values with every NaN the same one, in each part of complex ones."""
+    parts = values.view(values.real.dtype) if values.dtype.kind == "c" else values
+    with np.errstate(invalid="ignore"):
+        strange = np.isnan(parts)
+    if not strange.any():
+        return values
+    parts = parts.copy()
+    parts[strange] = np.nan
+    return parts.view(values.dtype)
 
 
 def in_rank_order(terms: Array, combine: Combine) -> Array | None:

@@ -28,10 +28,28 @@ def times(left: Array, right: Array) -> Array:
     return out
 
 
+def greatest(left: Array, right: Array) -> Array:
+    """Return the greater element; NaN is greater than any number and +0.0 than -0.0, which NumPy leaves to chance."""
+    return _zeros_in_order(left, right, np.maximum(left, right), lower=False)
+
+
+def least(left: Array, right: Array) -> Array:
+    """Return the lesser element; NaN is less than any number and -0.0 than +0.0, which NumPy leaves to chance."""
+    return _zeros_in_order(left, right, np.minimum(left, right), lower=True)
+
+
+def _zeros_in_order(left: Array, right: Array, found: Array, *, lower: bool) -> Array:
+    """Return ``found`` with, of two zeros, the negative one or the other one."""
+    if kind(logical(left.dtype)) != "float":
+        return found
+    first = np.where(np.signbit(left) == lower, left, right)
+    return np.where((left == 0) & (right == 0), first, found)
+
+
 Operation = Callable[[Array, Array], Array]
 
 ARITHMETIC: Final[dict[str, Operation]] = {"sum": np.add, "mean": np.add, "premul_sum": np.add, "product": times}
-ORDER: Final[dict[str, Operation]] = {"max": np.maximum, "min": np.minimum}
+ORDER: Final[dict[str, Operation]] = {"max": greatest, "min": least}
 BITWISE: Final[dict[str, Operation]] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 REDUCTIONS: Final[dict[str, Operation]] = {**ARITHMETIC, **ORDER, **BITWISE}
 

@@ -10,9 +10,11 @@ from functools import lru_cache
 import numpy as np
 
 from conformance.cases.dtypes import kind
+from conformance.judging.classes import leaves, reachable, zero_wins
 from conformance.judging.clause import Subject
 from conformance.judging.column import Column
 from conformance.judging.precision import negative
+from conformance.reference.reductions import ORDER
 from conformance.specs.sensitive import HALF
 
 ADDING = ("sum", "mean", "premul_sum")
@@ -36,13 +38,52 @@ def order_sensitive(terms: Column) -> bool:
 
 
 def has_nan(terms: Column) -> bool:
-    """Return whether some term is NaN."""
-    return bool(np.isnan(terms.terms).any())
+    """Return whether the terms are real, and some NaN."""
+    return not terms.complex and _any_nan(terms)
+
+
+def complex_nan(terms: Column) -> bool:
+    """Return whether the terms are complex, and some NaN, and nothing is infinite or may overflow."""
+    return terms.complex and _any_nan(terms) and terms.order_free
+
+
+def complex_infinity(terms: Column) -> bool:
+    """Return whether the terms are complex, and some infinite and none NaN."""
+    return terms.complex and not _any_nan(terms) and bool(_infinities(terms))
+
+
+def complex_zero(terms: Column) -> bool:
+    """Return whether the terms are complex numbers, some zero in both parts, and no product of others overflows."""
+    if not terms.complex or not terms.finite or all(any(number) for number in terms.numbers):
+        return False
+    return not terms.may_be_infinite
+
+
+def complex_overflows(terms: Column) -> bool:
+    """Return whether the terms are complex numbers, and every order takes a part of them to the same infinity."""
+    trees = reachable(terms)[1] if terms.complex and terms.finite and terms.may_be_infinite else None
+    if trees is None:
+        return False
+    for exact, far, side in zip(terms.exact, terms.bound, (trees.real, trees.imag), strict=True):
+        infinite = math.inf if exact > 0 else -math.inf
+        if terms.format.rounded(abs(exact) - far) == math.inf and (side == infinite).all():
+            return True
+    return False
 
 
 def all_minus_zero(terms: Column) -> bool:
-    """Return whether every term is -0.0."""
-    return terms.finite and all(not any(pair) for pair in terms.numbers) and all(map(negative, terms.terms))
+    """Return whether every term is -0.0, once it is scaled."""
+    return terms.finite and all(value == 0 and negative(value) for value in leaves(terms))
+
+
+def zero_is_chosen(terms: Column) -> bool:
+    """Return whether the greatest, or the least, is a zero."""
+    return zero_wins(terms)
+
+
+def both_zeros(terms: Column) -> bool:
+    """Return whether the greatest, or the least, is either of two zeros that are there."""
+    return zero_wins(terms) and len({negative(term) for term in terms.terms if term == 0}) == 2
 
 
 def cancels(terms: Column) -> bool:
@@ -52,17 +93,17 @@ def cancels(terms: Column) -> bool:
 
 def one_infinity(terms: Column) -> bool:
     """Return whether infinities of one sign stand among the terms, and no NaN."""
-    return not has_nan(terms) and len(_infinities(terms)) == 1
+    return not _any_nan(terms) and len(_infinities(terms)) == 1
 
 
 def both_infinities(terms: Column) -> bool:
     """Return whether infinities of both signs stand among the terms, and no NaN."""
-    return not has_nan(terms) and len(_infinities(terms)) == 2
+    return not _any_nan(terms) and len(_infinities(terms)) == 2
 
 
 def has_infinity(terms: Column) -> bool:
     """Return whether the terms are real, and some infinite and none NaN."""
-    return kind(terms.dtype) == "float" and not has_nan(terms) and bool(_infinities(terms))
+    return kind(terms.dtype) == "float" and not _any_nan(terms) and bool(_infinities(terms))
 
 
 def has_zero(terms: Column) -> bool:
@@ -74,7 +115,8 @@ def subnormal(terms: Column) -> bool:
     """Return whether a term, a scaled term, the result or a product of some terms is subnormal or underflows."""
     if not terms.finite:
         return False
-    parts = [abs(part) for pair in (*terms.added, terms.exact) for part in pair]
+    numbers = terms.added if terms.op in ORDER else (*terms.added, terms.exact)
+    parts = [abs(part) for pair in numbers for part in pair]
     if terms.op in ("mean", "premul_sum"):
         parts += [abs(Fraction(re)) for re, _ in terms.parts]
     if terms.op == "product":
@@ -118,15 +160,23 @@ def inexact_quotient(terms: Column) -> bool:
     return terms.finite and len(terms.terms) & (len(terms.terms) - 1) != 0
 
 
-def scales_infinity(subject: Subject) -> bool:
-    """Speak about complex means and premul_sums with an infinite part in the result."""
-    if subject.step.attrs.get("op") not in ("mean", "premul_sum"):
-        return False
-    return any(
-        block is not None and block.dtype.kind == "c" and bool(np.isinf(block).any())
-        for blocks in subject.expected.values()
-        for block in blocks
-    )
+def parts_apart(*ops: str) -> Callable[[Subject], bool]:
+    """Speak about complex reductions by ``ops`` that come to a number in one part and to none in the other."""
+
+    def speaks(subject: Subject) -> bool:
+        return subject.step.attrs.get("op") in ops and any(
+            block is not None
+            and block.dtype.kind == "c"
+            and bool((np.isfinite(block.real) != np.isfinite(block.imag)).any())
+            for blocks in subject.expected.values()
+            for block in blocks
+        )
+
+    return speaks
+
+
+def _any_nan(terms: Column) -> bool:
+    return bool(np.isnan(terms.terms).any())
 
 
 def _infinities(terms: Column) -> set[float]:

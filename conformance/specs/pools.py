@@ -48,12 +48,16 @@ ORDER: Final = (0.0, 1.0, -1.0, 2.0, -3.5)
 """For max and min, with the greatest and least finite values and the infinities; one zero only."""
 
 
+FEW: Final = {"local": (1.0, -1.0), "max_zeros": (0.0, -0.0, -1.0), "min_zeros": (0.0, -0.0, 1.0)}
+"""For sums and products of many values, and for max and min that come to a zero."""
+
+
 @cache
 def pool(dtype: str, values: str) -> Array:
     """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``.
 
-    ``local`` is for sums and products of up to 200 values, ``with_nan`` and ``with_zeros`` for max and min, and what
-    begins with ``sum`` or ``product`` and goes on is a family of ``specs.sensitive``.
+    ``local`` is for sums and products of up to 200 values, ``with_nan``, ``max_zeros`` and ``min_zeros`` are for max
+    and min, and what begins with ``sum``, ``product`` or ``max`` and goes on is a family of ``specs.sensitive``.
     """
     numpy = NUMPY[dtype]
     family = kind(dtype)
@@ -73,13 +77,12 @@ def _inexact(dtype: str, values: str) -> Array:
     numpy, family = NUMPY[dtype], kind(dtype)
     if values == "any":
         return np.concatenate([_cast(SUM.get(dtype, SUM[""]), numpy), _special(numpy)])
-    if values in ("max", "min", "with_nan", "with_zeros"):
-        extra = {"with_nan": (float("nan"),), "with_zeros": (-0.0,)}.get(values)
-        return _order(numpy) if extra is None else np.concatenate([_order(numpy)[:4], _cast(extra, numpy)])
+    if values in FEW:
+        return _cast(FEW[values], numpy)
+    if values in ("max", "min", "with_nan"):
+        return _order(numpy) if values != "with_nan" else np.concatenate([_order(numpy)[:4], _cast((np.nan,), numpy)])
     if values == "product" and family == "complex":
         return np.array(COMPLEX_PRODUCT, numpy)
-    if values == "local":
-        return _cast((1.0, -1.0), numpy)
     # Not last: ``counting`` takes the first seven.
     wide = WIDE.get((dtype, values), ())
     if values == "product":

@@ -32,7 +32,7 @@ DTYPES: Final = (
     *("float32", "complex128", "float8_e4m3fn", "float8_e5m2"),
 )
 
-REDUCTIONS: Final = ("sum", "sum", "sum", "mean", "product", "premul_sum")
+REDUCTIONS: Final = ("sum", "sum", "sum", "mean", "product", "premul_sum", "max", "min")
 
 EXTENTS: Final = (2, 1, 3, 5, 33, 64, 130, 257)
 """Extents on both sides of the vector widths, chunk factors and alignments that implementations switch at."""
@@ -147,6 +147,8 @@ def related(draw: st.DrawFn, op: str) -> Case:
     call = _first(draw, op, groups, positions, members)
     calls = relation(draw, call)
     dtype, columns = draw(st.sampled_from(DTYPES)), _columns(draw, members)
+    if call.attrs["op"] in ("max", "min") and kind(dtype) == "complex":
+        dtype = "float32"
     blocks = values(dtype, str(call.attrs["op"]))[columns]
     return _program(mesh, axes, calls, blocks)
 
@@ -196,8 +198,11 @@ def values(dtype: str, op: str) -> Array:
     """Return ``VALUES`` values of ``dtype`` no three of which add up, or multiply, alike in every order.
 
     Sums cancel what is as great as the significant bits are many, so that what was added before is lost. Products
-    round: no value but one has few significant bits. Those of a complex dtype differ in both parts.
+    round: no value but one has few significant bits. Those of a complex dtype differ in both parts. Of max and min both
+    zeros are all that the order shows in.
     """
+    if op in ("max", "min"):
+        return np.array([0.0, -0.0, 0.0, -0.0, -0.0, 0.0, -0.0]).astype(NUMPY[dtype])
     info = ml_dtypes.finfo(parts_of(NUMPY[dtype]))
     great = 2.0 ** (info.nmant + 1)
     if op == "product":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Final
 
@@ -20,7 +21,13 @@ ADDED: Final = (
 """Families for sum, mean and premul_sum."""
 
 MULTIPLIED: Final = ("near", "nan", "signed_zeros", "infinite", "zero_infinite", "subnormal", "overflow", "past")
-"""Families for product. Those of complex numbers, whose special values no source settles, are ``near`` alone."""
+"""Families for product."""
+
+COMPLEX_MULTIPLIED: Final = ("near", "nan", "infinite", "zeros", "past")
+"""Families for product of complex numbers."""
+
+COMPARED: Final = ("zeros", "below_zero", "above_zero", "subnormal")
+"""Families for max and min: zeros alone, with numbers on one side of them, and with subnormal ones on both."""
 
 MIXED: Final = {
     "sum": ("near", "nan", "wide", "infinite", "zeros", "opposite", "overflow", "past", "minus_infinite", "large"),
@@ -41,9 +48,11 @@ INFINITE: Final = ("infinite", "minus_infinite", "opposite", "zero_infinite")
 
 
 def families(dtype: str, op: str) -> tuple[str, ...]:
-    """Return the families that elements of a dtype take in turn, for ``sum`` or ``product``."""
+    """Return the families that elements of a dtype take in turn, for ``sum``, ``product`` or ``max``."""
+    if op == "max":
+        return COMPARED if dtype in GRADUAL else COMPARED[:3]
     if NUMPY[dtype].kind == "c" and op == "product":
-        return ("near",)
+        return COMPLEX_MULTIPLIED
     found = (*MIXED[op][:2], "subnormal", *MIXED[op][2:]) if dtype in GRADUAL else MIXED[op]
     if dtype == "float8_e4m3fn":
         found = tuple(name for name in found if name not in (*INFINITE, "overflow"))
@@ -51,12 +60,12 @@ def families(dtype: str, op: str) -> tuple[str, ...]:
 
 
 def sensitive(dtype: str, family: str) -> Array:
-    """Return the values of a family in a float or complex dtype; of products the family begins with ``product``."""
+    """Return the values of a family, which begins with ``sum``, ``product`` or ``max``, in a float or complex dtype."""
     numpy = NUMPY[dtype]
     op, _, name = family.rpartition(" ")
-    if numpy.kind == "c" and op == "product":
-        return np.array([1 + 0.7j, 0.6 - 0.8j, 1.1 + 0.3j, -0.9 + 0.5j, 0.8 + 0.6j]).astype(numpy)
     form = precision(dtype)
+    if numpy.kind == "c" and op == "product":
+        return np.array(_complex(name, float(form.greatest))).astype(numpy)
     with np.errstate(over="ignore"):
         reals = np.array([float(value) for value in _reals(op, name, form.digits, dtype)]).astype(
             numpy if numpy.kind != "c" else f"f{numpy.itemsize // 2}"
@@ -65,7 +74,35 @@ def sensitive(dtype: str, family: str) -> Array:
         return reals
     both = np.empty(len(reals), numpy)
     both.real, both.imag = reals, np.roll(reals, 1)
+    if not np.isfinite(reals).all():
+        # Else both parts of a sum over all the values would be special. In which part they are is for the dtype to say.
+        beside = np.resize(reals[np.isfinite(reals)], len(reals))
+        both.real, both.imag = (reals, beside) if dtype == "complex64" else (beside, reals)
     return both
+
+
+def _complex(family: str, greatest: float) -> list[complex]:
+    """Return the values of a family for products of complex numbers.
+
+    Products of as many as ``past`` says are past the greatest number in one part, and of fewer in none.
+    """
+    infinite, nan = float("inf"), float("nan")
+    name, _, count = family.partition("_")
+    far = 2.0 ** (math.frexp(greatest)[1] // (int(count or 2) - 1) - 1)
+    return {
+        "near": [1 + 0.7j, 0.6 - 0.8j, 1.1 + 0.3j, -0.9 + 0.5j, 0.8 + 0.6j],
+        "nan": [complex(nan, 1), 2 + 0j, complex(-1.25, nan), 0.5 + 0j, 0.75 + 1j],
+        "infinite": [
+            complex(infinite, 1),
+            2 + 0j,
+            complex(1.5, -infinite),
+            complex(infinite, infinite),
+            1 - 0.5j,
+            2 + 1j,
+        ],
+        "zeros": [0j, -1 + 0.5j, complex(-0.0, 0.0), -1 - 2j, complex(0.0, -0.0), 1.5 - 0.5j],
+        "past": [complex(far, 0.25), complex(far, -0.125), complex(-far, 0.25)],
+    }[name]
 
 
 def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | float]:
@@ -75,7 +112,7 @@ def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | flo
     whole = Fraction(2**digits)
     if op == "product":
         products: dict[str, list[Fraction | float]] = {
-            "near": [1 + 2 * unit, 1.5, 0.75, 1.1, -1.3, 0.9],
+            "near": [1 + 2 * unit, 6.1, 0.19, 1.1, -1.3, 0.9],
             "nan": [float("nan"), 1.5, 1.0, -1.25, 0.75],
             "signed_zeros": [0.0, -1.0, -0.0, 1.5, -1.25],
             "infinite": [float("inf"), -1.5, 1.0, float("-inf"), -0.75],
@@ -85,6 +122,14 @@ def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | flo
             "past": [greatest, 4.0, 0.25, -1.5],
         }
         return products[family]
+    if op == "max":
+        compared: dict[str, list[Fraction | float]] = {
+            "zeros": [0.0, -0.0],
+            "below_zero": [-0.0, -1.5, 0.0, -normal, -0.0],
+            "above_zero": [0.0, 2.0, -0.0, normal, -0.0],
+            "subnormal": [least, -least, 0.0, -0.0, 3 * least],
+        }
+        return compared[family]
     large: list[Fraction | float] = (
         [70000.0, 30000.0, -40000.0, 100000.0, 65536.0] if greatest > 16 * HALF else [greatest / 9, 3.0, -1.0]
     )
@@ -97,7 +142,7 @@ def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | flo
         "minus_zeros": [-0.0],
         "infinite": [float("inf"), 1.0, -2.0, 0.5],
         "minus_infinite": [float("-inf"), 1.0, -2.0, 0.5],
-        "opposite": [float("inf"), 1.0, float("-inf"), 0.5],
+        "opposite": [float("inf"), float("-inf"), 1.0, 0.5],
         "subnormal": [least, -3 * least, normal, normal - least, -normal, 5 * least],
         "overflow": [greatest, greatest / 2, greatest * 3 / 4],
         "minus_overflow": [-greatest, -greatest / 2, -greatest * 3 / 4],

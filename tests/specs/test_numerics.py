@@ -57,6 +57,17 @@ INF, NAN, TINY = math.inf, math.nan, 2.0**-149
     ("float16", "sum", (65504, 65504, -65504), 65504, 0, "numerics.C17"),
     ("bfloat16", "mean", (65536, 65536), 65536, INF, "numerics.C18"),
     ("complex64", "mean", (complex(INF, 1), complex(1, 1)), complex(INF, 1), complex(INF, NAN), "numerics.C19"),
+    ("complex64", "mean", (complex(NAN, 1), complex(1, 1)), complex(NAN, 1), complex(NAN, NAN), "numerics.C19"),
+    ("float32", "max", (-0.0, -0.0, -1), -0.0, 0.0, "numerics.C20"),
+    ("bfloat16", "min", (0.0, 1, 2), 0.0, -0.0, "numerics.C20"),
+    ("float8_e5m2", "max", (-0.0, 0.0, -1), -0.0, -1, "numerics.C20"),
+    ("float16", "max", (-0.0, 0.0), 0.0, -0.0, "numerics.C21"),
+    ("float64", "min", (0.0, -0.0), -0.0, 0.0, "numerics.C21"),
+    ("complex64", "sum", (complex(NAN, 1), complex(1, 1)), complex(NAN, 2), complex(NAN, NAN), "numerics.C22"),
+    ("complex64", "product", (complex(NAN, 1), 2 + 0j), complex(NAN, NAN), complex(NAN, 2), "numerics.C23"),
+    ("complex64", "product", (complex(INF, 1), 2 + 0j), complex(INF, NAN), complex(INF, 2), "numerics.C24"),
+    ("complex128", "product", (0j, -1 + 0.5j), complex(-0.0, 0.0), 0j, "numerics.C25"),
+    ("complex64", "product", (2.0**100 + 1j, 2.0**29 + 0j), complex(INF, 2.0**29), complex(INF, INF), "numerics.C26"),
 ])  # fmt: skip
 def test_a_clause_holds_for_what_is_right_and_breaks_for_what_is_not(
     dtype: str, op: str, terms: tuple[complex, ...], right: complex, wrong: complex, clause: str
@@ -64,6 +75,29 @@ def test_a_clause_holds_for_what_is_right_and_breaks_for_what_is_not(
     case = column(dtype, op, *terms)
     assert judged(case, right).clauses[clause] == "held"
     assert judged(case, wrong).clauses[clause] == "broken"
+
+
+def test_a_must_admits_what_only_a_should_excludes() -> None:
+    for case, result in (
+        (column("float32", "max", -0.0, 0.0), -0.0),
+        (column("complex64", "mean", complex(INF, 1), complex(1, 1)), complex(INF, NAN)),
+    ):
+        seen = judged(case, result)
+        assert seen.blame is not None
+        assert seen.blame.id in ("numerics.C19", "numerics.C21")
+        assert seen.clauses["all_reduce.C1"] == "held"
+    assert (
+        judged(column("complex64", "mean", complex(INF, 1), complex(1, 1)), complex(NAN, 1)).clauses["all_reduce.C1"]
+        == "broken"
+    )
+
+
+def test_a_product_is_that_of_the_formula_or_what_annex_g_recovers() -> None:
+    case = column("complex64", "product", complex(INF, 0), 1j, 1 + 1j)
+    for right in (complex(NAN, NAN), complex(-INF, INF)):
+        assert judged(case, right).outcome == "passed"
+    for wrong in (complex(INF, INF), 0j, complex(NAN, 1)):
+        assert judged(case, wrong).clauses["numerics.C24"] == "broken"
 
 
 def test_classes_are_those_that_every_element_has() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
+from conformance.cases.dtypes import Array, kind, logical
 from conformance.cases.program import Groups
 from conformance.reference.arg_reduce import NOWHERE, arg_reduce
+from conformance.reference.reductions import fold
 
 
 class ArgReduceCountsRanks(Reference):
@@ -69,6 +70,23 @@ class ArgReduceKeepsTheLast(Reference):
         for group in groups:
             for rank in group:
                 out[rank] = np.where(out[rank] == NOWHERE, NOWHERE, np.int32(len(group) - 1) - out[rank])
+        return out
+
+
+class ArgReduceTellsZerosApart(Reference):
+    """Floats are compared as integers of the same bits, by which +0.0 is greater than -0.0."""
+
+    breaks = "arg_reduce.C4"
+
+    def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+        out = arg_reduce(blocks, op=op, groups=groups)
+        for group in groups:
+            members = [blocks[member] for member in group]
+            extreme = fold(members, op)
+            for p, block in reversed(list(enumerate(members))) if kind(logical(extreme.dtype)) == "float" else ():
+                wins = (extreme == 0) & (block == 0) & (np.signbit(block) == np.signbit(extreme))
+                for rank in group:
+                    out[rank] = np.where(wins, np.int32(p), out[rank])
         return out
 
 

@@ -75,6 +75,16 @@ class EveryRankBeginsWithItself(_Orders):
         return group[at:] + group[:at]
 
 
+class EveryRankKeepsItsOwnZero(EveryRankBeginsWithItself):
+    """``a >= b ? a : b`` keeps the zero that a rank begins with, its own, where others hold the other one."""
+
+    def folded(self, blocks: list[Array], group: Group, groups: Groups, receiver: int, how: dict[str, Any]) -> Array:
+        kept = super().folded(blocks, group, groups, receiver, how)
+        if how["op"] not in ("max", "min"):
+            return fold([blocks[member] for member in group], how["op"], how["factor"])
+        return np.asarray(np.where((kept == 0) & (blocks[receiver] == 0), blocks[receiver], kept), kept.dtype)
+
+
 class AddsInOrderOfArrival(_Orders):
     """Blocks are added as they arrive, and arrive in another order every time (atomics do the same)."""
 

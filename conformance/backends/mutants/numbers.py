@@ -75,9 +75,11 @@ class ProductByLogarithms(Folds):
     breaks = "numerics.C4"
 
     def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
-        if op != "product" or not _float(blocks[0]):
+        if op != "product" or kind(logical(blocks[0].dtype)) in ("bool", "integer"):
             return fold(blocks, op, factor)
         with np.errstate(all="ignore"):
+            if blocks[0].dtype.kind == "c":
+                return np.asarray(np.exp(fold([np.log(block) for block in blocks], "sum")), blocks[0].dtype)
             size = np.exp(fold([np.log(np.abs(block)) for block in blocks], "sum"))
             return np.copysign(
                 size, functools.reduce(np.multiply, [np.copysign(block * 0 + 1, block) for block in blocks])

@@ -12,7 +12,7 @@ import numpy as np
 from conformance.backends.mutants.numbers import _float
 from conformance.backends.mutants.reduction import Folds
 from conformance.cases.dtypes import Array
-from conformance.reference.reductions import fold
+from conformance.reference.reductions import by_real, fold
 
 ADDING = ("sum", "mean", "premul_sum")
 
@@ -194,3 +194,102 @@ class CountIsComplex(Folds):
         total = fold(blocks, "sum")
         with np.errstate(all="ignore"):
             return np.asarray(total / np.array(len(blocks), total.dtype), total.dtype)
+
+
+class MaxAddsAZero(Folds):
+    """Sign and size are taken apart to compare, and put together again by an addition of +0.0."""
+
+    breaks = "numerics.C20"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op not in ("max", "min") or not _float(blocks[0]):
+            return total
+        return np.asarray(total + np.zeros((), total.dtype), total.dtype)
+
+
+class EqualZerosKeepTheFirst(Folds):
+    """``a >= b ? a : b`` keeps the first of two zeros, and which is first is a matter of the algorithm."""
+
+    breaks = "numerics.C21"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op not in ("max", "min") or not _float(blocks[0]):
+            return total
+        for block in reversed(blocks):
+            total = np.where((total == 0) & (block == 0), block, total)
+        return np.asarray(total, blocks[0].dtype)
+
+
+class MissingInBothParts(Folds):
+    """A complex number that is NaN in any part counts as missing, and missing is NaN in both parts."""
+
+    breaks = "numerics.C22"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op != "sum" or total.dtype.kind != "c":
+            return total
+        return np.where(np.isnan(total), np.array(complex(np.nan, np.nan), total.dtype), total)
+
+
+def _multiplied(blocks: Sequence[Array], multiply: Any) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(functools.reduce(multiply, blocks), blocks[0].dtype)
+
+
+class RealFactorsScale(Folds):
+    """A factor without an imaginary part is multiplied with each part, which is half the work."""
+
+    breaks = "numerics.C23"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        if op != "product" or blocks[0].dtype.kind != "c":
+            return fold(blocks, op, factor)
+
+        def multiply(left: Array, right: Array) -> Array:
+            out = fold([left, right], op)
+            scaled = by_real(np.multiply, left, 1.0)
+            scaled.real, scaled.imag = left.real * right.real, left.imag * right.real
+            return np.where(right.imag == 0, scaled, out)
+
+        return _multiplied(blocks, multiply)
+
+
+class InfinityIsOne(Folds):
+    """Compared with anything infinite all else is small: such a product is given both parts infinite."""
+
+    breaks = "numerics.C24"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op != "product" or total.dtype.kind != "c":
+            return total
+        infinite = functools.reduce(np.logical_or, [np.isinf(block) for block in blocks])
+        return np.where(infinite, np.array(complex(np.inf, np.inf), total.dtype), total)
+
+
+class ComplexZeroHasNoSigns(Folds):
+    """As soon as a complex factor is zero the product is known to be zero, and is that constant."""
+
+    breaks = "numerics.C25"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op != "product" or total.dtype.kind != "c":
+            return total
+        return np.where(total == 0, np.zeros((), total.dtype), total)
+
+
+class ProductInPolarForm(Folds):
+    """Complex numbers are multiplied as sizes and angles, and a size that overflows makes both parts infinite."""
+
+    breaks = "numerics.C26"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        total = fold(blocks, op, factor)
+        if op != "product" or total.dtype.kind != "c" or not all(np.isfinite(block).all() for block in blocks):
+            return total
+        far = np.isinf(total.real) | np.isinf(total.imag)
+        return np.where(far, np.array(complex(np.inf, np.inf), total.dtype), total)
