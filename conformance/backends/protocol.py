@@ -16,6 +16,7 @@ import msgspec
 
 from conformance.backends.base import PATIENCE
 from conformance.cases.case import Case
+from conformance.cases.graph import Graph
 from conformance.cases.guarantees import check_guarantees
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor
@@ -44,6 +45,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     seq: int
     case: Case | None = None
     file: str | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, tag="schedule"):
+    """Make the schedule of a program or of a graph; answered by ``Done`` with the same ``seq``, inline.
+
+    The observation has the schedule, unchecked, or one error. Asked only while no ``Run`` is unanswered.
+    """
+
+    seq: int
+    case: Case | None = None
+    graph: Graph | None = None
+    planned: bool = True
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
@@ -85,5 +98,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | Stop
+Request = Hello | Run | Plan | Stop
 Reply = Ready | Done

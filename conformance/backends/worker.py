@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from conformance.backends.discovery import BackendError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
+from conformance.cases.graph import Graph
 from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
@@ -73,6 +75,11 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
                 arrived = [*arrived, *(new := requests.take(wait=False))]
                 runs += _runs(new)
                 cases += [_case(run, folder) for run in _runs(new)]
+        for request in arrived:
+            if isinstance(request, protocol.Plan):
+                asked = request.case if request.case is not None else request.graph
+                made = Observation() if asked is None else scheduled(backend, asked, planned=request.planned)
+                _send(sink, msgspec.json.encode(protocol.Done(seq=request.seq, observation=made)))
         stop = any(isinstance(request, protocol.Stop) for request in arrived)
 
 
@@ -91,6 +98,17 @@ def introduce(backend: Backend) -> protocol.Ready:
         guarantees=tuple(backend.guarantees),
         patience=backend.patience,
     )
+
+
+def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool) -> Observation:
+    """Return the observation that has the schedule of a program or a graph, or the error that was raised instead."""
+    start = time.perf_counter()
+    try:
+        made = backend.schedule(asked, planned=planned)
+    except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
+        return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
+    # The judge attaches the graph, and needs none of a backend's.
+    return Observation(schedule=msgspec.structs.replace(made, graph=None), seconds=time.perf_counter() - start)
 
 
 def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:

@@ -62,3 +62,16 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     nodes: tuple[Node, ...]
     results: tuple[str, ...]
     functions: dict[str, Function] = {}
+
+
+def pruned(graph: Graph) -> Graph:
+    """Return the graph without the nodes that neither a result nor an assign is made of."""
+    needed = {*graph.results, *(node.id for node in graph.nodes if node.op == "assign")}
+    for node in reversed(graph.nodes):
+        if node.id in needed:
+            needed.update(node.of)
+    return Graph(
+        nodes=tuple(node for node in graph.nodes if node.id in needed),
+        results=graph.results,
+        functions=graph.functions,
+    )

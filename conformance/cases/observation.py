@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from conformance.cases.schedule import Schedule
 from conformance.cases.tensor import Tensor
 
 Category = Literal["invalid_argument", "unsupported", "internal", "no_answer"]
@@ -39,6 +40,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names.
 
     ``health`` is what happened afterwards to the small program of ``conformance.cases.health``, where it was run.
+    ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -46,6 +48,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     touched: tuple[Touched, ...] = ()
     seconds: float = 0.0
     health: Observation | None = None
+    schedule: Schedule | None = None
 
     @property
     def raised(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.cases.body_form import check_bodies, check_map
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph_form import check_graph
-from conformance.cases.index_map import Values
+from conformance.cases.index_map import Values, runs
 from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.cases.schedule_error import ScheduleError
 
@@ -233,3 +233,9 @@ def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Valu
             raise ScheduleError("form.C2", f"place of {place.node!r}: buffer {place.buffer!r} is not declared")
         if place.map is not None:
             check_map(f"place of {place.node!r}", place.map, most)
+            touched, buffer = runs(place.map, most), buffers[place.buffer]
+            if len(touched) and not 0 <= touched[0, 0] <= touched[-1, 1] <= buffer.size // NUMPY[buffer.dtype].itemsize:
+                raise ScheduleError(
+                    "form.C8",
+                    f"place of {place.node!r}: elements {touched[0, 0]} to {touched[-1, 1]} are not in {buffer.id!r}",
+                )

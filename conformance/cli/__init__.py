@@ -24,7 +24,7 @@ COMMANDS = {
     "run": "Judge backends and leave a report.",
     "replay": "One case on one backend: expected, observed, verdict.",
     "known": "The failures of a run as known failures, for `conformance run --known`.",
-    "schedule": "A schedule file, judged clause by clause.",
+    "schedule": "Schedules, of a file or of backends, judged clause by clause.",
     "report": "Run logs in, a report out.",
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
     "bench": "How fast the suite judges.",

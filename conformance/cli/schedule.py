@@ -1,8 +1,9 @@
-"""``conformance schedule``: a schedule file, or two of one graph, judged clause by clause."""
+"""``conformance schedule``: schedules judged clause by clause, of a file, or of backends asked for random ones."""
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,26 +11,56 @@ import click
 import msgspec
 from rich.console import Console
 
+from conformance.cases.pretty import pretty
 from conformance.cases.schedule_codec import load_schedule
-from conformance.cli.progress import printer
+from conformance.cli.names import Names
+from conformance.cli.opening import new_directory, opened, output
+from conformance.cli.outcome import STATUS
+from conformance.cli.progress import Progress, printer
 from conformance.judging.schedule_clause import Found, Relation
+from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
 
 
 @click.command("schedule")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--second",
     type=(click.Choice(get_args(Relation)), click.Path(path_type=Path)),
     metavar="RELATION FILE",
     help=f"Judge a second schedule of the graph as well; it is that of the first: {', '.join(get_args(Relation))}.",
 )
+@click.option("-b", "--backend", "names", type=Names(), default=(), help="Ask these for schedules, instead of FILE.")
+@click.option(
+    "--examples", type=click.IntRange(1), default=100, show_default=True, help="Draws of programs, and of graphs."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same questions.")
+@click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
+@click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(file: Path, second: tuple[Relation, Path] | None, as_json: bool) -> int:
+def command(
+    file: Path | None,
+    second: tuple[Relation, Path] | None,
+    names: tuple[str, ...],
+    examples: int,
+    seed: int,
+    directory: Path | None,
+    in_process: bool,
+    as_json: bool,
+) -> int:
     """Judge the schedule in FILE: for each clause whether it is held, broken, or does not speak of it.
 
-    The exit status is 1 when a must clause is broken.
+    With -b, ask backends for the schedules of random programs and graphs instead, and count for each clause how often
+    it spoke, held and was broken; what fails is made small and written to a folder. The exit status is 1 when a must
+    clause is broken, 3 when a backend had no schedule to judge.
     """
+    if (file is None) == (not names) or (names and second is not None):
+        raise click.UsageError(
+            "a FILE to judge, or -b with the backends to ask, is needed: one of them, and --second with FILE"
+        )
+    if names:
+        return _asked(names, examples, seed, directory or new_directory(), in_process=in_process, as_json=as_json)
+    assert file is not None
     first = load_schedule(file)
     found = list(judge(first))
     if second is not None:
@@ -41,6 +72,49 @@ def command(file: Path, second: tuple[Relation, Path] | None, as_json: bool) -> 
     else:
         _show(printer(), found)
     return int(any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found))
+
+
+def _asked(
+    names: tuple[str, ...], examples: int, seed: int, directory: Path, *, in_process: bool, as_json: bool
+) -> int:
+    with ExitStack() as stack:
+        workers = stack.enter_context(opened(names, in_process=in_process))
+        # Another process of each: what is asked for again must not depend on the process.
+        others = stack.enter_context(opened(names, in_process=in_process))
+        folder = stack.enter_context(output(directory))
+        progress = stack.enter_context(Progress(quiet=as_json))
+        pairs = {name: (workers[name], others[name]) for name in workers}
+        found = run_schedules(pairs, folder, examples=examples, seed=seed, watch=progress.tell)
+        data = {**msgspec.to_builtins(found, order="deterministic"), "status": found.status, "folder": str(folder)}
+        (folder / "schedules.json").write_text(pretty(data))
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+    else:
+        _show_run(printer(), found, directory)
+    return found.status
+
+
+def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
+    for one in found.backends:
+        counts = [*one.outcomes.items(), *((f"with a second, {name}", count) for name, count in one.second.items())]
+        console.print(
+            f"{one.backend}: {one.asked} asked, " + ", ".join(f"{n} {word}" for word, n in counts), markup=False
+        )
+        for reason, count in one.reasons.items():
+            console.print(f"    {count} {reason}", markup=False)
+        _show_clauses(console, one)
+        for failure in one.failures:
+            console.print(f"{failure.count} {failure.kind}s fail {failure.way}: {failure.detail}", markup=False)
+            for name in failure.files:
+                console.print(f"    {folder / name}", markup=False)
+    console.print(STATUS[found.status], markup=False)
+
+
+def _show_clauses(console: Console, one: Outcome) -> None:
+    console.print(f"    {'spoke':>6}{'held':>6}{'broke':>6}", markup=False)
+    for each in one.clauses:
+        spoke = each.held + each.broken
+        console.print(f"    {spoke:>6}{each.held:>6}{each.broken:>6}  {each.id:<15}{each.requirement}", markup=False)
 
 
 def _data(found: Found) -> dict[str, Any]:

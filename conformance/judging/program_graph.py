@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, logical
 from conformance.cases.effects import names
-from conformance.cases.graph import Graph, Movement, Node
+from conformance.cases.graph import Graph, Movement, Node, pruned
 from conformance.cases.layout import place
 from conformance.cases.program import EFFECTS, Groups, Step, rank_groups
 from conformance.cases.schedule import Buffer, Device, Schedule
@@ -40,14 +40,17 @@ class NoGraph(ValueError):
 def program_graph(case: Case) -> Graph:
     """Return the graph of the program of ``case``; its results, and the storages of its buffers, are what was asked.
 
-    Raise ``NoGraph`` for an illegal program, and for one whose values decide what it does: the tables of a ragged
-    exchange, which a graph that is judged on other data cannot have. Raise ``ValueError`` for a malformed one.
+    Raise ``NoGraph`` for an illegal program, for one whose ranks go their own ways, and for one whose values decide
+    what it does: the tables of a ragged exchange are data, and a graph is the same for all data. Raise ``ValueError``
+    for a malformed one.
     """
     kinds = names(case)
     if any(step.op == "ragged_all_to_all" for step in case.program.steps):
         raise NoGraph("the tables of ragged_all_to_all are data, and a graph is the same for all data")
     if case.troubled:
         raise NoGraph("a graph has one program for all ranks, none of which is late or dies")
+    if case.troubled:
+        raise NoGraph("ranks run different steps, or something befalls one, which no schedule says")
     seen = _Seen()
     try:
         run(case, case.blocks(), OPERATIONS, seen)
@@ -59,7 +62,9 @@ def program_graph(case: Case) -> Graph:
     asked = [node for name in case.program.results for node in made.blocks[name] if node is not None]
     freed = {kinds[step.inputs[0]].base for step in case.program.steps if step.op == "free"}
     left = [f"storage {name}[{rank}]" for name in case.program.buffers if name not in freed for rank in made.ranks]
-    return _needed(tuple(made.nodes.values()), (*dict.fromkeys((*(node.id for node in asked), *left)),))
+    return pruned(
+        Graph(nodes=tuple(made.nodes.values()), results=(*dict.fromkeys((*(node.id for node in asked), *left)),))
+    )
 
 
 def with_graph(schedule: Schedule, graph: Graph) -> Schedule:
@@ -271,12 +276,3 @@ class _Tracing:
     def _id(node: Node | None) -> str:
         assert node is not None  # an operation whose operand has no block somewhere is malformed
         return node.id
-
-
-def _needed(nodes: Sequence[Node], results: tuple[str, ...]) -> Graph:
-    """Return the graph of the nodes that results and assigns are made of."""
-    needed = {*results, *(node.id for node in nodes if node.op == "assign")}
-    for node in reversed(nodes):
-        if node.id in needed:
-            needed.update(node.of)
-    return Graph(nodes=tuple(node for node in nodes if node.id in needed), results=results)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from conformance.cases.case import Case
+from conformance.cases.graph import Graph
 from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.validate import CaseError, footprint
@@ -33,6 +34,17 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan."""
+
+    asked: Case | Graph
+    planned: bool = True
+
+    troubled: ClassVar = False
+    """Nothing befalls a rank, for none runs."""
+
+
+@dataclass(frozen=True)
 class Broken:
     """No observation: how the backend broke, in words, and the last it wrote on standard error."""
 
@@ -49,8 +61,17 @@ class Answer:
     note: str | None = None
 
 
-def misfit(case: Case, observation: Observation) -> str | None:
+def _unplanned(observation: Observation) -> str | None:
+    made = observation.schedule is not None or len(observation.errors) == 1
+    return None if made else "an observation has neither the schedule that was asked for nor one error"
+
+
+def misfit(case: Case | Plan, observation: Observation) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
+    return _unplanned(observation) if isinstance(case, Plan) else _unlike(case, observation)
+
+
+def _unlike(case: Case, observation: Observation) -> str | None:
     world, names = case.program.world, set(case.program.results)
     if observation.errors and len(observation.errors) != world:
         return f"an observation has {len(observation.errors)} errors for {world} ranks"

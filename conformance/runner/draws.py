@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from conformance.cases.case import Case, case_id
+
+T = TypeVar("T")
 
 PART: Final = 10
 """Examples of one Hypothesis run. After its first ten valid examples Hypothesis follows each by about five mutations of
@@ -42,7 +44,7 @@ def draw_cases(
             seen.add(case_id(case))
         sink(case)
 
-    _in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct)
+    in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct)
 
 
 class _StillFails(Exception):
@@ -50,19 +52,25 @@ class _StillFails(Exception):
 
 
 def shrink(
-    domain: SearchStrategy[Case], examples: int, seed: int, start: str, fails: Callable[[Case], bool], calls: int
-) -> Case | None:
+    domain: SearchStrategy[T],
+    examples: int,
+    seed: int,
+    start: str,
+    fails: Callable[[T], bool],
+    calls: int,
+    name_of: Callable[[T], str],
+) -> T | None:
     """Draw again until the case with id ``start``, and return the smallest case that ``fails`` from there.
 
     ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. Return
     ``None`` when ``start`` does not come again.
     """
     known: dict[str, bool] = {}
-    best: Case | None = None
+    best: T | None = None
 
-    def body(case: Case) -> None:
+    def body(case: T) -> None:
         nonlocal best
-        name = case_id(case)
+        name = name_of(case)
         if best is None and name != start:
             return
         if name not in known:
@@ -72,15 +80,15 @@ def shrink(
             raise _StillFails
 
     try:
-        _in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
+        in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
     except (_StillFails, hypothesis.errors.HypothesisException):
         return best
     return None
 
 
-def _in_parts(
-    domain: SearchStrategy[Case],
-    body: Callable[[Case], None],
+def in_parts(
+    domain: SearchStrategy[T],
+    body: Callable[[T], None],
     examples: int,
     seed: int,
     *phases: Phase,
@@ -97,7 +105,7 @@ def _in_parts(
         @hypothesis.seed(f"{seed}, {first}")
         @_settings(PART if first >= examples else min(PART, examples - first), *phases)
         @given(domain)
-        def part(case: Case) -> None:
+        def part(case: T) -> None:
             body(case)
 
         part()

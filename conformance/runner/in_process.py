@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, load
-from conformance.backends.worker import introduce, observations
+from conformance.backends.worker import introduce, observations, scheduled
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.runner.answers import Answer, Broken, Limits, StartError, misfit
+from conformance.runner.answers import Answer, Broken, Limits, Plan, StartError, misfit
 
 
 class InProcess:
@@ -24,7 +25,7 @@ class InProcess:
         self._backend = backend
         self._ready: protocol.Ready | None = None
         self._tickets = 0
-        self._queue: deque[tuple[int, Case]] = deque()
+        self._queue: deque[tuple[int, Case | Plan]] = deque()
         self._answers: list[tuple[int, Answer]] = []
 
     def __enter__(self) -> Self:
@@ -58,7 +59,7 @@ class InProcess:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case) -> int:
+    def submit(self, case: Case | Plan) -> int:
         """Queue a case and return its ticket."""
         self._tickets += 1
         self._queue.append((self._tickets, case))
@@ -70,7 +71,7 @@ class InProcess:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case) -> Answer:
+    def ask(self, case: Case | Plan) -> Answer:
         """Execute one case now, ahead of the queued ones."""
         (answer,) = self._execute([case])
         return answer
@@ -95,16 +96,22 @@ class InProcess:
         answers = self._execute([case for _, case in batch])
         self._answers += [(ticket, answer) for (ticket, _), answer in zip(batch, answers, strict=True)]
 
-    def _execute(self, cases: list[Case]) -> list[Answer]:
+    def _execute(self, cases: Sequence[Case | Plan]) -> list[Answer]:
         try:
             self.ready  # noqa: B018 - loads the backend
         except StartError as error:
             return [Answer(Broken("not_run", str(error)))] * len(cases)
         assert self._backend is not None
-        pairs = zip(cases, observations(self._backend, cases), strict=True)
-        return [_answer(case, observation) for case, observation in pairs]
+        seen = observations(self._backend, [case for case in cases if isinstance(case, Case)])
+        return [
+            _answer(
+                case,
+                next(seen) if isinstance(case, Case) else scheduled(self._backend, case.asked, planned=case.planned),
+            )
+            for case in cases
+        ]
 
 
-def _answer(case: Case, observation: Observation) -> Answer:
+def _answer(case: Case | Plan, observation: Observation) -> Answer:
     wrong = misfit(case, observation)
     return Answer(Broken("protocol_error", wrong) if wrong else observation)

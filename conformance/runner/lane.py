@@ -12,7 +12,7 @@ from conformance.cases.case import Case, case_id
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer
+from conformance.runner.answers import Answer, Plan
 from conformance.runner.clock import Clock
 from conformance.runner.known_entry import Expected
 from conformance.runner.log import CaseRecord
@@ -34,14 +34,14 @@ class Judgeable(Waitable, Protocol):
     def outstanding(self) -> int:
         """Return how many submitted cases ``poll`` has not returned yet."""
 
-    def submit(self, case: Case) -> int:
-        """Queue a case and return its ticket."""
+    def submit(self, case: Case | Plan) -> int:
+        """Queue a case, or the question for a schedule, and return its ticket."""
 
     def poll(self, timeout: float) -> list[tuple[int, Answer]]:
         """Return the answers that arrived, by ticket, waiting up to ``timeout`` seconds for the first."""
 
-    def ask(self, case: Case) -> Answer:
-        """Return the answer to one case."""
+    def ask(self, case: Case | Plan) -> Answer:
+        """Return the answer to one case or question."""
 
     def close(self) -> None:
         """End the backend."""

@@ -95,7 +95,7 @@ def smallest(lane: Lane, op: str, start: str, plan: Plan) -> tuple[Case, bool]:
     calls = SHRINK_CALLS_SLOW if first.outcome in SLOW else SHRINK_CALLS
     fails = _fails_like(lane, first)
     draws = plan.of(lane.suites[start], op)
-    shrunk = shrink(draws.domain, draws.examples, plan.seed, start, fails, calls)
+    shrunk = shrink(draws.domain, draws.examples, plan.seed, start, fails, calls, case_id)
     return _reduced(lane, shrunk or lane.subjects[start].case, fails, REDUCTION_CALLS)
 
 

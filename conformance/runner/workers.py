@@ -11,7 +11,7 @@ from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.runner import wire
-from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, StartError
+from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, Plan, StartError
 from conformance.runner.in_process import InProcess
 from conformance.runner.process import Process, ending
 from conformance.runner.waiting import listen, wait
@@ -34,7 +34,7 @@ STOP: Final = 3.0
 @dataclass(frozen=True)
 class _Item:
     ticket: int
-    case: Case
+    case: Case | Plan
 
 
 class Worker:
@@ -95,8 +95,8 @@ class Worker:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case) -> int:
-        """Queue a case, send it when the window has room, and return its ticket."""
+    def submit(self, case: Case | Plan) -> int:
+        """Queue a case or the question for a schedule, send it when the window has room, and return its ticket."""
         self._tickets += 1
         self._queue.append(_Item(self._tickets, case))
         if self._process is not None and self._greeted:
@@ -109,8 +109,8 @@ class Worker:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case) -> Answer:
-        """Return the answer to one case; answers to others stay for ``poll``."""
+    def ask(self, case: Case | Plan) -> Answer:
+        """Return the answer to one case or question; answers to others stay for ``poll``."""
         ticket = self.submit(case)
         while True:
             self.advance()

@@ -1,4 +1,4 @@
-"""``conformance schedule``: a schedule file, judged clause by clause."""
+"""``conformance schedule``: schedules judged clause by clause, of a file or of backends."""
 
 from __future__ import annotations
 
@@ -93,3 +93,20 @@ def test_a_missing_file_is_one_line(conformance: Conformance) -> None:
 def test_spec_explains_a_clause_about_schedules(conformance: Conformance) -> None:
     assert "An item that writes what an earlier one reads waits for it." in conformance("spec", "assign.C4").out
     assert {each["id"] for each in json.loads(conformance("spec", "--json").out)["schedules"]} == set(EVERY)
+
+
+def test_a_backend_without_schedules_leaves_nothing_to_judge_and_ends_with_3(conformance: Conformance) -> None:
+    ended = conformance("schedule", "-b", "reference", "--examples", "3", "-o", "out", "--in-process", "--json")
+    assert ended.status == 3, ended
+    (one,) = json.loads(ended.out)["backends"]
+    assert "judged" not in one["outcomes"]
+    assert json.loads(Path("out/schedules.json").read_text()) == json.loads(ended.out)
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("schedule.json", "-b", "opencl"), ("-b", "opencl", "--second", "again", "x.json")]
+)
+def test_a_file_or_backends_but_not_both(words: tuple[str, ...], conformance: Conformance) -> None:
+    ended = conformance("schedule", *words)
+    assert ended.status == 2
+    assert "a FILE to judge, or -b with the backends to ask, is needed" in ended.err

@@ -126,7 +126,8 @@ class Lazy:
             devices = tuple(dict.fromkeys(str(source.device) for source in of))
             if not asked <= set(devices):
                 raise Unsupported(f"node {node.id!r}: a result is on none of the devices of its sources")
-            # To one device, or to all that take part.
+            if len(asked) not in (1, len(devices)):
+                raise Unsupported(f"node {node.id!r}: tinygrad reduces to one device, or to all that take part")
             devices = tuple(asked) if len(asked) == 1 else devices
             # What is stacked must be buffers, which have one axis.
             stacked = UOp.mstack(*(source.reshape(-1).contiguous().uop for source in of))

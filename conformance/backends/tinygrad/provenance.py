@@ -61,9 +61,14 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
 def _moved_from(name: str, nodes: Mapping[str, Node]) -> str:
     """Return the node whose elements a node has too, in the same row-major order."""
     node = nodes[name]
-    while node.op in MOVEMENT and _in_order(node, nodes[node.of[0]]):
+    while (node.op in MOVEMENT and _in_order(node, nodes[node.of[0]])) or _nowhere(node, nodes):
         node = nodes[node.of[0]]
     return node.id
+
+
+def _nowhere(node: Node, nodes: Mapping[str, Node]) -> bool:
+    """Return whether a node is a copy to the device that its source is on, which is the same tensor."""
+    return node.op == "copy" and not node.arg and nodes[node.of[0]].device == node.device
 
 
 def _in_order(node: Node, source: Node) -> bool:

@@ -159,12 +159,15 @@ def every_assign(facts: Facts) -> str | None:
 
 
 def _again(facts: Facts, node: Node) -> bool:
-    """Return whether the same is assigned once more before anything can tell, so that once is enough."""
+    """Return whether all of the target is assigned to once more before anything can tell, so that once is enough."""
+    target = facts.stored[node.id]
     for other in list(facts.nodes.values())[facts.program[node.id] + 1 :]:
-        if other.op == "assign" and other.of == node.of:
-            return other.id in facts.writers
-        if other.op not in {*LEAVES, *MOVEMENT} and any(source in facts.stored for source in other.of):
+        read = other.of[1:] if other.op == "assign" else () if other.op in {*LEAVES, *MOVEMENT} else other.of
+        if any(source in facts.stored and facts.stored[source].buffer == target.buffer for source in read):
             return False
+        same = other.op == "assign" and facts.stored[other.id].buffer == target.buffer
+        if same and set(facts.stored[other.id].at.flat) >= set(target.at.flat):
+            return other.id in facts.writers
     return False
 
 

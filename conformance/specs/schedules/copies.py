@@ -12,6 +12,7 @@ from conformance.cases.schedule import Collective, Copy, Kernel
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.schedule_facts import Facts, Touch
+from conformance.specs.schedules.waits import moves_only
 
 
 def _copies(facts: Facts) -> Iterator[tuple[int, Copy, Touch, Touch]]:
@@ -83,16 +84,20 @@ def replica_reused(facts: Facts) -> str | None:
     """Find a copy of bytes that an earlier copy left on the same device, unless the graph forces it."""
     seen: list[tuple[int, Touch, Touch]] = []
     for number, leaf, read, written in _copies(facts):
-        forced = any(facts.nodes[name].op == "copy" and facts.nodes[name].arg is True for name in leaf.provenance)
-        for earlier, before, there in seen:
+        # A copy that does not say what it is may be any that is forced to there.
+        said = [facts.nodes[name] for name in leaf.provenance if facts.nodes[name].op == "copy"]
+        there = facts.buffers[written.access.buffer].device
+        may_be = said or [node for node in facts.nodes.values() if node.op == "copy" and node.device == there]
+        forced = any(node.arg is True for node in may_be)
+        for earlier, before, kept_there in seen:
             same = before.root == read.root and not len(without(read.ranges, before.ranges))
-            if not forced and same and _ends(facts, before, there) == _ends(facts, read, written):
+            if not forced and same and _ends(facts, before, kept_there) == _ends(facts, read, written):
                 between = facts.touches[earlier + 1 : number]
                 changed = any(
                     touch.write and touch.root == kept.root and overlap(touch.ranges, kept.ranges)
                     for own in between
                     for touch in own
-                    for kept in (read, there)
+                    for kept in (read, kept_there)
                 )
                 if not changed:
                     return f"{facts.name(number)} copies {read.access.buffer!r} again, as {facts.name(earlier)} did"
@@ -102,6 +107,14 @@ def replica_reused(facts: Facts) -> str | None:
 
 def forced_copies(facts: Facts) -> str | None:
     """Find a forced copy that a result or an assign needs, and that no item makes."""
+    # Who makes an unlabelled copy, or a kernel that only moves, does not say of what.
+    spare = {
+        facts.device(leaf)
+        for number, leaf in enumerate(facts.leaves)
+        if (isinstance(leaf, Copy) or (isinstance(leaf, Kernel) and moves_only(leaf)))
+        and not leaf.provenance
+        and not any(touch.access.node for touch in facts.touches[number])
+    }
     made = {name for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel) for name in leaf.provenance}
     needed = {node.id for node in facts.nodes.values() if node.op == "assign"}
     needed |= set(facts.schedule.graph.results if facts.schedule.graph else ())
@@ -109,7 +122,7 @@ def forced_copies(facts: Facts) -> str | None:
         if node.id in needed:
             needed.update(node.of)
             forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
-            if forced and node.id not in made | set(facts.writers):
+            if forced and node.device not in spare and node.id not in made | set(facts.writers):
                 return f"no item makes {node.id!r}, a copy that is forced"
     return None
 

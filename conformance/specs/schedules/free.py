@@ -64,7 +64,14 @@ def unmoving(facts: Facts, node: Node) -> bool:
 
 
 def contiguous_already(facts: Facts, node: Node) -> bool:
-    """Say of a contig of a contig, and of one of all of a buffer in order."""
+    """Say of a contig of a contig, and of one of all of a buffer in order that nothing is assigned to later."""
+    stored = facts.stored.get(node.of[0]) if node.op == "contig" else None
+    later = list(facts.nodes.values())[facts.program[node.id] :]
+    changed = stored and any(each.op == "assign" and facts.stored[each.id].buffer == stored.buffer for each in later)
+    return _in_order(facts, node) and not changed
+
+
+def _in_order(facts: Facts, node: Node) -> bool:
     if node.op != "contig":
         return False
     stored = facts.stored.get(node.of[0])
@@ -90,11 +97,23 @@ def detached(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature 
 
 
 def itself(facts: Facts, node: Node) -> bool:
-    """Say of an assign of what is there already."""
-    if node.op != "assign" or node.of[1] not in facts.stored or _empty(facts, node):
+    """Say of an assign of what is there already, by a contig or a copy to where it is too: nothing moves for those."""
+    if node.op != "assign" or _empty(facts, node):
         return False
-    target, value = (facts.stored[source] for source in node.of)
-    return target.buffer == value.buffer and bool(np.array_equal(target.at, value.at))
+    value = facts.nodes[node.of[1]]
+    taken = value
+    while _in_order(facts, taken) or same_device(facts, taken):
+        taken = facts.nodes[taken.of[0]]
+    if taken.id not in facts.stored:
+        return False
+    target, source = facts.stored[node.of[0]], facts.stored[taken.id]
+    between = list(facts.nodes.values())[facts.program[taken.id] : facts.program[node.id]]
+    # What is storage all along is taken by the assign itself; a value keeps what was there before any other assign.
+    changed = taken is not value and any(
+        each.op == "assign" and facts.stored[each.id].buffer == source.buffer and not itself(facts, each)
+        for each in between
+    )
+    return target.buffer == source.buffer and not changed and bool(np.array_equal(target.at, source.at))
 
 
 def of_nothing(facts: Facts, node: Node) -> bool:

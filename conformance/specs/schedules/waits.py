@@ -79,7 +79,8 @@ def in_place_of_dead(facts: Facts) -> str | None:
     return None
 
 
-def _moves_only(leaf: Kernel) -> bool:
+def moves_only(leaf: Kernel) -> bool:
+    """Return whether a kernel is known to move a value and nothing else."""
     kinds = [type(each) for body in leaf.bodies for each in body.instructions]
     return len(leaf.bodies) == 1 and kinds == [Load, Store]
 
@@ -93,7 +94,7 @@ def no_needless_clone(facts: Facts) -> str | None:
             buffer = leaf.accesses[read].buffer
             for earlier in range(number):
                 clone = facts.leaves[earlier]
-                if not isinstance(clone, Kernel) or not _moves_only(clone) or clone.accesses[-1].buffer != buffer:
+                if not isinstance(clone, Kernel) or not moves_only(clone) or clone.accesses[-1].buffer != buffer:
                     continue
                 source = clone.accesses[0].buffer
                 home = facts.buffers[facts.home(source)]

@@ -1,0 +1,119 @@
+"""Backends asked for schedules: counted by clause, made small, and safe from what a backend does."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.backends.base import Backend, Unsupported
+from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_codec import load_schedule
+from conformance.runner.answers import Answer, Broken, Limits, Plan
+from conformance.runner.in_process import InProcess
+from conformance.runner.mutants import spec_of
+from conformance.runner.schedule_run import ScheduleRun, run_schedules
+from conformance.runner.schedules import drawn
+from conformance.runner.workers import Worker
+from conformance.specs.schedules import EVERY, judge
+from conformance.specs.schedules.build import graph, stored
+
+EMPTY = Schedule(devices={}, buffers=(), items=())
+ASKED = graph(stored("a"), results=["a"])
+
+
+class Views(Backend):
+    """Schedules graphs whose results are buffers: there is nothing to do."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return no item."""
+        if isinstance(asked, Case) or not set(asked.results) <= {n.id for n in asked.nodes if n.op == "buf"}:
+            raise Unsupported("only buffers")
+        return EMPTY
+
+
+class Nothing(Backend):
+    """Says that nothing has to be done, whatever was asked."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return no item."""
+        return EMPTY
+
+
+class Hangs(Backend):
+    """Never answers."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Sleep."""
+        time.sleep(60)
+        return EMPTY
+
+
+def run(backend: type[Backend], folder: Path | None = None, **settings: Any) -> ScheduleRun:
+    pair = tuple(InProcess(BackendSpec("it", ()), backend=backend()) for _ in range(2))
+    return run_schedules({"it": pair}, folder, **{"examples": 20, "seed": 0} | settings)  # type: ignore[arg-type]
+
+
+def test_what_nobody_schedules_is_counted_and_no_success() -> None:
+    found = run(Backend)
+    (one,) = found.backends
+    assert one.outcomes.keys() == {"unsupported", "no_graph"}
+    assert any("gives no schedules" in reason for reason in one.reasons)
+    assert found.status == 3
+
+
+def test_a_schedule_that_does_nothing_fails_by_a_small_question_that_can_be_judged_again(tmp_path: Path) -> None:
+    found = run(Nothing, tmp_path)
+    failure = next(each for each in found.backends[0].failures if each.way == "order.C2" and each.kind == "graph")
+    assert found.status == 1
+    assert failure.minimal
+    assert isinstance(failure.asked, Graph)
+    assert len(failure.asked.nodes) == 2
+    names = [name for name in failure.files if name.endswith("schedule.json")]
+    broken = {each.clause for each in judge(load_schedule(tmp_path / names[0])) if each.finding == "broken"}
+    assert "order.C2" in broken
+
+
+def test_clauses_are_counted_and_no_clause_is_left_out() -> None:
+    (one,) = run(Nothing).backends
+    by_name = {each.id: each for each in one.clauses}
+    assert by_name.keys() == EVERY.keys()
+    assert by_name["order.C2"].held + by_name["order.C2"].broken == one.outcomes["judged"]
+
+
+def test_the_same_seed_asks_the_same() -> None:
+    assert drawn(12, 3) == drawn(12, 3) != drawn(12, 4)
+
+
+def test_a_backend_that_hangs_is_stopped() -> None:
+    limits = Limits(case=0.5, restarts=1)
+    with Worker(spec_of(Hangs), limits) as worker:
+        answer = worker.ask(Plan(ASKED))
+    assert isinstance(answer.result, Broken)
+    assert answer.result.outcome == "timeout"
+
+
+@pytest.mark.parametrize("backend", [Views, Backend])
+def test_a_schedule_comes_from_a_process_of_its_own(backend: type[Backend]) -> None:
+    spec = spec_of(backend)
+    with Worker(spec) as worker:
+        seen: Answer = worker.ask(Plan(ASKED))
+    assert not isinstance(seen.result, Broken)
+    assert (seen.result.schedule == EMPTY) == (backend is Views)
+    assert [error.category for error in seen.result.errors if error] == ([] if backend is Views else ["unsupported"])
+
+
+def test_a_schedule_with_a_graph_of_its_own_is_judged_by_what_was_asked() -> None:
+    class Lies(Backend):
+        def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+            if isinstance(asked, Case):
+                raise Unsupported("no programs")
+            return replace(EMPTY, graph=Graph(nodes=(), results=()))
+
+    assert run(Lies).status == 1
