@@ -127,12 +127,9 @@ class Backend:
 
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the steps in order: each operand of a method that takes one, all at once for a method that takes more."""
-        if case.troubled:
-            raise Unsupported(
-                f"{type(self).__name__} has no ranks of their own: all of them run every step, and none dies"
-            )
         values: dict[str, Any] = {name: [view for _, view in ranks] for name, ranks in placed.items()}
-        for step in case.program.steps:
+        for index, step in enumerate(case.program.steps):
+            self._befall(case, index)
             taken = [values[name] for name in step.inputs]
             if step.op in EFFECTS:
                 made = self._effect(case, placed, step, taken)
@@ -140,6 +137,11 @@ class Backend:
                 made = self._collective(case.program, step, taken, [values[name] for name in step.into])
             values.update(zip(step.outputs, made, strict=False))
         return tensors({name: values[name] for name in case.program.results})
+
+    def _befall(self, case: Case, index: int) -> None:
+        """Let happen what befalls ranks before step ``index``: here all run every step, and none is late or dies."""
+        if case.troubled:
+            raise Unsupported(f"{type(self).__name__} has no ranks of their own")
 
     def _collective(self, program: Program, step: Step, operands: list[Any], targets: list[Any]) -> list[Any]:
         """Return the results of a collective, or its tickets."""

@@ -30,6 +30,9 @@ COMMON: Final[Limits] = {
     # Axes of a mesh are ranks of a communicator by the time MPI sees them.
     "axes": ("none", "one", "several"),
     "ranks": ("alike",),
+    # A rank may come when it likes. One that has died, or calls something else than the others of its communicator,
+    # makes a program erroneous: MPI "does not specify the state of a computation after an erroneous MPI call".
+    "faults": ("late",),
 }
 ANY_GROUPS: Final[Limits] = {**COMMON, "groups": (*GROUPS, "uneven")}
 EQUAL_GROUPS: Final[Limits] = {**COMMON, "groups": GROUPS}

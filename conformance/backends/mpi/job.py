@@ -123,11 +123,11 @@ class Job:
         if ended:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(5)
-            error = RankError(kind="Crash", message=f"the job ended: {self._said()}", category="internal")
+            error = RankError(kind="Crash", message=f"the job ended: {self._said()}", category="no_answer")
         elif raised:
             error = RankError(kind="Abort", message=f"rank {raised[0]} raised, which ends the job", category="internal")
         else:
-            error = RankError(kind="Hang", message=f"no answer within {patience:.0f} s", category="internal")
+            error = RankError(kind="Hang", message=f"no answer within {patience:.0f} s", category="no_answer")
         return Observation(errors=(error,))
 
     def _said(self) -> str:
@@ -155,7 +155,7 @@ def share(case: Case, rank: int) -> Case:
         name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
         for name, operand in case.inputs.items()
     }
-    return Case(program=case.program, inputs=inputs)
+    return msgspec.structs.replace(case, inputs=inputs)
 
 
 def merged(case: Case, answers: Sequence[Observation]) -> Observation:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from mpi4py import MPI
 
-from conformance.backends.base import Backend, Ready, alone, place_inputs, rank_error, touched
+from conformance.backends.base import Backend, Ready, Unsupported, alone, place_inputs, rank_error, touched
 from conformance.backends.mpi.datatypes import Datatypes
 from conformance.backends.mpi.operations import ALONE, CALLS, TAGGED, TOKENS, Call
 from conformance.cases.case import Case
@@ -118,6 +118,16 @@ class Ranked(Backend):
         rank = MPI.COMM_WORLD.Get_rank()
         changed = tuple(msgspec.structs.replace(change, rank=rank) for change in touched(case, placed))
         return Observation(results=results, errors=errors, touched=changed, seconds=seconds)
+
+    def _befall(self, case: Case, index: int) -> None:
+        """Be late, where this rank is to be."""
+        if case.apart or case.dying:
+            raise Unsupported(
+                "members of a communicator make the same calls, and none dies: else a program is erroneous"
+            )
+        for fault in case.faults:
+            if fault.before == index and fault.rank == MPI.COMM_WORLD.Get_rank():
+                time.sleep(fault.delay or 0)
 
     def settle(self) -> None:
         """Complete what an error kept from being waited for, as MPI wants of every request; so do all ranks or none."""

@@ -1,7 +1,7 @@
 """PyTorch under test: ``torch.distributed`` over Gloo, one real process a rank.
 
 ``Torch`` maps every operation to the c10d call of that meaning, ``TorchFunctional`` to the functional
-collective. Neither imports Torch before it is constructed.
+collective, and ``TorchChecked`` has c10d compare the calls of the ranks. None imports Torch before it is constructed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Torch(Backend):
 
     name = "torch"
     form: ClassVar[str] = "c10d"
+    checked: ClassVar[bool] = False
 
     def __init__(self) -> None:
         """Import Torch, which every rank process then inherits already imported."""
@@ -39,7 +40,7 @@ class Torch(Backend):
         self._version = str(torch.__version__)
         # Imports Torch, so not at the top: a listing of backends must not need it.
         schedule = import_module("conformance.backends.torch.schedule")
-        self._schedule: Schedule = schedule.Schedule(self._operations)
+        self._schedule: Schedule = schedule.Schedule(self._operations, checked=self.checked)
 
     def operations(self) -> dict[str, Operation]:
         """Return the function that carries each operation; ranks inherit it by fork."""
@@ -56,12 +57,18 @@ class Torch(Backend):
         """Return what the documentation of ``torch.distributed`` guarantees."""
         return claims.C10D_GUARANTEES
 
+    @property
+    def patience(self) -> float:
+        """Return the seconds after which every rank has given up, whether what it waited for was late or never came."""
+        return claims.PATIENCE
+
     def describe(self) -> dict[str, str]:
         """Return the version, the process group backend and how ranks run."""
         return {
             "torch": self._version,
             "process group": "gloo over TCP on the loopback device",
             "collectives": self.form,
+            "TORCH_DISTRIBUTED_DEBUG": "DETAIL" if self.checked else "OFF",
             "ranks": "one forked process a rank, kept for each world size",
             "threads": "1 a rank",
         }
@@ -77,6 +84,18 @@ class Torch(Backend):
     def close(self) -> None:
         """Kill every rank process."""
         self._schedule.close()
+
+
+class TorchChecked(Torch):
+    """c10d collectives on process groups that compare the calls of their ranks: ``TORCH_DISTRIBUTED_DEBUG=DETAIL``."""
+
+    name = "torch-checked"
+    checked = True
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the documentation supports, and of that debug level promises."""
+        return claims.CHECKED
 
 
 class TorchFunctional(Torch):

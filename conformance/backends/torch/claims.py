@@ -38,6 +38,9 @@ COMMON: Final[Limits] = {
     "layout": ("contiguous", "strided", "transposed", "broadcast", "offset"),
     # Axes of a mesh are ranks of a process group by the time Torch sees them.
     "axes": ("none", "one", "several"),
+    # The timeout of a process group is "for operations executed against the process group", so a rank that is late is
+    # waited for, and for one that has died no longer than that. That ranks may call different things nobody says.
+    "faults": ("late", "dies"),
 }
 
 ANY_GROUPS: Final[Limits] = {**COMMON, "groups": (*GROUPS, "uneven")}
@@ -105,6 +108,10 @@ WAITING: Final[Limits] = {"effects": TENSORS, "flow": FLOW}
 """reduce operates in place too, but what it leaves anywhere but on the root is not said. Functional collectives return
 new tensors, and each is to be waited for."""
 
+PATIENCE: Final = 8.0
+"""Seconds: twice the time after which the ranks of a case are ended, which is past every timeout of the process groups;
+a timeout that may be the machine's fault is tried again."""
+
 C10D: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WRITING},
     "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **WAITING},
@@ -142,6 +149,15 @@ FUNCTIONAL: Final[Claims] = {
     "shuffle": MESSAGES,
     # There is no gather, scatter, reduce or barrier among them, and no send that a receive takes up later.
 }  # fmt: skip
+
+DEPARTING: Final[Limits] = {"faults": ("apart", "late", "dies")}
+"""TORCH_DISTRIBUTED_DEBUG=DETAIL: "ensuring all collective functions match and are called with consistent tensor
+shapes", and that "all ranks complete their outstanding collective calls". Of attributes and dtypes it says nothing."""
+
+COMPARED: Final = frozenset(C10D) - {"permute", "shuffle", "send", "recv"}
+"""Collective functions: what sends and receives come to is not compared."""
+
+CHECKED: Final[Claims] = {name: {**C10D[name], **(DEPARTING if name in COMPARED else {})} for name in C10D}
 
 C10D_GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)
 """distributed.all_reduce: "tensor is going to be bitwise identical in all processes". use_deterministic_algorithms

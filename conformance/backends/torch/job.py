@@ -7,12 +7,15 @@ about an outcome: every case is run, and one that breaks ranks which have served
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.cases.case import Case
 from conformance.cases.program import Attr
 
 Looks = Hashable
+
+TROUBLED: Final = "troubled"
+"""What a case looks like in which ranks go their own ways, are late or die: it is taken to break its ranks."""
 
 
 class Job(NamedTuple):
@@ -24,7 +27,12 @@ class Job(NamedTuple):
 
 
 def looks(case: Case) -> Looks:
-    """Return the operations, their numeric attributes, the ranks of the blocks and whether these are alike."""
+    """Return the operations, their numeric attributes, the ranks of the blocks and whether these are alike.
+
+    All cases with trouble look alike.
+    """
+    if case.troubled:
+        return TROUBLED
     steps = tuple(
         (step.op, frozenset((name, _word(value)) for name, value in step.attrs.items())) for step in case.program.steps
     )

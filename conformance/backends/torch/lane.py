@@ -55,7 +55,13 @@ class Lane:
     """
 
     def __init__(
-        self, world: int, operations: Mapping[str, Operation], selector: selectors.BaseSelector, store: Store
+        self,
+        world: int,
+        operations: Mapping[str, Operation],
+        selector: selectors.BaseSelector,
+        store: Store,
+        *,
+        checked: bool = False,
     ) -> None:
         """Start nothing yet; later register the channels of ranks in ``selector``, with ``(lane, number, rank)``."""
         self.world = world
@@ -63,6 +69,7 @@ class Lane:
         self.back: list[Job] = []
         self.broke: list[Job] = []
         self._operations = operations
+        self._checked = checked
         self._selector = selector
         self._store = store
         self._pool: Pool | None = None
@@ -138,7 +145,7 @@ class Lane:
             if self._met < self.world:
                 self._start_failed(f"the ranks had not met within {START} s")
             elif self._sent:
-                hang = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="internal")
+                hang = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="no_answer")
                 self._finish([self._answer(rank) or Observation(errors=(hang,)) for rank in range(self.world)])
         self._advance()
 
@@ -183,7 +190,7 @@ class Lane:
 
     def _fork(self) -> None:
         self._killed = [child for child in self._killed if not child.ended()]
-        self._pool = Pool(self.world, GLOO_TIMEOUT, self._operations, self._store.meeting())
+        self._pool = Pool(self.world, GLOO_TIMEOUT, self._operations, self._store.meeting(), checked=self._checked)
         self._met = self._served = 0
         self._answers = [deque() for _ in self._pool.ranks]
         self._ended, self._left = {}, set()
@@ -197,7 +204,7 @@ class Lane:
         self._failed_starts += 1
         if self._failed_starts >= STARTS and self._waiting:
             job = self._waiting.popleft()
-            crash = RankError(kind="Crash", message=message, category="internal")
+            crash = RankError(kind="Crash", message=message, category="no_answer")
             self.done[job.key] = Observation(errors=(crash,) * self.world)
 
     def _send(self, pool: Pool) -> None:
@@ -238,7 +245,7 @@ class Lane:
         if self._answers[rank]:
             return self._answers[rank][0][1]
         if rank in self._ended:
-            crash = RankError(kind="Crash", message=f"rank {rank} {self._ended[rank]}", category="internal")
+            crash = RankError(kind="Crash", message=f"rank {rank} {self._ended[rank]}", category="no_answer")
             return Observation(errors=(crash,))
         return None
 
@@ -259,9 +266,12 @@ class Lane:
         self._since = time.monotonic()
         self._deadline = self._since + DEADLINE
         observation = merged(job.case, answers)
-        echo = self._served > 0 and any(error and error.kind == "Crash" for error in observation.errors)
+        alive = [rank for rank in range(self.world) if rank not in job.case.dying]
+        crashed = any(error and error.kind == "Crash" for rank in alive for error in answers[rank].errors)
+        echo = self._served > 0 and crashed
+        late = doubtful([arrivals[rank] for rank in alive], [answers[rank] for rank in alive])
         self._served += 1
-        if observation.raised and job is not self._again and (ahead or echo or doubtful(arrivals, answers)):
+        if observation.raised and job is not self._again and (ahead or echo or late):
             # A rank that died in a later case took its connections along, an earlier case may have left it with broken
             # memory, and a slow machine looks like a hang.
             self.broke.append(job)

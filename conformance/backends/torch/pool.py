@@ -31,14 +31,22 @@ class Rank:
 class Pool:
     """The ranks of one world. ``groups`` are the groups of ranks they have made process groups for."""
 
-    def __init__(self, world: int, timeout: float, operations: Mapping[str, Operation], meeting: Meeting) -> None:
+    def __init__(
+        self,
+        world: int,
+        timeout: float,
+        operations: Mapping[str, Operation],
+        meeting: Meeting,
+        *,
+        checked: bool = False,
+    ) -> None:
         """Fork ``world`` ranks; each answers once when it has met the others. ``timeout`` in seconds is Gloo's."""
         self.groups: set[tuple[int, ...]] = set()
         self.ranks: list[Rank] = []
         self._paused = False
         for rank in range(world):
             ours, theirs = socket.socketpair()
-            life = partial(serve, theirs, rank, world, meeting, timeout, operations)
+            life = partial(serve, theirs, rank, world, meeting, timeout, operations, checked=checked)
             with theirs:
                 self.ranks.append(Rank(Child(life, [theirs.fileno()]), ours))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -60,9 +61,18 @@ class Communicators:
 
 
 def serve(
-    channel: socket.socket, rank: int, world: int, meeting: Meeting, timeout: float, operations: Mapping[str, Operation]
+    channel: socket.socket,
+    rank: int,
+    world: int,
+    meeting: Meeting,
+    timeout: float,
+    operations: Mapping[str, Operation],
+    *,
+    checked: bool = False,
 ) -> None:
     """Run cases from ``channel`` as ``rank`` of ``world``, finding the others at ``meeting``.
+
+    ``checked`` has every process group compare the calls of its ranks before it makes them.
 
     After a case that raised here, the next waits for another message, be it an empty one: the other ranks may have
     been left behind, and the sender decides whether to go on.
@@ -70,6 +80,10 @@ def serve(
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+    if checked:
+        os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"
+        # Torch read the variable when it was imported, before this process was forked.
+        dist.set_debug_level_from_env()  # type: ignore[attr-defined]  # exported, but not in its stubs
     patience = timedelta(seconds=timeout)
     dist.init_process_group("gloo", store=meeting.join(rank, world), rank=rank, world_size=world, timeout=patience)
     communicators = Communicators(rank, world, patience)
@@ -110,8 +124,16 @@ def run(
     communicators: Communicators,
     storage: Storage,
 ) -> None:
-    """Run the steps in order, adding the outputs to ``values``."""
-    for step in case.program.steps:
+    """Run the steps in order, those that are for this rank, adding the outputs to ``values``."""
+    rank = dist.get_rank()
+    for step in case.program.steps if case.troubled else ():
+        # Every rank enters every group, in one order, before any of them goes its own way.
+        communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
+    for index, step in enumerate(case.program.steps):
+        befall(case, rank, index)
+        if step.ranks is not None and rank not in step.ranks:
+            values.update(dict.fromkeys(step.outputs))
+            continue
         blocks = [values[name] for name in step.inputs]
         if step.op in EFFECTS:
             values.update(zip(step.outputs, storage.perform(step, blocks), strict=True))
@@ -124,6 +146,16 @@ def run(
         else:
             blocks = [block.clone() if isinstance(block, torch.Tensor) else block for block in blocks]
         values.update(zip(step.outputs, blocks, strict=True))
+
+
+def befall(case: Case, rank: int, index: int) -> None:
+    """Be late before step ``index``, or die, where that is what befalls ``rank``."""
+    for fault in case.faults:
+        if (fault.rank, fault.before) == (rank, index):
+            if fault.delay is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            else:
+                time.sleep(fault.delay)
 
 
 def to_torch(view: Array) -> torch.Tensor:

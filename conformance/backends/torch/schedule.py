@@ -17,7 +17,7 @@ from typing import Final
 
 from conformance.backends.base import Unsupported, rank_error
 from conformance.backends.torch import huge_pages
-from conformance.backends.torch.job import Job, Looks, looks
+from conformance.backends.torch.job import TROUBLED, Job, Looks, looks
 from conformance.backends.torch.lane import Lane
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.store import Store
@@ -45,14 +45,15 @@ Kind = tuple[int, bool]
 class Schedule:
     """The jobs that wait, by kind, and the lanes of each world."""
 
-    def __init__(self, operations: Mapping[str, Operation]) -> None:
-        """Start nothing yet; ranks run ``operations``."""
+    def __init__(self, operations: Mapping[str, Operation], *, checked: bool = False) -> None:
+        """Start nothing yet; ranks run ``operations``, and Torch has them ``checked`` for being alike if told to."""
         self._operations = operations
+        self._checked = checked
         self._selector = selectors.DefaultSelector()
         self._store = Store()
         self._waiting: dict[Kind, list[Job]] = {}
         self._lanes: dict[int, list[Lane]] = {}
-        self._breaking: set[Looks] = set()
+        self._breaking: set[Looks] = {TROUBLED}
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Yield one observation a case, in the order of the cases, which may become more meanwhile."""
@@ -141,7 +142,7 @@ class Schedule:
         wanted = [lane for lane in idle if lane.forked != breaking]
         stalled = all(lane.stalls_at < time.monotonic() for lane in lanes)
         if not wanted and len(lanes) < LANES and (breaking or stalled or (much and not idle)):
-            lanes.append(Lane(world, self._operations, self._selector, self._store))
+            lanes.append(Lane(world, self._operations, self._selector, self._store, checked=self._checked))
             return lanes[-1]
         return next(iter(wanted or idle), None)
 

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from conformance.backends.torch.operation import POINT_TO_POINT, idle, leaves_posted
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
@@ -33,7 +35,7 @@ def share(case: Case, rank: int) -> Case:
         name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
         for name, operand in case.inputs.items()
     }
-    return Case(program=case.program, inputs=inputs)
+    return msgspec.structs.replace(case, inputs=inputs)
 
 
 def merged(case: Case, answers: Sequence[Observation]) -> Observation:
@@ -66,7 +68,7 @@ def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
 
 def aligned(case: Case, answers: Sequence[Observation]) -> bool:
     """Return whether the ranks, all of which answered, can go on together: none waited in vain, nothing is posted."""
-    if max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
+    if case.troubled or max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
         return False
     kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
     program = case.program

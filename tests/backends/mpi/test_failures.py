@@ -13,6 +13,7 @@ import pytest
 
 from conformance.backends import mpi as package
 from conformance.backends.mpi import MPI, job
+from conformance.cases.case import Fault
 from conformance.cases.observation import Observation
 
 
@@ -108,3 +109,10 @@ def test_no_launcher_is_said_before_any_case(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(package.shutil, "which", lambda name: None)
     with pytest.raises(FileNotFoundError, match="no mpiexec beside the interpreter or on the path"):
         package.launcher()
+
+
+def test_a_late_rank_is_waited_for_and_one_that_is_to_die_is_not_asked_to(mpi: MPI, good: Any) -> None:
+    late = msgspec.structs.replace(good, faults=(Fault(rank=1, before=0, delay=0.1),))
+    assert mpi.execute(late).results == mpi.execute(good).results
+    dead = msgspec.structs.replace(good, faults=(Fault(rank=1, before=0),))
+    assert kinds(mpi.execute(dead)) == ["Unsupported", "Unsupported"]
