@@ -163,7 +163,9 @@ def effectful(program: Program) -> bool:
 
 
 def _kinds(case: Case) -> dict[str, Any]:
-    """Return the shape and dtype of every input; raise ``Unsupported`` where ranks differ."""
+    """Return the shape and dtype of every input; raise ``Unsupported`` where ranks differ in what they hold or do."""
+    if case.troubled:
+        raise Unsupported("one controller runs all ranks of JAX: none skips a step, is late or dies")
     kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
     for name, found in kinds.items():
         if len(found) != 1:

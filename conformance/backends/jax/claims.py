@@ -56,8 +56,9 @@ ON_GPU: Final[Claims] = {"send": WHOLE_AXES, "recv": {**WHOLE_AXES, "operands": 
 EFFECTFUL: Final[dict[str, Sequence[str]]] = {
     # The guide to Ref: mutable arrays, created with an initial value, read and written in place by "any NumPy indexing
     # expression", frozen in the end; functions of them work under jit, vmap and shard_map. Operand and target may be
-    # parts of one, which is passed once and read before it is written. A call returns futures ("asynchronous
-    # dispatch"), and whatever reads a result waits for it: in any order, twice, never.
+    # parts of one, which is passed once and read before it is written. An argument may be donated to a call, which
+    # "can make use of donated buffers", for one "to store a result". A call returns futures ("asynchronous dispatch"),
+    # and whatever reads a result waits for it: in any order, twice, never.
     "effects": CAPABILITIES,
     "flow": [
         "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone",

@@ -2,8 +2,9 @@
 
 A buffer is a ``jax.Ref``, which is read and written by indexing; a view is an index into one. Steps that read or write
 are functions of such arrays, mapped over the ranks, under ``jit``: what they write they write in place, "sequenced in
-Python program order". A call returns before its results are there, so to start a collective is to call it, and to be
-done is ``block_until_ready``.
+Python program order". A buffer that is only ever written in place and as a whole needs none: it is an array donated to
+whoever writes it, and then the result. A call returns before its results are there, so to start a collective is to
+call it, and to be done is ``block_until_ready``.
 """
 
 # mypy: allow-untyped-calls
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import jax
@@ -37,56 +39,76 @@ class Part:
 
 @dataclass
 class Dispatch:
-    """A program step by step. ``calls`` are kept for all programs that have such a step."""
+    """A program step by step. ``calls`` are kept for all programs that have such a step.
+
+    Every buffer is one of the mutable arrays ``refs`` or, where it is ``donated``, one of the ``arrays``.
+    """
 
     program: Program
     ranks: Ranks
     table: Mapping[str, Named]
     calls: dict[bytes, Any]
     values: dict[str, Any]
+    donated: frozenset[str]
     refs: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)
 
     def perform(self, step: Step) -> None:
         """Dispatch a step; raise whatever JAX raises."""
         if step.op == "buffer":
-            self.refs[step.outputs[0]] = jax.new_ref(jnp.asarray(self.values[step.inputs[0]]))
+            (name,), value = step.outputs, self.values[step.inputs[0]]
+            if name in self.donated:
+                self.arrays[name] = jnp.array(value, copy=True)
+            else:
+                self.refs[name] = jax.new_ref(jnp.asarray(value))
+        elif step.op == "free" and step.inputs[0] in self.donated:
+            del self.arrays[step.inputs[0]]
         elif step.op == "free":
             jax.freeze(self.refs.pop(step.inputs[0]))
         elif step.op == "done":
-            tickets = [self.values[name] for name in step.inputs]
+            tickets = [self._array(name) for name in step.inputs]
             self.values.update(zip(step.outputs, jax.block_until_ready(tickets), strict=True))
         elif step.op != "view":
-            made = self.call(step, (*step.inputs, *step.into))
+            made = self.call(step)
             self.values.update(zip(step.outputs, made, strict=False))
 
-    def call(self, step: Step, used: tuple[str, ...]) -> list[Any]:
+    def call(self, step: Step) -> list[Any]:
         """Dispatch what reads or writes, and return its results, which are its tickets too.
 
         A mutable array can be passed only once, so all operands and targets in it share it.
         """
-        bases = list(dict.fromkeys(self.table[name].base for name in used if self._stored(name)))
+        used = (*step.inputs, *step.into)
+        bases = list(dict.fromkeys(self.table[name].base for name in used if self._mutable(name)))
         parts = [
-            Part(bases.index(self.table[name].base), self.table[name].regions[0]) if self._stored(name) else None
+            Part(bases.index(self.table[name].base), self.table[name].regions[0]) if self._mutable(name) else None
             for name in used
         ]
+        given = [at for at, name in enumerate(step.into) if self.table[name].base in self.donated]
         refs = {str(number): self.refs[base] for number, base in enumerate(bases)}
-        named = zip(used, parts, strict=True)
-        values = {str(at): self.values[name] for at, (name, part) in enumerate(named) if part is None}
+        arrays = {at: self._array(name) for at, name in enumerate(step.inputs) if parts[at] is None}
+        donated = {str(at): arrays.pop(at) for at in given}
+        values = {str(at): array for at, array in arrays.items()}
         plain = msgspec.structs.replace(step, inputs=(), outputs=(), into=())
-        kinds = [(array.shape, str(array.dtype)) for array in (*refs.values(), *values.values())]
-        key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, kinds), enc_hook=list)
+        kinds = [(array.shape, str(array.dtype)) for one in (refs, donated, values) for array in one.values()]
+        key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, given, kinds), enc_hook=list)
         if key not in self.calls:
             self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own), [step])
-        found = self.calls[key](refs, values)
-        return [found[str(at)] for at in range(len(found))]
+        found = self.calls[key](refs, donated, values)
+        made = [found[str(at)] for at in range(len(found))]
+        self.arrays.update({self.table[step.into[at]].base: made[at] for at in given})
+        return made
 
     def result(self, name: str) -> list[Array]:
         """Return the blocks of a value, or of what is in storage now."""
         read = Step(op="copy", inputs=(name,), outputs=(name,), axes=())
-        return self.ranks.blocks(self.call(read, (name,))[0] if self._stored(name) else self.values[name])
+        return self.ranks.blocks(self.call(read)[0] if self._mutable(name) else self._array(name))
 
-    def _stored(self, name: str) -> bool:
-        return self.table[name].kind == "storage"
+    def _mutable(self, name: str) -> bool:
+        return self.table[name].kind == "storage" and self.table[name].base not in self.donated
+
+    def _array(self, name: str) -> Any:
+        base = self.table[name].base
+        return self.arrays[base] if base in self.donated else self.values[name]
 
 
 def dispatched(
@@ -94,27 +116,43 @@ def dispatched(
 ) -> dict[str, list[Array]]:
     """Run ``case`` step by step and return the blocks of its results; raise whatever JAX raises."""
     values = {name: ranks.put(views) for name, views in inputs.items()}
-    dispatch = Dispatch(case.program, ranks, names(case), calls, values)
+    table = names(case)
+    dispatch = Dispatch(case.program, ranks, table, calls, values, donated(case.program, table))
     for step in case.program.steps:
         dispatch.perform(step)
     return {name: dispatch.result(name) for name in case.program.results}
 
 
-def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> Any:
-    """Return a step as one rank's function of mutable arrays and of values, both by number."""
+def donated(program: Program, table: Mapping[str, Named]) -> frozenset[str]:
+    """Return the buffers that are written in place, as a whole and in no other way, and have no views."""
+    written: set[str] = set()
+    otherwise: set[str] = set()
+    for step in program.steps:
+        bases = [table[name].base for name in (*step.inputs, *step.into)]
+        if step.op in ("view", "assign"):
+            otherwise.add(bases[0])
+        for operand, target in zip_longest(step.inputs[: len(step.into)], step.into):
+            base = table[target].base
+            alone = operand is not None and table[operand] == table[target] and bases.count(base) == 2
+            (written if alone else otherwise).add(base)
+    return frozenset(written - otherwise)
 
-    def rank(refs: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+
+def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> Any:
+    """Return a step as one rank's function of mutable arrays, of arrays given away and of values, all by number."""
+
+    def rank(refs: Mapping[str, Any], given: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         def read(at: int) -> Any:
             part = parts[at]
             if part is None:
-                return values[str(at)]
+                return given[str(at)] if str(at) in given else values[str(at)]
             block = lax.squeeze(refs[str(part.base)][_index(part, own)], range(len(own)))
             return jnp.transpose(block, part.region.order)
 
         def write(at: int, value: Any) -> None:
             part = parts[at]
             if part is None:
-                raise TypeError(f"{step.op} writes into a value")
+                return  # The result takes the place of the array that was given.
             order = part.region.order
             turned = jnp.transpose(value, [order.index(axis) for axis in range(len(order))])
             refs[str(part.base)][_index(part, own)] = lax.expand_dims(turned, range(len(own)))
@@ -123,7 +161,7 @@ def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> A
             write(0, read(1))
             return {}
         operands = [read(at) for at in range(len(step.inputs))]
-        made = operands if step.op == "copy" else outputs(step, operands)
+        made = [jnp.copy(operand) for operand in operands] if step.op == "copy" else outputs(step, operands)
         for at, value in zip(range(len(step.inputs), len(parts)), made, strict=bool(step.into)):
             write(at, value)
         return {str(at): value for at, value in enumerate(made)}

@@ -26,7 +26,10 @@ class Ranks(Protocol):
         """Return the blocks of a value, in rank order, once they are there."""
 
     def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
-        """Return ``rank``, a function of mutable arrays and of values by name, mapped over all ranks, under ``jit``."""
+        """Return ``rank`` mapped over all ranks, under ``jit``.
+
+        It is a function of mutable arrays, of arrays donated to it and of other values, each by name.
+        """
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,11 @@ class Whole:
 
     def compile(self, inputs: Mapping[str, list[Array]]) -> None:
         """Trace, lower and compile, which looks at no data and is found by calls; raise whatever JAX raises."""
-        self.call.lower({}, self._arrays(inputs)).compile()
+        self.call.lower({}, {}, self._arrays(inputs)).compile()
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order; raise whatever JAX raises."""
-        return {name: self.ranks.blocks(array) for name, array in self.call({}, self._arrays(inputs)).items()}
+        return {name: self.ranks.blocks(array) for name, array in self.call({}, {}, self._arrays(inputs)).items()}
 
     def _arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Any]:
         return {name: self.ranks.put(views) for name, views in inputs.items()}
@@ -51,8 +54,8 @@ class Whole:
 def whole(program: Program, ranks: Ranks) -> Whole:
     """Return all steps of ``program`` as one function."""
 
-    def rank(refs: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-        del refs
+    def rank(refs: Mapping[str, Any], given: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+        del refs, given
         values = dict(inputs)
         for step in program.steps:
             values.update(zip(step.outputs, outputs(step, [values[name] for name in step.inputs]), strict=True))

@@ -44,13 +44,14 @@ class Shards:
         """Return ``rank`` under ``shard_map`` and ``jit``; mutable arrays keep their leading axis inside."""
         spec = self.sharding.spec
 
-        def slice_of_one(refs: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-            results = rank(refs, {name: lax.squeeze(array, (0,)) for name, array in arrays.items()})
+        def slice_of_one(refs: Mapping[str, Any], *arrays: Mapping[str, Any]) -> dict[str, Any]:
+            results = rank(refs, *({name: lax.squeeze(x, (0,)) for name, x in one.items()} for one in arrays))
             return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
 
         checked = not _unchecked(steps)
         mesh = self.sharding.mesh
-        return jax.jit(jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=checked))
+        mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=checked)
+        return jax.jit(mapped, donate_argnums=1)
 
 
 def over(program: Program, devices: list[Any]) -> Shards:

@@ -38,7 +38,7 @@ class Stack:
         del steps
         for axis in reversed(self.mesh):
             rank = jax.vmap(rank, axis_name=axis.name, axis_size=axis.size)
-        return jax.jit(rank)
+        return jax.jit(rank, donate_argnums=1)
 
 
 def over(program: Program) -> Stack:

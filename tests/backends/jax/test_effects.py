@@ -9,6 +9,7 @@ import pytest
 
 from conformance.backends.jax import Jax
 from conformance.cases.case import Case
+from conformance.cases.effects import names
 from conformance.cases.program import Step
 from tests.backends.effectful import GATHER, HALF, PROGRAMS, SCATTER, SUM, agrees, step
 from tests.backends.jax.conftest import counting, one_step, refusal
@@ -59,6 +60,26 @@ def test_nothing_is_under_way_that_a_write_could_disturb(mode: Jax) -> None:
         step("= assign v v"), step("y = done t"),
     ]  # fmt: skip
     agrees(mode, plain(), steps)
+
+
+DONATED = [
+    step("b = buffer x"), step("c = copy b"), step("t = all_reduce b", **SUM, start=True),
+    step("u = all_reduce b", **SUM, into=("b",), start=True), step("d = copy b"),
+    step("y = all_reduce b", **SUM, into=("b",)), step("z = done t"), step("w = done u"),
+]  # fmt: skip
+
+
+def test_what_is_written_in_place_alone_is_donated(mode: Jax) -> None:
+    agrees(mode, plain(), DONATED)
+    case = plain()
+    program = msgspec.structs.replace(case.program, steps=tuple(DONATED), results=("b",))
+    case = msgspec.structs.replace(case, program=program)
+    from conformance.backends.jax.effects import donated
+
+    assert donated(program, names(case)) == {"b"}
+    steps = (*DONATED, step("v = view b", **HALF))
+    program = msgspec.structs.replace(program, steps=steps)
+    assert not donated(program, names(msgspec.structs.replace(case, program=program)))
 
 
 def test_axes_in_another_order_are_transposed(mode: Jax) -> None:
