@@ -19,7 +19,8 @@ from typing import Final
 
 from conformance.backends.base import Backend, Claims, Unsupported, rank_error
 from conformance.backends.mpi.claims import CLAIMS, LAYOUTS
-from conformance.backends.mpi.job import Job, aligned, crashed, merged
+from conformance.backends.mpi.job import Job, aligned, crashed
+from conformance.backends.shares import merged
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups

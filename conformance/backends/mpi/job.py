@@ -7,7 +7,6 @@ So does it here when other ranks wait for one that raised. MPI itself waits for 
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import socket
 import subprocess
@@ -21,7 +20,8 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from conformance.cases.case import Case, Operand
+from conformance.backends.shares import share
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program import rank_groups
 
@@ -146,31 +146,6 @@ def patience_now() -> float:
 
 
 decode: Final = msgspec.msgpack.Decoder(Observation).decode
-
-
-def share(case: Case, rank: int) -> Case:
-    """Return the case with the blocks of ``rank`` alone."""
-    mine = slice(rank, rank + 1)
-    inputs = {
-        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
-        for name, operand in case.inputs.items()
-    }
-    return msgspec.structs.replace(case, inputs=inputs)
-
-
-def merged(case: Case, answers: Sequence[Observation]) -> Observation:
-    """Return what the ranks did, each with its own block, as one observation."""
-    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
-    results = {
-        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
-        for name in case.program.results
-    }
-    return Observation(
-        results=results,
-        errors=errors if any(errors) else (),
-        touched=tuple(change for answer in answers for change in answer.touched),
-        seconds=max((answer.seconds for answer in answers), default=math.nan),
-    )
 
 
 def crashed(answers: Sequence[Observation]) -> bool:

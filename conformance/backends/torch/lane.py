@@ -16,12 +16,13 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance.backends.shares import merged, share
 from conformance.backends.torch import wire
 from conformance.backends.torch.child import Child
 from conformance.backends.torch.job import Job
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.pool import Pool, Rank
-from conformance.backends.torch.shares import GLOO_TIMEOUT, aligned, doubtful, groups_of, merged, share
+from conformance.backends.torch.shares import GLOO_TIMEOUT, aligned, doubtful, groups_of
 from conformance.backends.torch.store import Store
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError

@@ -1,4 +1,4 @@
-"""A case as its ranks see it, and what they answered as one: shares, groups, and the state in which they are left."""
+"""What a case says of its groups of ranks, and the state in which it leaves them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from conformance.backends.torch.operation import POINT_TO_POINT, idle, leaves_posted
-from conformance.cases.case import Case, Operand
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
 
@@ -26,31 +24,6 @@ def groups_of(case: Case) -> set[tuple[int, ...]]:
         steps = [step for step in program.steps if not idle(step)]
         return {group for step in steps for group in rank_groups(program.mesh, step.axes, step.groups)}
     return set()
-
-
-def share(case: Case, rank: int) -> Case:
-    """Return the case with the blocks of ``rank`` alone."""
-    mine = slice(rank, rank + 1)
-    inputs = {
-        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
-        for name, operand in case.inputs.items()
-    }
-    return msgspec.structs.replace(case, inputs=inputs)
-
-
-def merged(case: Case, answers: Sequence[Observation]) -> Observation:
-    """Return what the ranks did, each with its own block, as one observation."""
-    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
-    results = {
-        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
-        for name in case.program.results
-    }
-    return Observation(
-        results=results,
-        errors=errors if any(errors) else (),
-        touched=tuple(change for answer in answers for change in answer.touched),
-        seconds=max(answer.seconds for answer in answers),
-    )
 
 
 def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:

@@ -1,0 +1,35 @@
+"""A case as each of its ranks sees it, and what they answered as one, for backends with a process a rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation
+
+
+def share(case: Case, rank: int) -> Case:
+    """Return the case with the blocks of ``rank`` alone."""
+    mine = slice(rank, rank + 1)
+    inputs = {
+        name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
+        for name, operand in case.inputs.items()
+    }
+    return msgspec.structs.replace(case, inputs=inputs)
+
+
+def merged(case: Case, answers: Sequence[Observation]) -> Observation:
+    """Return what the ranks did, each with its own block, as one observation."""
+    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
+    results = {
+        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
+        for name in case.program.results
+    }
+    return Observation(
+        results=results,
+        errors=errors if any(errors) else (),
+        touched=tuple(change for answer in answers for change in answer.touched),
+        seconds=max(answer.seconds for answer in answers),
+    )
