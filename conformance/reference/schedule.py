@@ -106,11 +106,11 @@ def eager(facts: Facts, seed: int = 0) -> Evaluation:
 def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> str | None:
     """Return how the memory ``seen`` differs from the meaning of the graph on the same data, or ``None``.
 
-    Compared are the values of all results where they are said to be and of all that is assigned to, in the storages
-    that every alias shows, and bit for bit the rest of what was there before.
+    Compared are the values of all results, and of whatever else has a place, where they are said to be, and of all that
+    is assigned to, in the storages that every alias shows, and bit for bit the rest of what was there before.
     """
     places = {place.node: place for place in facts.schedule.places}
-    for name in right.graph.results:
+    for name in dict.fromkeys((*right.graph.results, *places)):
         place, meaning = places.get(name), right.meanings[name]
         wanted = worth(meaning, right.memory)
         if place is None:

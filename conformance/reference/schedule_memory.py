@@ -51,7 +51,7 @@ class Memory:
         return self.storages[root][offset : offset + found.size].view(NUMPY[found.dtype])
 
     def read(self, access: Access, values: Values) -> Array:
-        """Return what an access reads: elements in the shape of its map, or bytes."""
+        """Return what an access reads: elements in the shape of its map, or those in its bytes, if they are whole."""
         array = self.array(access.buffer)
         if access.map is not None:
             found, valid = self.facts.elements(access, values)
@@ -60,7 +60,9 @@ class Memory:
             return out
         if access.ranges is None:
             return array.copy()
-        return np.concatenate([array.view(np.uint8)[start:stop] for start, stop in access.ranges])
+        parts = [array.view(np.uint8)[start:stop] for start, stop in access.ranges]
+        found = np.concatenate([*parts, np.empty(0, np.uint8)])
+        return found if found.size % array.itemsize else found.view(array.dtype)
 
     def write(self, access: Access, content: Array, values: Values) -> None:
         """Write ``content``, element by element or byte by byte, where an access says."""

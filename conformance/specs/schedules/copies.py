@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
-from conformance.cases.schedule import Collective, Copy, Kernel
+from conformance.cases.schedule import Access, Collective, Copy, Kernel
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.schedule_facts import Facts, Touch
+from conformance.specs.schedules.free import of_constant
 from conformance.specs.schedules.waits import moves_only
 
 
@@ -61,11 +65,23 @@ def equal_bytes(facts: Facts) -> str | None:
 
 
 def contiguous_source(facts: Facts) -> str | None:
-    """Find a copy of bytes that do not lie side by side."""
-    for number, _, read, _ in _copies(facts):
+    """Find a copy of bytes that do not lie side by side, or that changes their order."""
+    for number, leaf, read, written in _copies(facts):
         if len(read.ranges) > 1:
             return f"{facts.name(number)} copies {len(read.ranges)} separate pieces of {read.access.buffer!r}"
+        for touch in (read, written):
+            if not _rising(facts, leaf, touch.access):
+                return f"{facts.name(number)} takes {touch.access.buffer!r} in another order than its bytes lie in"
     return None
+
+
+def _rising(facts: Facts, leaf: Copy, access: Access) -> bool:
+    """Return whether an access goes through its buffer from the beginning to the end, and through nothing twice."""
+    if access.map is None:
+        ranges = [pair for pair in access.ranges or () if pair[0] < pair[1]]
+        return all(one[1] <= other[0] for one, other in pairwise(ranges))
+    found, valid = facts.elements(access, facts.bound(leaf))
+    return bool(valid.all() and (np.diff(found.reshape(-1)) > 0).all())
 
 
 def no_more_than_asked(facts: Facts) -> str | None:
@@ -85,7 +101,8 @@ def replica_reused(facts: Facts) -> str | None:
     seen: list[tuple[int, Touch, Touch]] = []
     for number, leaf, read, written in _copies(facts):
         # A copy that does not say what it is may be any that is forced to there.
-        said = [facts.nodes[name] for name in leaf.provenance if facts.nodes[name].op == "copy"]
+        names = [name for name in (*leaf.provenance, written.access.node) if name is not None]
+        said = [facts.nodes[name] for name in names if facts.nodes[name].op == "copy"]
         there = facts.buffers[written.access.buffer].device
         may_be = said or [node for node in facts.nodes.values() if node.op == "copy" and node.device == there]
         forced = any(node.arg is True for node in may_be)
@@ -122,7 +139,12 @@ def forced_copies(facts: Facts) -> str | None:
         if node.id in needed:
             needed.update(node.of)
             forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
-            if forced and node.device not in spare and node.id not in made | set(facts.writers):
+            if (
+                forced
+                and not of_constant(facts, node)
+                and node.device not in spare
+                and node.id not in made | set(facts.writers)
+            ):
                 return f"no item makes {node.id!r}, a copy that is forced"
     return None
 
@@ -196,7 +218,8 @@ COPIES = (
     ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes),
     ScheduleClause(
         "copies.C4",
-        "A copy reads bytes that lie side by side; others are made contiguous on their device first.",
+        "A copy reads bytes that lie side by side, and keeps their order; others are made contiguous on their device "
+        "first.",
         "004",
         contiguous_source,
     ),
@@ -210,7 +233,11 @@ COPIES = (
         replica_reused,
     ),
     ScheduleClause(
-        "copies.C7", "A copy that is forced, needed, and of anything, is made.", "000", forced_copies, of_graph
+        "copies.C7",
+        "A copy that is forced and needed is made, unless it is of a constant or of nothing.",
+        "000",
+        forced_copies,
+        of_graph,
     ),
     ScheduleClause(
         "copies.C8",

@@ -10,6 +10,7 @@ import numpy as np
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
 from conformance.cases.index_map import sizes
+from conformance.reference.byte_ranges import overlap
 from conformance.reference.graph_movement import moved
 from conformance.reference.schedule_facts import Facts
 
@@ -63,12 +64,19 @@ def unmoving(facts: Facts, node: Node) -> bool:
     return _same_place(facts, node) and not constant(facts, node) and not _empty(facts, node)
 
 
+def _changes(facts: Facts, name: str, after: Node) -> bool:
+    """Return whether what a node names is storage that is assigned to later in the program than another node."""
+    if name not in facts.stored:
+        return False
+    root, ranges = facts.node_bytes(name)
+    later = list(facts.nodes.values())[facts.program[after.id] + 1 :]
+    targets = [facts.node_bytes(node.id) for node in later if node.op == "assign"]
+    return any(root == other and overlap(ranges, taken) for other, taken in targets)
+
+
 def contiguous_already(facts: Facts, node: Node) -> bool:
     """Say of a contig of a contig, and of one of all of a buffer in order that nothing is assigned to later."""
-    stored = facts.stored.get(node.of[0]) if node.op == "contig" else None
-    later = list(facts.nodes.values())[facts.program[node.id] :]
-    changed = stored and any(each.op == "assign" and facts.stored[each.id].buffer == stored.buffer for each in later)
-    return _in_order(facts, node) and not changed
+    return _in_order(facts, node) and not _changes(facts, node.of[0], node)
 
 
 def _in_order(facts: Facts, node: Node) -> bool:
@@ -102,7 +110,7 @@ def itself(facts: Facts, node: Node) -> bool:
         return False
     value = facts.nodes[node.of[1]]
     taken = value
-    while _in_order(facts, taken) or same_device(facts, taken):
+    while _in_order(facts, taken) or _stays(facts, taken):
         taken = facts.nodes[taken.of[0]]
     if taken.id not in facts.stored:
         return False
@@ -130,7 +138,11 @@ def of_nothing(facts: Facts, node: Node) -> bool:
 
 
 def same_device(facts: Facts, node: Node) -> bool:
-    """Say of a copy to where the value is."""
+    """Say of a copy to where the value is, of storage that nothing is assigned to later."""
+    return _stays(facts, node) and not _changes(facts, node.of[0], node)
+
+
+def _stays(facts: Facts, node: Node) -> bool:
     return node.op == "copy" and node.arg is not True and facts.nodes[node.of[0]].device == node.device
 
 
@@ -140,11 +152,19 @@ def of_constant(facts: Facts, node: Node) -> bool:
 
 
 def there_and_back(facts: Facts, node: Node) -> bool:
-    """Say of a copy back to the device that the value was copied from."""
+    """Say of a copy back to the device that the value was copied from, unless that is assigned to since."""
     source = facts.nodes[node.of[0]] if node.op == "copy" else node
     if node.op != "copy" or source.op != "copy" or True in {node.arg, source.arg}:
         return False
-    return facts.nodes[source.of[0]].device == node.device != source.device
+    there = facts.nodes[source.of[0]].device == node.device != source.device
+    return there and not _changes(facts, source.of[0], source)
+
+
+def alias(facts: Facts, node: Node) -> str | None:
+    """Return the node whose value this one is without anything being done, or ``None``."""
+    if any(reason(facts, node) for reason in (detached, unmoving, contiguous_already, same_device)):
+        return node.of[0]
+    return facts.nodes[node.of[0]].of[0] if there_and_back(facts, node) else None
 
 
 REASONS: Final[tuple[Reason, ...]] = (

@@ -20,6 +20,10 @@ def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
     return check
 
 
+def _unforced(reason: Reason) -> Reason:
+    return lambda facts, node: node.arg is not True and reason(facts, node)
+
+
 def _nothing_empty(facts: Facts) -> str | None:
     for number, own in enumerate(facts.touches):
         for touch in own:
@@ -84,7 +88,12 @@ NO_KERNEL = (
         "003",
         _never(free.same_device, "a copy to where it is"),
     ),
-    _clause(14, "No copy is made of a constant.", "004", _never(free.of_constant, "a copy of a constant")),
+    _clause(
+        14,
+        "No copy is made of a constant, unless it is forced.",
+        "004",
+        _never(_unforced(free.of_constant), "a copy of a constant"),
+    ),
     _clause(
         15,
         "No copy is made back to the device that a value was copied from.",

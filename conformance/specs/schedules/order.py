@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
 
-from conformance.cases.index_map import Indices
+from conformance.cases.dtypes import NUMPY
+from conformance.cases.index_map import Indices, sizes
 from conformance.cases.schedule import Collective, View, Wait
 from conformance.judging.schedule_clause import PairClause, ScheduleClause, of_graph
-from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
-from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules.free import free
+from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
+from conformance.reference.schedule_facts import Facts, Touch
+from conformance.specs.schedules.free import alias, free
 from conformance.specs.schedules.keys import keys
 
 
@@ -41,6 +43,15 @@ def reads_what_is_there(facts: Facts) -> str | None:
     return None
 
 
+def _taken(facts: Facts, name: str) -> str:
+    """Return the node that has a place, or is storage, for one that is the same value: itself, or what it is of."""
+    found: str | None = name
+    while found is not None and facts.place(found) is None and found not in facts.stored:
+        name = found
+        found = alias(facts, facts.nodes[name])
+    return name if found is None else found
+
+
 def complete(facts: Facts) -> str | None:
     """Find a result that is nowhere, or where nothing wrote."""
     assert facts.schedule.graph is not None
@@ -49,12 +60,10 @@ def complete(facts: Facts) -> str | None:
         home = facts.home(touch.access.buffer)
         held[home] = joined(held.get(home, NOTHING), touch.ranges)
     for result in facts.schedule.graph.results:
-        name = result
-        while facts.nodes[name].op == "detach" and facts.place(name) is None:
-            name = facts.nodes[name].of[0]
-        if name in facts.stored or (facts.nodes[name].op != "detach" and free(facts, name)):
-            continue
+        name = _taken(facts, result)
         place = facts.place(name)
+        if name in facts.stored or (place is None and free(facts, name)):
+            continue
         if place is None:
             return f"result {name!r} is in no buffer at the end"
         if len(without(place.ranges, held.get(facts.home(place.access.buffer), NOTHING))):
@@ -70,7 +79,7 @@ def nothing_dead(facts: Facts) -> str | None:
             home = facts.home(buffer.id)
             needed[home] = joined(needed.get(home, NOTHING), _all(facts, buffer.id))
     for name in facts.schedule.graph.results if facts.schedule.graph else ():
-        place = facts.place(name)
+        place = facts.place(_taken(facts, name))
         if place is not None:
             home = facts.home(place.access.buffer)
             needed[home] = joined(needed.get(home, NOTHING), place.ranges)
@@ -82,9 +91,11 @@ def nothing_dead(facts: Facts) -> str | None:
         written = [(home, touch) for home, touch in own if touch.write and len(touch.ranges)]
         alive = [overlap(touch.ranges, needed.get(home, NOTHING)) for home, touch in written]
         # A collective has an effect on its peers, and an assign is one, whether anybody here reads the outcome or not.
-        named = [touch.access.node for _, touch in written if touch.access.node is not None]
+        named = {touch.access.node for _, touch in written if touch.access.node is not None}.union(leaf.provenance)
         effect = isinstance(leaf, Collective) or any(facts.nodes[node].op == "assign" for node in named)
-        if written and not any(alive) and owner is None and not effect:
+        # Writes of no byte are the business of ``no_kernel.C6``.
+        idle = not written and any(touch.write for _, touch in own)
+        if not any(alive) and not idle and owner is None and not effect:
             return f"{facts.name(number)} computes what nothing reads and nobody asked for"
         for home, touch in own:
             if touch.write:
@@ -110,12 +121,32 @@ def shared_once(facts: Facts) -> str | None:
     for node, numbers in facts.computing.items():
         if facts.nodes[node].op not in {"contig", "reduce"} or len(numbers) < 2 or node not in facts.writers:
             continue
+        for (earlier, other), (number, touch) in combinations(_whole(facts, node, numbers), 2):
+            # In the same buffer it is the business of ``order.C4``.
+            if earlier != number and facts.home(touch.access.buffer) != facts.home(other.access.buffer):
+                return f"{facts.name(number)} computes {node!r} again, which {facts.name(earlier)} keeps in a buffer"
         realising = {number for number, _ in facts.writers[node]}
-        again = [number for number in numbers if number not in realising]
+        again = [number for number in numbers if number not in realising and not _feeds(facts, number, realising)]
         if again:
             first = min(realising)
             return f"{facts.name(again[0])} computes {node!r} again, which {facts.name(first)} keeps in a buffer"
     return None
+
+
+def _whole(facts: Facts, node: str, numbers: list[int]) -> list[tuple[int, Touch]]:
+    """Return which of some leaves write all elements of a node at once, and where."""
+    count = math.prod(sizes(facts.nodes[node].shape, facts.values)) * NUMPY[facts.nodes[node].dtype].itemsize
+    written = facts.writers[node]
+    return [(number, touch) for number, touch in written if number in numbers and size(touch.ranges) == count > 0]
+
+
+def _feeds(facts: Facts, number: int, targets: set[int]) -> bool:
+    """Return whether any of ``targets`` needs what a leaf writes, itself or through others."""
+    reached = {number}
+    for first, second, other, own in facts.conflicts:
+        if first in reached and other.write and not own.write:
+            reached.add(second)
+    return not reached.isdisjoint(targets)
 
 
 def idle(first: Facts, second: Facts) -> str | None:  # noqa: ARG001 - the signature of ``PairClause.check``

@@ -61,6 +61,14 @@ def strided_source_copied() -> Schedule:
     return schedule((*given("a", count=8), THERE), [copy("k", reads("a", line(4, 0, 2)), "y")])
 
 
+@violates("copies.C4")
+def turned_on_its_way() -> Schedule:
+    """A flip is pushed into a copy, which takes bytes from the first to the last and knows nothing of it."""
+    nodes = (A, node("f", "flip", "a", arg=(0,)), node("c", "copy", "f", device="d1"))
+    item = copy("k", reads("a", line(4, 3, -1)), writes("y", node="c"), provenance=("c",))
+    return schedule((*HERE, THERE), [item], graph(*nodes, results=["c"]), {"c": "y"})
+
+
 @violates("copies.C5")
 def whole_copied_for_a_part() -> Schedule:
     """copy(shrink(x)) moves all of x, and shrinks on the other side."""

@@ -30,6 +30,14 @@ def another_operation() -> Schedule:
 
 
 @violates("law.C1")
+def dropped_copy_taken_from_elsewhere() -> Schedule:
+    """Of what a dropped copy was of, another value is kept."""
+    nodes = (A, stored("b"), alu("s", "add", "a", "b"), node("y", "copy", "s"))
+    item = elementwise("k", "mul", "s", "a", "b", provenance=("s",))
+    return schedule((*given("a", "b"), buffer("s")), [item], graph(*nodes, results=["y"]), {"s": "s"})
+
+
+@violates("law.C1")
 def pad_pushed_through_exp2() -> Schedule:
     """A pad is pushed through exp2, so that what was added is 1 and not 0 (tinygrad #9478)."""
     padded = (Affine(extents=(6,), strides=(1,), offset=-1, mask=((1, 5),)),)

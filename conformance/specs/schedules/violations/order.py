@@ -55,6 +55,29 @@ def forgotten_result() -> Schedule:
     return schedule((*given("a"), buffer("y")), [], graph(*nodes, results=["y"]), {"y": "y"})
 
 
+@violates("order.C2")
+def copy_to_where_nothing_is() -> Schedule:
+    """A copy to the device that its source is on is dropped, and what it was of is dropped with it."""
+    nodes = (A, ONE, alu("s", "add", "a", "1"), node("y", "copy", "s"))
+    return schedule(given("a"), [], graph(*nodes, results=["y"]))
+
+
+@violates("order.C2")
+def snapshot_not_taken() -> Schedule:
+    """A contiguous buffer is taken for its own copy, and assigned to afterwards: the value asked for is gone."""
+    nodes = (A, ONE, node("y", "contig", "a"), node("w", "assign", "a", "1"))
+    item = elementwise("w", "move", writes("a", line(), node="w"), 1.0, provenance=("w",))
+    return schedule(given("a"), [item], graph(*nodes, results=["w", "y"]))
+
+
+@violates("order.C3")
+def kernel_that_writes_nothing() -> Schedule:
+    """The stores of a kernel are removed as dead, and the kernel is launched all the same."""
+    nodes = (A, ONE, alu("y", "add", "a", "1"))
+    items = [elementwise("y", "add", "y", "a", 1.0, provenance=("y",)), opaque("k", reads("a"))]
+    return schedule((*given("a"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
 @violates("order.C3")
 def dead_kernel() -> Schedule:
     """A kernel runs for a value that nobody asked for and nothing reads: dead code was not removed."""
@@ -75,12 +98,15 @@ def _shared(second: str) -> Schedule:
         elementwise("s", "add", write, "a", "b", provenance=("t", "s")),
         elementwise("x", "add", "x", "s", 1.0, provenance=("x",)),
     ]
-    if second == "rewritten":
+    if second == "kept twice":
+        items.append(elementwise("again", "add", writes("z", line(), node="s"), "a", "b", provenance=("t", "s")))
+        items.append(elementwise("y", "mul", "y", "z", 2.0, provenance=("y",)))
+    elif second == "rewritten":
         items.append(elementwise("again", "add", write, "a", "b", provenance=("t", "s")))
         items.append(elementwise("y", "mul", "y", "s", 2.0, provenance=("y",)))
     else:
         items.append(opaque("y", reads("a"), reads("b"), writes("y"), provenance=("t", "s", "y")))
-    buffers = (*given("a", "b"), buffer("s"), buffer("x"), buffer("y"))
+    buffers = (*given("a", "b"), buffer("s"), buffer("z"), buffer("x"), buffer("y"))
     return schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
 
 
@@ -94,6 +120,12 @@ def shared_value_written_twice() -> Schedule:
 def shared_value_computed_again() -> Schedule:
     """A value that is kept in a buffer is computed again by its second user: two equal stages were not merged."""
     return _shared("computed again")
+
+
+@violates("order.C5")
+def shared_value_kept_twice() -> Schedule:
+    """A value is computed into a buffer for each of its users: the cache of what is kept is keyed by the user."""
+    return _shared("kept twice")
 
 
 @violates("order.C6")

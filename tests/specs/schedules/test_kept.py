@@ -1,0 +1,123 @@
+"""What is kept although nothing moves, in whatever parts it is made or taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from conformance.cases.index_map import Affine, IndexMap
+from conformance.cases.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule import Access, Collective, Copy, Kernel, Schedule
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.build import (
+    buffer,
+    constant,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+
+A, NINE = stored("a"), constant("9", 9)
+
+
+def before_an_assign(op: str) -> Schedule:
+    """Return y = a.op(); a <- 9, where y has a buffer of its own."""
+    nodes = (A, NINE, node("y", op, "a"), node("w", "assign", "a", "9"))
+    items = [
+        elementwise("y", "move", writes("y", line(), node="y"), "a", provenance=("y",)),
+        elementwise("w", "move", writes("a", line(), node="w"), 9.0, provenance=("w",)),
+    ]
+    return schedule((*given("a"), buffer("y")), items, graph(*nodes, results=["w", "y"]), {"y": "y"})
+
+
+def there_and_back() -> Schedule:
+    """Return t = a on d1; a <- 9; y = t on d0, copied back."""
+    nodes = (A, NINE, node("t", "copy", "a", device="d1"), node("w", "assign", "a", "9"), node("y", "copy", "t"))
+    items: list[Copy | Kernel] = [
+        copy("there", "a", writes("t", node="t"), provenance=("t",)),
+        elementwise("w", "move", writes("a", line(), node="w"), 9.0, provenance=("w",)),
+        copy("back", "t", writes("y", node="y"), provenance=("y",)),
+    ]
+    buffers = (*given("a"), buffer("t", device="d1"), buffer("y"))
+    return schedule(buffers, items, graph(*nodes, results=["w", "y"]), {"y": "y"})
+
+
+def forced_constant(*, made: bool) -> Schedule:
+    """Return a constant whose copy to d1 is forced."""
+    nodes = (NINE, node("y", "copy", "9", device="d1", arg=True))
+    items = [elementwise("f", "move", "t", 9.0), copy("k", "t", writes("y", node="y"), provenance=("y",))]
+    buffers = (buffer("t"), buffer("y", device="d1"))
+    wanted = graph(*nodes, results=["y"])
+    return schedule(buffers, items, wanted, {"y": "y"}) if made else schedule((), [], wanted)
+
+
+def split_reduce() -> Schedule:
+    """Return the sum of 4 elements, first in pairs and then of the pairs."""
+
+    def summed(id: str, read: Access, write: Access, *extents: int) -> Kernel:
+        code = (Load(access=0), Reduce(op="add", of=0, axes=(len(extents) - 1,)), Store(access=1, of=1))
+        body = Body(extents=extents, instructions=code)
+        return Kernel(id=id, device="d0", accesses=(read, write), bodies=(body,), provenance=("s",))
+
+    pairs: IndexMap = (Affine(extents=(2, 2), strides=(2, 1)),)
+    first: IndexMap = (Affine(extents=(2, 2), strides=(1, 0)),)
+    items = [
+        summed("pairs", reads("a", pairs), writes("t", first), 2, 2),
+        summed("s", reads("t", line(2)), writes("s", line(2, 0, 0), node="s"), 2),
+    ]
+    nodes = (A, node("s", "reduce", "a", shape=(), arg=(0,), fold="add"))
+    return schedule((*given("a"), buffer("t", 2), buffer("s", 1)), items, graph(*nodes, results=["s"]), {"s": "s"})
+
+
+def collective_of_bytes(op: str, attrs: dict[str, str | int], *taken: tuple[tuple[int, int], ...]) -> Schedule:
+    """Return a collective of the first halves of x0 and x1, of which it takes those bytes."""
+    devices = ("d0", "d1")
+    buffers = [buffer(f"x{d}", 8, device=at, preexisting=True) for d, at in enumerate(devices)]
+    buffers += [buffer(f"y{d}", device=at) for d, at in enumerate(devices)]
+    nodes = [stored(f"x{d}", (8,), device=at) for d, at in enumerate(devices)]
+    nodes += [node(f"v{d}", "shrink", f"x{d}", arg=((0, 4),), device=at) for d, at in enumerate(devices)]
+    nodes += [
+        node(f"y{d}", "collective", "v0", "v1", device=at, arg=op, attrs=attrs, members=devices)
+        for d, at in enumerate(devices)
+    ]
+    own = [reads(f"x{d}", ranges=ranges) for d, ranges in enumerate(taken)]
+    own += [writes(f"y{d}", node=f"y{d}") for d in range(2)]
+    item = Collective(id="r", op=op, attrs=attrs, participants=devices, group="g", accesses=tuple(own))
+    return schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
+
+
+LEGAL: dict[str, Callable[[], Schedule]] = {
+    "contig before an assign": lambda: before_an_assign("contig"),
+    "copy before an assign": lambda: before_an_assign("copy"),
+    "there, assigned to, and back": there_and_back,
+    "forced copy of a constant": lambda: forced_constant(made=True),
+    "forced copy of a constant, left out": lambda: forced_constant(made=False),
+    "split reduce": split_reduce,
+    "collective of byte ranges": lambda: collective_of_bytes(
+        "all_reduce", {"op": "sum"}, ((0, 16),), ((0, 8), (8, 16))
+    ),
+    "broadcast of the root's bytes": lambda: collective_of_bytes("broadcast", {"root": 0}, ((0, 16),), ()),
+}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_nothing_is_broken(name: str) -> None:
+    found = {each.clause: each for each in judge(LEGAL[name]())}
+    assert [each for each in found.values() if each.finding == "broken"] == []
+    assert found["law.C1"].finding == "held"
+
+
+def test_a_copy_that_is_labelled_as_forced_needs_no_provenance() -> None:
+    nodes = (A, node("c", "copy", "a", device="d1"), node("d", "copy", "a", device="d1", arg=True))
+    items = [copy("k", "a", writes("c", node="c")), copy("l", "a", writes("d", node="d"))]
+    buffers = (*given("a"), buffer("c", device="d1"), buffer("d", device="d1"))
+    made = schedule(buffers, items, graph(*nodes, results=["c", "d"]), {"c": "c", "d": "d"})
+    assert [each for each in judge(made) if each.finding == "broken"] == []
