@@ -308,6 +308,8 @@ def category_of(error: BaseException) -> Category:
     """Return whose fault an exception says it is, by its type alone."""
     if isinstance(error, NotImplementedError):
         return "unsupported"
-    if isinstance(error, ValueError | TypeError | LookupError | NameError):
+    if isinstance(error, ValueError | TypeError | LookupError):
         return "invalid_argument"
+    if type(error) is NameError and error.name is None:
+        return "invalid_argument"  # raised over a name that was given; of a variable Python tells the name
     return "internal"

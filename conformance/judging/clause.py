@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -21,6 +21,9 @@ from conformance.judging.relations import Elements, elements
 from conformance.reference.rejected import Rejected
 
 Requirement = Literal["must", "should", "may"]
+Settled = Mapping[str, Sequence[Array | None]]
+"""For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
+
 Held = Literal["held", "broken"]
 Outcome = Literal["passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run"]
 
@@ -84,6 +87,11 @@ class Subject:
         """Return which clauses, by id, were asked whether they speak, and what they said: no answer changes it."""
         return {}
 
+    @cached_property
+    def settled(self) -> dict[str, Settled | None]:
+        """Return which elements clauses, by id, were found to settle."""
+        return {}
+
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""
         return not self.features.get(feature, frozenset()).isdisjoint(words)
@@ -96,6 +104,9 @@ class Clause:
     A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
     max); it is blamed before a ``general`` clause and after a particular one. The clause of a ``guarantee`` is a
     *may* of the specification, and a *must* for the backends that give it (``held_to``); its source is their word.
+
+    A *should* or *may* about values settles whether there is a value at all, unless ``settles`` tells the elements that
+    it is about: then every *must* holds for all others, and for there being an answer.
     """
 
     id: str
@@ -108,6 +119,7 @@ class Clause:
     variant: bool = False
     general: bool = False
     guarantee: Guarantee | None = None
+    settles: Callable[[Subject], Settled | None] | None = None
 
 
 def held_to(clauses: Sequence[Clause], guarantees: Collection[str]) -> tuple[Clause, ...]:

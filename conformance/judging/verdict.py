@@ -10,8 +10,9 @@ import msgspec
 from conformance.cases.observation import Observation
 from conformance.judging.admissible import admissible, reached
 from conformance.judging.classes import Class
-from conformance.judging.clause import Clause, Held, Outcome, Subject
+from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
 from conformance.judging.compare import answered, same
+from conformance.judging.settled import spared
 
 VALUES: Final = (same, admissible)
 """The checks of all of a result's values."""
@@ -37,11 +38,16 @@ def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Ver
     """
     held: dict[str, Held] = {}
     broken: list[tuple[Clause, str]] = []
+    speaking = applicable(subject, clauses)
+    settled = [masks for clause in speaking if _settling(clause) and (masks := _settled(subject, clause)) is not None]
+    others = spared(subject, seen, settled) if settled else seen
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
-    for clause in applicable(subject, clauses):
-        if clause.check not in answers:
-            answers[clause.check] = clause.check(subject, seen)
-        problem = answers[clause.check]
+    for clause in speaking:
+        asked = others if clause.check in VALUES and clause.requirement == "must" else seen
+        question = clause.check, asked is others
+        if question not in answers:
+            answers[question] = clause.check(subject, asked)
+        problem = answers[question]
         held[clause.id] = "broken" if problem else "held"
         if problem and clause.requirement != "may":
             broken.append((clause, problem))
@@ -62,18 +68,29 @@ def judge_broken(subject: Subject, outcome: Outcome, detail: str, clauses: Seque
 def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
     """Return the clauses that speak about the case.
 
-    Where a *should* settles the value, no *must* demands it or an answer at all: the value is the same,
+    Where a *should* settles whether there is a value, no *must* demands it or an answer at all: the value is the same,
     its weight is not.
     """
     for clause in clauses:
         if clause.id not in subject.spoke:
             subject.spoke[clause.id] = clause.when(subject)
     speaking = [clause for clause in clauses if subject.spoke[clause.id]]
-    if any(clause.check in VALUES and clause.requirement != "must" for clause in speaking):
+    if any(_settling(clause) and _settled(subject, clause) is None for clause in speaking):
         speaking = [
             clause for clause in speaking if clause.check not in (*VALUES, answered) or clause.requirement != "must"
         ]
     return speaking
+
+
+def _settling(clause: Clause) -> bool:
+    return clause.check in VALUES and clause.requirement != "must"
+
+
+def _settled(subject: Subject, clause: Clause) -> Settled | None:
+    """Return which elements a clause settles, or ``None`` for all there is."""
+    if clause.id not in subject.settled:
+        subject.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
+    return subject.settled[clause.id]
 
 
 def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Subject
+from conformance.cases.dtypes import Array
+from conformance.judging.clause import Settled, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
@@ -23,6 +24,20 @@ def has_ties(subject: Subject) -> bool:
             if (np.sum([member == extreme for member in members], axis=0) > 1).any():
                 return True
     return False
+
+
+def nan_among_members(subject: Subject) -> Settled | None:
+    """Settle the elements of which some member's is NaN, where inputs are reduced and nothing else is done."""
+    program, blocks = subject.case.program, subject.case.blocks()
+    if len(program.steps) != 1:
+        return None
+    found: dict[str, list[Array | None]] = {name: [None] * program.world for name in subject.step.outputs}
+    for name, output in zip(subject.step.inputs, subject.step.outputs, strict=True):
+        for group in subject.groups:
+            mask = np.any([np.isnan(blocks[name][rank]) for rank in group], axis=0)
+            for rank in group:
+                found[output][rank] = mask
+    return found
 
 
 @st.composite
@@ -52,6 +67,7 @@ OP = Op(
             "001",
             has("values", "nan"),
             "should",
+            nan_among_members,
         ),
         rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
     ),

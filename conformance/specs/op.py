@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.cases.case import Case
 from conformance.judging.admissible import admissible
-from conformance.judging.clause import Clause, Requirement, Subject, legal
+from conformance.judging.clause import Clause, Requirement, Settled, Subject, legal
 from conformance.judging.compare import refused
 from conformance.reference.spmd import OPERANDS
 
@@ -50,7 +50,12 @@ class Op:
 
 
 def value(
-    id: str, text: str, source: str, when: Callable[[Subject], bool] = legal, requirement: Requirement = "must"
+    id: str,
+    text: str,
+    source: str,
+    when: Callable[[Subject], bool] = legal,
+    requirement: Requirement = "must",
+    settles: Callable[[Subject], Settled | None] | None = None,
 ) -> Clause:
     """Return a clause about results: where it speaks, they are the reference's, or admissible beside them.
 
@@ -63,7 +68,7 @@ def value(
         idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject) and not subject.unsettled
 
-    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal)
+    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal, settles=settles)
 
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:

@@ -11,6 +11,8 @@ from ml_dtypes import iinfo
 
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.judging.clause import Clause, Subject
+from conformance.judging.settled import columns_where, nan_among
+from conformance.specs.numeric_facts import inexact_quotient
 from conformance.specs.op import attr, rejection, value, variant
 
 ADDING = ("sum", "mean", "premul_sum", "product")
@@ -93,6 +95,7 @@ REDUCTION: tuple[Clause, ...] = (
         "001",
         mean_of("float", "complex", powers=False),
         "should",
+        columns_where(inexact_quotient),
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
     value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
@@ -115,5 +118,6 @@ REDUCTION: tuple[Clause, ...] = (
         "001",
         order_with_nan,
         "should",
+        nan_among,
     ),
 )

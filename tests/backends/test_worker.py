@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from conformance.backends.base import Backend
+import pytest
+
+from conformance.backends.base import Backend, category_of
 from conformance.backends.worker import observations
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
@@ -41,3 +43,20 @@ def test_a_case_that_arrives_joins_the_others(one: Make) -> None:
 
 def test_a_case_that_is_not_taken_up_is_handed_over_again(one: Make) -> None:
     assert answers(Counting(follows=False), one("all_reduce", 2, op="sum")) == [(1, False), (1, False), (2, False)]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "category"),
+    [
+        ("raise ValueError", ValueError, "invalid_argument"),
+        ("[][9]", IndexError, "invalid_argument"),
+        ("raise NameError('no axis y')", NameError, "invalid_argument"),
+        ("misspelt", NameError, "internal"),
+        ("raise OSError", OSError, "internal"),
+        ("raise NotImplementedError", NotImplementedError, "unsupported"),
+    ],
+)
+def test_whose_fault_an_error_is_follows_from_its_type(code: str, kind: type[Exception], category: str) -> None:
+    with pytest.raises(kind) as caught:
+        exec(code)
+    assert category_of(caught.value) == category

@@ -1,0 +1,66 @@
+"""A should settles the elements it is about; a must demands the others, and an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.judging.verdict import Verdict, judge
+from conformance.runner.meaning import binding, meaning
+
+NAN = float("nan")
+
+
+def build(call: str, op: str, blocks: Any) -> Case:
+    made = tuple(from_array(np.array(block, np.float32)) for block in blocks)
+    step = Step(op=call, inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": op})
+    operand = Operand(blocks=made, layouts=("contiguous",) * len(made))
+    return Case(program=Program(mesh=(Axis("i", len(made)),), steps=(step,), results=("y",)), inputs={"x": operand})
+
+
+def verdict(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdict:
+    subject = meaning(build(call, op, blocks))
+    dtype = next(iter(subject.expected.values()))[0].dtype  # type: ignore[union-attr]
+    results = tuple(from_array(np.array(seen, dtype)) for _ in blocks)
+    return judge(subject, Observation(results={"y": results}), binding(call, frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("op", "blocks", "seen", "requirement"),
+    [
+        ("max", [[NAN, 1], [2, 3]], [2, 3], "should"),  # drops the NaN
+        ("max", [[NAN, 1], [2, 3]], [NAN, 2], "must"),  # and here the NaN is right and its neighbour wrong
+        ("mean", [[1], [1], [0]], [np.float32(2 / 3) + np.float32(6e-8)], "should"),  # rounds elsewhere
+        ("mean", [[NAN], [1], [0]], [0], "must"),
+        ("mean", [[np.inf], [1], [0]], [5], "must"),
+        ("mean", [[1], [1], [0]], [5], "must"),
+    ],
+)
+def test_elements_that_no_should_is_about_are_demanded(op: str, blocks: Any, seen: Any, requirement: str) -> None:
+    judged = verdict(op, blocks, seen)
+    assert judged.outcome == "failed"
+    assert judged.blame is not None
+    assert judged.blame.requirement == requirement
+
+
+def test_a_position_of_a_nan_is_a_should_and_its_neighbours_a_must() -> None:
+    right = verdict("max", [[NAN, 1], [2, 3]], [2**31 - 1, 1], "arg_reduce")
+    other = verdict("max", [[NAN, 1], [2, 3]], [0, 1], "arg_reduce")
+    wrong = verdict("max", [[NAN, 1], [2, 3]], [2**31 - 1, 0], "arg_reduce")
+    assert right.outcome == "passed"
+    assert [each.blame.requirement for each in (other, wrong) if each.blame] == ["should", "must"]
+
+
+def test_an_answer_is_demanded_where_a_should_settles_elements() -> None:
+    case = build("all_reduce", "max", [[NAN, 1], [2, 3]])
+    error = RankError(kind="ValueError", message="no NaN", category="invalid_argument")
+    judged = judge(meaning(case), Observation(errors=(error, error)), binding("all_reduce", frozenset()))
+    assert judged.outcome == "errored"
+    assert judged.blame is not None
+    assert judged.blame.requirement == "must"
