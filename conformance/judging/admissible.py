@@ -41,7 +41,7 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     return answered(subject, seen) or _outside(subject, seen)
 
 
-def settled(subject: Subject, seen: Observation) -> str | None:
+def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
     """Demand of results that are there what ``admissible`` does, without what only a *should* excludes.
 
     That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
@@ -82,7 +82,7 @@ def elements(
 ) -> Iterator[Element | None]:
     """Yield the elements of a block that differ from the reference's, or are ``equal``; parts apart where sums are.
 
-    Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``settled`` asks for.
+    Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``admissible_strictly`` asks for.
     """
     fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
     op, factor, ranks = subject.folded.get(one.name, NOT_FOLDED)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import Array, logical
+from conformance.cases.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Settled, Subject
 from conformance.judging.column import Column, column
 from conformance.judging.contributions import apart
-from conformance.reference.reductions import ARITHMETIC, Terms
+from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
 
 
-def columns_where(fact: Callable[[Column], bool]) -> Callable[[Subject], Settled | None]:
-    """Return what settles the elements whose columns ``fact`` holds of, of complex sums either part's."""
+def columns_where(
+    fact: Callable[[Column], bool], dtypes: Collection[str] = tuple(NUMPY)
+) -> Callable[[Subject], Settled | None]:
+    """Return what settles the elements of ``dtypes`` whose columns ``fact`` holds of, of complex sums either part's."""
 
     def of(terms: Terms, op: str, factor: float) -> Array:
         rows = apart(op, np.stack([block.reshape(-1) for block in terms], axis=1))
-        held = [fact(column(logical(rows.dtype), op, factor, row.tobytes())) for row in rows]
-        either: Array = np.logical_or.reduce(np.array(held, bool).reshape(-1, *terms[0].shape))
+        dtype = logical(rows.dtype)
+        wanted = dtype in dtypes and kind(dtype) in ("float", "complex")
+        held = [wanted and fact(column(dtype, op, factor, row.tobytes())) for row in rows]
+        parts = 1 if rows.dtype == terms[0].dtype else 2
+        either: Array = np.logical_or.reduce(np.array(held, bool).reshape(parts, *terms[0].shape))
         return either
 
     def settles(subject: Subject) -> Settled | None:
-        computed = all(each.op in ARITHMETIC for each in subject.folded.values())
+        computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folded.values())
         return _by_terms(subject, of) if computed else None
 
     return settles

@@ -19,7 +19,8 @@ def law(number: int, guarantee: Guarantee, text: str) -> Clause:
     """Return the clause of a guarantee: elements that differ only in what it names are equal, bit by bit."""
 
     def speaks(subject: Subject) -> bool:
-        return subject.order_shows and subject.elements.compares(guarantee)
+        # Of ranks that go their own ways some have no result to compare.
+        return subject.order_shows and not subject.case.troubled and subject.elements.compares(guarantee)
 
     def check(subject: Subject, seen: Observation) -> str | None:
         return answered(subject, seen) or subject.elements.broken(guarantee, seen)

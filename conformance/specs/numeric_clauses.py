@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.dtypes import NUMPY, kind
-from conformance.judging.admissible import settled
+from conformance.judging.admissible import admissible_strictly
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.quotient import divided
+from conformance.judging.settled import columns_where
 from conformance.specs import numeric_facts as facts
 from conformance.specs.numeric_facts import ADDING, some
 from conformance.specs.op import value
@@ -21,7 +22,7 @@ REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
 def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
     """Return a *should* that settles which of several values is right, where every *must* admits all of them."""
     admits = value(id, text, source, when, "should")
-    return replace(admits, check=settled)
+    return replace(admits, check=admissible_strictly)
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
@@ -61,6 +62,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "IEEE 754",
         some(facts.all_minus_zero, *ADDING),
         "should",
+        columns_where(facts.all_minus_zero),
     ),
     value(
         "numerics.C7",
@@ -104,6 +106,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "IEEE 754",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
         "should",
+        columns_where(facts.subnormal, FLUSHED),
     ),
     value(
         "numerics.C14",
@@ -117,6 +120,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "OCP OFP8",
         some(facts.overflows, "sum", "premul_sum", "product", dtypes=("float8_e4m3fn",)),
         "should",
+        columns_where(facts.overflows, ("float8_e4m3fn",)),
     ),
     Clause(
         "numerics.C16",

@@ -40,6 +40,10 @@ def verdict(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdic
         ("mean", [[NAN], [1], [0]], [0], "must"),
         ("mean", [[np.inf], [1], [0]], [5], "must"),
         ("mean", [[1], [1], [0]], [5], "must"),
+        ("sum", [[1e-45, 1], [0, 1]], [0, 2], "should"),  # flushes what is subnormal
+        ("sum", [[1e-45, 1], [0, 1]], [0, 3], "must"),
+        ("sum", [[-0.0, 1], [-0.0, 1]], [0, 2], "should"),
+        ("sum", [[-0.0, 1], [-0.0, 1]], [0, 9], "must"),
     ],
 )
 def test_elements_that_no_should_is_about_are_demanded(op: str, blocks: Any, seen: Any, requirement: str) -> None:
