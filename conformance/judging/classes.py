@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal, get_args
@@ -12,6 +13,7 @@ import numpy as np
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.judging.column import Column, column, parts_of
 from conformance.judging.complex_product import products
+from conformance.judging.narrow import other_ways
 from conformance.judging.precision import Real, negative
 from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order, one_nan
 from conformance.reference.reductions import ORDER, REDUCTIONS, by_real
@@ -67,8 +69,16 @@ def reachable(terms: Column) -> tuple[Array | None, Array | None]:
     """Return what trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
     combine = products if terms.complex and terms.op == "product" else REDUCTIONS[terms.op]
     with np.errstate(all="ignore"):
-        trees = (in_rank_order(leaves(terms), combine), in_any_order(leaves(terms), combine))
-        return tuple(None if tree is None else _ended(terms, tree) for tree in trees)  # type: ignore[return-value]
+        totals = in_rank_order(leaves(terms), combine), in_any_order(leaves(terms), combine)
+        in_order, in_any = (None if tree is None else _ended(terms, tree) for tree in totals)
+    others = other_ways(terms, totals) if terms.finite and terms.vacuous else []
+    return _joined([in_order, *(other[0] for other in others)]), _joined([in_any, *(other[1] for other in others)])
+
+
+def _joined(trees: Sequence[Array | None]) -> Array | None:
+    """Return what some of several trees come to, or ``None`` where one of them has too many."""
+    known = [tree for tree in trees if tree is not None]
+    return np.concatenate(known) if len(known) == len(trees) else None
 
 
 def _trees(terms: Column, value: Array) -> set[Class]:

@@ -49,17 +49,26 @@ def one_nan(values: Array) -> Array:
     return parts.view(values.dtype)
 
 
-def in_rank_order(terms: Array, combine: Combine) -> Array | None:
-    """Return what the trees whose leaves are ``terms`` in order come to; ``None`` where they are too many."""
+def itself(term: Array) -> Array:
+    """Return the one value of a leaf that is a term as it is."""
+    return term
+
+
+def in_rank_order(terms: Array, combine: Combine, leaf: Callable[[Array], Array] = itself) -> Array | None:
+    """Return what the trees whose leaves are ``terms`` in order come to; ``None`` where they are too many.
+
+    ``leaf`` gives the values that a term may have as a leaf.
+    """
     if len(terms) > MOST_IN_ORDER:
         return None
-    return _grown([terms[i : i + 1] for i in range(len(terms))], _runs(len(terms)), combine)
+    return _grown([leaf(terms[i : i + 1]) for i in range(len(terms))], _runs(len(terms)), combine)
 
 
-def in_any_order(terms: Array, combine: Combine) -> Array | None:
+def in_any_order(terms: Array, combine: Combine, leaf: Callable[[Array], Array] = itself) -> Array | None:
     """Return what the trees over ``terms`` in any order come to; ``None`` where they are too many.
 
-    Equal terms are the same leaf, so a node is known by how many of each it has below it.
+    Equal terms are the same leaf, so a node is known by how many of each it has below it. ``leaf`` gives the values
+    that a term may have as a leaf.
     """
     bits: dict[bytes, list[int]] = {}
     for i in range(len(terms)):
@@ -67,7 +76,7 @@ def in_any_order(terms: Array, combine: Combine) -> Array | None:
     shape = tuple(len(places) for places in bits.values())
     if math.prod(count + 1 for count in shape) > MOST_STATES:
         return None
-    return _grown([terms[places[:1]] for places in bits.values()], _parts(shape), combine)
+    return _grown([leaf(terms[places[:1]]) for places in bits.values()], _parts(shape), combine)
 
 
 def in_known_orders(terms: Array, combine: Combine) -> Array:

@@ -153,3 +153,21 @@ def test_the_sign_of_a_product_is_no_matter_of_rounding() -> None:
     terms = of("float32", "product", 1e-30, -1e-30, 1e-30)
     assert "any_tree" in classes(terms, one("float32", -0.0))
     assert classes(terms, one("float32", 0.0)) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("op", "terms", "value"),
+    [
+        ("mean", [0.015625, 0.01953125, 0.03515625, 0.03515625], 0.0234375),  # divides first
+        ("premul_sum", [1.0, 1.125, 1.875], 2.75),  # fuses the factor
+    ],
+)
+def test_where_the_bound_says_nothing_other_ways_are_trees(op: str, terms: list[float], value: float) -> None:
+    dtype = NUMPY["float8_e4m3fn"]
+    found = classes_of(
+        "float8_e4m3fn", op, 0.75, np.array(terms, dtype).tobytes(), np.array([value], dtype).tobytes(), exact=False
+    )
+    assert "any_tree" in found
+    assert not classes_of(
+        "float8_e4m3fn", op, 0.75, np.array(terms, dtype).tobytes(), np.array([9], dtype).tobytes(), exact=False
+    )
