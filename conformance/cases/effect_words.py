@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.cases.effects import Named, names
+from conformance.cases.effects import WRITES_OVER, Named, names
 from conformance.cases.program import EFFECTS, Step, rank_groups
 
 CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_place", "overlap", "start")
@@ -113,11 +113,17 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
     _writes(walk, index, written)
     if written:
         walk.flow |= {"miscounted"} if len(step.into) != len(step.outputs) else set()
-        for effect, flow in _sharing(read, written):
+        for effect, flow in _sharing(read, written, WRITES_OVER.get(step.op)):
             walk.effects.add(effect)
             walk.flow |= {flow} - {""}
         walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})
-    if step.start:
+    if step.op == "recv":
+        read = _take_off(walk, step)
+    if step.op == "send":
+        # It is under way from here to the recv that takes its token.
+        walk.flow |= {"in_flight"} if any(flight.tickets for flight in walk.flights) else set()
+        walk.flights.append(_Flight(index, read, [], set(step.outputs)))
+    elif step.start:
         walk.effects.add("start")
         walk.flow |= set(_started(step, alone=alone))
         if any(flight.tickets for flight in walk.flights):
@@ -134,6 +140,18 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
         walk.rounds[name] = rounds
     for target, name in zip(step.into, step.outputs, strict=False):
         _fed(walk, walk.table[target].base, walk.rounds[name])
+
+
+def _take_off(walk: _Walk, step: Step) -> list[Named]:
+    """Note that the blocks of a send have arrived, and return what was sent."""
+    sent: list[Named] = []
+    for name in step.inputs:
+        waiting = [flight for flight in walk.flights if flight.tickets]
+        walk.flow |= {"out_of_order"} if waiting and name not in waiting[0].tickets else set()
+        for flight in waiting:
+            sent += flight.reads if name in flight.tickets else []
+            flight.tickets.discard(name)
+    return sent
 
 
 def _rounds(walk: _Walk, name: str) -> dict[str, int]:
@@ -196,16 +214,20 @@ def _writes(walk: _Walk, index: int, written: list[Named]) -> None:
             walk.flow.add("part")
 
 
-def _sharing(read: list[Named], written: list[Named]) -> Iterator[tuple[str, str]]:
-    """Yield the capability and the flow of each way in which operands and targets of one step share storage."""
+def _sharing(read: list[Named], written: list[Named], over: int | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the capability and the flow of each way in which operands and targets of one step share storage.
+
+    ``over`` is the operand that the one result is in place of, where an operation takes several at once.
+    """
     for at, target in enumerate(written):
-        if read[at : at + 1] != [target]:
+        own = at if over is None else over
+        if read[own : own + 1] != [target]:
             yield "into", ""
         for number, operand in enumerate(read):
-            if operand == target and at == number:
+            if operand == target and number == own:
                 yield "in_place", ""
             elif operand.meets(target):
-                yield "overlap", "crossed" if at < number else "target_overlap"
+                yield "overlap", "crossed" if over is None and at < number else "target_overlap"
         if _any_meets([target], written[at + 1 :]):
             yield "overlap", ""
 
@@ -213,7 +235,7 @@ def _sharing(read: list[Named], written: list[Named]) -> Iterator[tuple[str, str
 def _started(step: Step, *, alone: bool) -> Iterator[str]:
     if not step.inputs:
         yield "started_constant" if step.outputs else "started_none"
-    if len(step.inputs) > 1:
+    if len(step.outputs) > 1:
         yield "started_several"
     if not step.axes:
         yield "started_over_nothing"

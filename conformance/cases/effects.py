@@ -25,6 +25,9 @@ UNSTARTED: Final = ("barrier", "send", "recv")
 UNWRITTEN: Final = ("barrier", "send")
 """Operations that have no block to write."""
 
+WRITES_OVER: Final = {"ragged_all_to_all": 1}
+"""Of operations that take several operands at once, the number of the one that their result is in place of."""
+
 VIEW: Final = ("start", "stop", "step", "order")
 
 Kind = Literal["value", "storage", "ticket", "token"]

@@ -42,7 +42,7 @@ def order_shows(case: Case) -> bool:
     Where ranks go their own ways every sum of floats may be: who meets whom is not looked at here.
     """
     if case.troubled:
-        return any(True for _ in folds(case))
+        return any(step.attrs["op"] in ARITHMETIC for step in folds(case))
     blocks = case.blocks()
     for step in folds(case):
         attrs = check_step(step)

@@ -14,6 +14,9 @@ from conformance.reference.send import Token
 def recv(tokens: list[Token], *, pairs: Groups, shape: tuple[int, ...], dtype: str, groups: Groups) -> list[Array]:
     """Return the block sent to each rank, zeros of ``shape`` and ``dtype`` where none was (``recv.C2``)."""
     check_pairs(pairs, groups, len(tokens))
+    for token in tokens:
+        if not isinstance(token, Token):
+            raise Rejected("recv.C4", f"nothing was sent along {list(pairs)}: the send was over no axis")
     if dtype not in NUMPY:
         raise Rejected("recv.C3", f"unknown dtype {dtype!r}; known are {', '.join(NUMPY)}")
     for token in tokens:

@@ -14,13 +14,14 @@ import msgspec
 import conformance.reference as package
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
-from conformance.cases.effects import names
+from conformance.cases.effects import WRITES_OVER, names
 from conformance.cases.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
 from conformance.cases.trouble import check_trouble
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
 from conformance.reference.meeting import Meeting
 from conformance.reference.rejected import Rejected
+from conformance.reference.send import Token
 
 Operation = Callable[..., Any]
 
@@ -143,8 +144,9 @@ def _collective(
     if not OPERANDS[step.op]:
         partition(groups, program.world)  # which an operation without operands cannot know
     results = _results(operations, step, attrs, operands, groups)
-    # One that takes several writes its result over the first that may be like it, if over any.
-    sources = operands if OPERANDS[step.op] == 1 else [operands[0] if operands else []] * len(results)
+    # One that takes several writes its result over the one that is like it, if over any.
+    over = WRITES_OVER.get(step.op, 0)
+    sources = operands if OPERANDS[step.op] == 1 else [operands[over] if operands else []] * len(results)
     fresh = [effects.fresh(result, source) for result, source in zip(results, sources, strict=True)]
     if not step.into:
         return fresh
@@ -159,6 +161,8 @@ def _results(
     if OPERANDS[step.op] != 1:
         return [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
     if step.idle:
+        if any(isinstance(block, Token) for operand in operands for block in operand):
+            raise Rejected("recv.C4", "what was sent along axes cannot be received over none")
         return [list(operand) for operand in operands]
     return [operations[step.op](operand, **attrs, groups=groups) for operand in operands]
 

@@ -15,13 +15,14 @@ from conformance.specs.calls import CALLED, Shapes
 from conformance.specs.collective import returns_bool
 from conformance.specs.effectful import PARTIAL, Script, script, shown
 from conformance.specs.op import has, rejection
+from conformance.specs.passing import exchanged, received
 from conformance.specs.suite import Suite
 from conformance.specs.wandering import wandering
 
 
 def out_form(program: Script) -> Case:
     """Write the result into a buffer."""
-    target = program.buffer(program.result)
+    target = program.target()
     return program.case(*program.run(program.input(), into=(target,)))
 
 
@@ -37,6 +38,7 @@ def nested(program: Script) -> Case:
     """Write the result into a part of the operand, or let the operand be a part of the target."""
     operand, result = program.call.operand[0], program.result[0]
     alike = len({*program.call.operand, *program.result}) <= 2 and len(operand) == len(result) > 0
+    alike = alike and program.dtype == program.drawn.dtype
     if not alike or len(set(program.call.operand)) > 1 or len(set(program.result)) > 1:
         return out_form(program)
     large, small = (operand, result) if all(a >= b for a, b in zip(operand, result, strict=True)) else (result, operand)
@@ -53,9 +55,9 @@ def nested(program: Script) -> Case:
 
 def written_after(program: Script) -> Case:
     """Write to what a collective returned, or to the buffer that it is."""
-    target = program.buffer(program.result)
+    target = program.target()
     (name,) = program.run(program.input(), into=(target,))
-    program.assign(name if program.flip() else target, program.input(program.result))
+    program.assign(name if program.flip() else target, program.written())
     return program.case(name)
 
 
@@ -88,7 +90,7 @@ def part(program: Script) -> Case:
     shape = program.result[0]
     if not shape or len(set(program.result)) > 1:
         return out_form(program)
-    buffer = program.buffer(((*shape[:-1], 2 * shape[-1] + 1),) * program.drawn.world)
+    buffer = program.buffer(((*shape[:-1], 2 * shape[-1] + 1),) * program.drawn.world, program.dtype)
     view = program.view(buffer, (*map(range, shape[:-1]), range(1, 2 * shape[-1] + 1, 2)))
     program.run(program.input(), into=(view,))
     return program.case()
@@ -96,7 +98,7 @@ def part(program: Script) -> Case:
 
 def copied(program: Script) -> Case:
     """Write over what was copied."""
-    buffer = program.buffer(program.result)
+    buffer = program.target()
     copy = program.copy(buffer)
     program.run(program.input(), into=(buffer,))
     return program.case(copy)
@@ -138,19 +140,19 @@ def turned(program: Script) -> Case:
 def crossed(program: Script) -> Case:
     """Write the results of two operands, each into the other's storage where it fits."""
     operands = [program.buffer(), program.buffer()]
-    targets = operands if program.same else [program.buffer(program.result), program.buffer(program.result)]
+    targets = operands if program.same else [program.target(), program.target()]
     return program.case(*program.run(*operands, into=(targets[1], targets[0])))
 
 
 def misfit(program: Script, *, start: bool = False) -> Case:
     """Write into what does not fit."""
     wrong = program.drawn.draw(_MISFITS[program.call.op in SIZED])
-    shapes, other = program.result, "float32" if program.drawn.dtype == "int32" else "int32"
+    shapes, other = program.result, "float32" if program.dtype == "int32" else "int32"
     if wrong == "size":
         shapes = _of_another_size(program)
     elif wrong == "shape":
         shapes = tuple((*shape, 2) for shape in shapes)
-    targets = (program.buffer(shapes, other if wrong == "dtype" else None),) * (1 + (wrong == "count"))
+    targets = (program.buffer(shapes, other if wrong == "dtype" else program.dtype),) * (1 + (wrong == "count"))
     names = program.run(program.input(), into=targets, start=start)
     return program.case(*(program.done(*names) if start else names))
 
@@ -183,6 +185,8 @@ def programs(draw: st.DrawFn, op: str) -> Case:
     """Draw a program on ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
+    if number < 0 and program.dtype != program.drawn.dtype:
+        return out_form(program)
     return wandering(program, starts=False) if number < 0 else TEMPLATES[number](program)
 
 
@@ -290,7 +294,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "aliasing",
     "What a collective writes, what it returns, and what it leaves alone.",
-    domains={op: programs(op) for op in CALLED},
+    domains={
+        **{op: programs(op) for op in CALLED},
+        "recv": received(under_way=False),
+        "ragged_all_to_all": exchanged(start=False),
+    },
     clauses=tuple(replace(clause, suite="aliasing") for clause in CLAUSES),
     share=0.25,
 )

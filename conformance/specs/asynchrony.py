@@ -16,6 +16,7 @@ from conformance.specs.calls import CALLED
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
 from conformance.specs.op import has
+from conformance.specs.passing import exchanged, received
 from conformance.specs.suite import Suite
 from conformance.specs.wandering import wandering
 
@@ -44,7 +45,7 @@ def freed(program: Script) -> Case:
 
 def read_early(program: Script) -> Case:
     """Read the target before anybody waited, whole, by a view, or as the next operand."""
-    target = program.buffer(program.result)
+    target = program.target()
     tickets = program.run(program.input(), into=(target,), start=True)
     shape = program.result[0]
     if program.same and program.flip():
@@ -57,16 +58,16 @@ def read_early(program: Script) -> Case:
 
 def twice(program: Script) -> Case:
     """Wait twice, with a write in between where the result is storage."""
-    target = program.buffer(program.result)
+    target = program.target()
     tickets = program.run(program.input(), into=(target,) if program.flip() else (), start=True)
     first = program.done(*tickets)
-    program.assign(target, program.input(program.result))
+    program.assign(target, program.written())
     return program.case(*first, *program.done(*tickets))
 
 
 def never(program: Script) -> Case:
     """Wait for nothing."""
-    target = program.buffer(program.result)
+    target = program.target()
     program.run(program.input(), into=(target,), start=True)
     if program.flip():
         program.run(program.input(), start=True)
@@ -85,7 +86,7 @@ def several_in_flight(program: Script) -> Case:
 
 def backwards(program: Script) -> Case:
     """Start two into storage, and wait for the second first."""
-    targets = [program.buffer(program.result), program.buffer(program.result)]
+    targets = [program.target(), program.target()]
     tickets = [name for target in targets for name in program.run(program.input(), into=(target,), start=True)]
     return program.case(*(name for ticket in reversed(tickets) for name in program.done(ticket)))
 
@@ -105,17 +106,17 @@ def no_operands(program: Script) -> Case:
 
 def target_overwritten(program: Script) -> Case:
     """Write to the target of what was started."""
-    target = program.buffer(program.result)
+    target = program.target()
     tickets = program.run(program.input(), into=(target,), start=True)
-    program.assign(target, program.input(program.result))
+    program.assign(target, program.written())
     return program.case(*program.done(*tickets))
 
 
 def returned(program: Script) -> Case:
     """Write to what done returned."""
-    target = program.buffer(program.result)
+    target = program.target()
     names = program.done(*program.run(program.input(), into=(target,), start=True))
-    program.assign(names[0] if program.flip() else target, program.input(program.result))
+    program.assign(names[0] if program.flip() else target, program.written())
     return program.case(*names)
 
 
@@ -150,6 +151,8 @@ def programs(draw: st.DrawFn, op: str) -> Case:
     """Draw a program that starts ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
+    if number < 0 and program.dtype != program.drawn.dtype:
+        return waited(program)
     return wandering(program, starts=True) if number < 0 else TEMPLATES[number](program)
 
 
@@ -233,7 +236,12 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "async",
     "Collectives that are started now and waited for later, or never.",
-    domains={**{op: programs(op) for op in CALLED}, "reduce_constant": constants()},
+    domains={
+        **{op: programs(op) for op in CALLED},
+        "reduce_constant": constants(),
+        "recv": received(under_way=True),
+        "ragged_all_to_all": exchanged(start=True),
+    },
     clauses=tuple(replace(clause, suite="async") for clause in CLAUSES),
     share=0.25,
 )

@@ -42,6 +42,7 @@ _PIECES: Final = {kind_: st.sampled_from(pieces) for kind_, pieces in PIECES.ite
 _REST: Final[st.SearchStrategy[Shape]] = st.sampled_from([(), (2,), (3,), (1, 2)])
 _COUNTS: Final = {"any": st.sampled_from([1, 2, 0, 3]), "whole": st.sampled_from([1, 2, 3]), "empty": st.just(0)}
 _BOOLEANS: Final = st.booleans()
+_POSITIONS: Final = st.sampled_from(["max", "min"])
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,12 @@ def _reduction(draw: st.DrawFn, drawn: Draft) -> tuple[Draft, str]:
 def _all_reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
     drawn, op = _reduction(draw, drawn)
     return _alike(drawn, "all_reduce", draw(SHAPES_OF[shapes]), op, op=op)
+
+
+def _arg_reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
+    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" or draw(_BOOLEANS) else drawn
+    op = draw(_POSITIONS)
+    return _alike(drawn, "arg_reduce", draw(SHAPES_OF[shapes]), op, op=op)
 
 
 def _reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
@@ -139,6 +146,7 @@ _CALLS: Final[dict[str, Callable[[st.DrawFn, Draft, str], Drawn]]] = {
     "all_reduce": _all_reduce,
     "all_to_all": _all_to_all,
     "all_to_all_uneven": _all_to_all_uneven,
+    "arg_reduce": _arg_reduce,
     "broadcast": _broadcast,
     "gather": _gather,
     "permute": _permute,

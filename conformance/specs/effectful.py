@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as replaced
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.dtypes import NUMPY, logical
 from conformance.cases.layout import Layout
 from conformance.cases.program import Attr, Program, Step, rank_groups
 from conformance.judging.clause import Clause, Subject
@@ -27,7 +27,7 @@ from conformance.specs.domain import EQUAL, PARTITIONS, Draft, draft
 PARTIAL: Final = ("reduce", "gather")
 """Operations whose result not every rank has: out of place it is no operand of anything."""
 
-UNEVEN: Final = ("all_reduce", "reduce", "broadcast")
+UNEVEN: Final = ("all_reduce", "arg_reduce", "reduce", "broadcast")
 """Operations whose groups may differ in size."""
 
 _BOOLEANS: Final = st.booleans()
@@ -44,29 +44,39 @@ class Script:
     shapes: dict[str, Shapes] = field(default_factory=dict)
     made: int = 0
 
-    @cached_property
+    @property
     def result(self) -> Shapes:
         """Return the shapes of the collective's result; those of its operand where it is illegal."""
+        return self._made[0]
+
+    @property
+    def dtype(self) -> str:
+        """Return the dtype of the collective's result."""
+        return self._made[1]
+
+    @cached_property
+    def _made(self) -> tuple[Shapes, str]:
         drawn, call = self.drawn, self.call
         blocks = [np.zeros(shape, NUMPY[drawn.dtype]) for shape in call.operand]
         if not drawn.axes:
-            return call.operand
+            return call.operand, drawn.dtype
         try:
             groups = rank_groups(drawn.mesh, drawn.axes, drawn.groups)
             found = OPERATIONS[call.op](blocks, **call.attrs, groups=groups)
         except ValueError:
-            return call.operand
-        shape = next(block.shape for block in found if block is not None)
-        return tuple(shape if block is None else block.shape for block in found)
+            return call.operand, drawn.dtype
+        first = next(block for block in found if block is not None)
+        return tuple(first.shape if block is None else block.shape for block in found), logical(first.dtype)
 
     @property
     def same(self) -> bool:
-        """Return whether the result has the operand's shapes, so that it can take its place."""
-        return self.result == self.call.operand
+        """Return whether the result has the operand's shapes and dtype, so that it can take its place."""
+        return self.result == self.call.operand and self.dtype == self.drawn.dtype
 
     def input(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
-        """Draw an input of the program, of the operand's shapes by default."""
+        """Draw an input of the program, of the operand's shapes and dtype by default."""
         shapes = self.call.operand if shapes is None else shapes
+        dtype = None if dtype == self.drawn.dtype else dtype
         drawn = self.drawn if dtype is None else replace(self.drawn, dtype=dtype)
         most = max(shapes, key=lambda shape: shape[:1])
         operand = drawn.operand(most, self.call.values if dtype is None else "any", alike=True)
@@ -76,6 +86,14 @@ class Script:
         name = self._name("x")
         self.inputs[name], self.shapes[name] = replaced(operand, layouts=layouts), shapes
         return name
+
+    def target(self) -> str:
+        """Draw a buffer that the result fits."""
+        return self.buffer(self.result, self.dtype)
+
+    def written(self) -> str:
+        """Draw an input that is like the result."""
+        return self.input(self.result, self.dtype)
 
     def buffer(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
         """Draw a buffer and the input it begins as a copy of."""
@@ -109,6 +127,21 @@ class Script:
         self.shapes.update(dict.fromkeys(names, self.result))
         self._collective(self.call.op, operands, names, self.call.attrs, into, start=start)
         return names
+
+    def send(self, operand: str) -> str:
+        """Put the operand under way along the pairs of the call; return the token."""
+        token = self._name("k")
+        self._collective("send", (operand,), (token,), {"pairs": self.call.attrs["pairs"]}, (), start=False)
+        return token
+
+    def recv(self, token: str, into: tuple[str, ...] = ()) -> str:
+        """Take off what a send put under way, and return its name."""
+        name = self._name("y")
+        self.shapes[name] = self.result
+        shape, dtype = tuple(self.call.operand[0]), self.drawn.dtype
+        attrs: dict[str, Attr] = {"pairs": self.call.attrs["pairs"], "shape": shape, "dtype": dtype}
+        self._collective("recv", (token,), (name,), attrs, into, start=False)
+        return name
 
     def spread(self, operand: str, *, start: bool = False) -> str:
         """Use another collective, in place: the block of the first member goes to every member."""

@@ -109,6 +109,27 @@ WORDS = {
 }
 
 
+def ragged(operand: str, output: str, into: str) -> Step:
+    return reduced(f"{operand} {output} x x x x", "y", into, op="ragged_all_to_all")
+
+
+def test_a_ragged_exchange_is_in_place_over_its_output_alone(program: Make) -> None:
+    seen = {name: features(program(ragged(*names))) for name, names in
+            {"output": ("x", "b", "b"), "operand": ("b", "x", "b"), "both": ("b", "b", "b")}.items()}  # fmt: skip
+    assert seen["output"]["effects"] == {"buffer", "in_place"}
+    assert seen["operand"]["effects"] == {"buffer", "into", "overlap"}
+    assert [facts["flow"] for facts in seen.values()] == [set(), {"target_overlap"}, {"target_overlap"}]
+
+
+def test_a_send_is_under_way_until_its_token_is_taken(program: Make) -> None:
+    write = effect("assign", "b x")
+    send, recv = reduced("b", "k", op="send"), reduced("k", "y", op="recv")
+    assert features(program(send, write, recv))["flow"] == {"input_overwritten"}
+    assert features(program(send, recv, write))["flow"] == {"old_result"}
+    assert features(program(send, recv, write, results=("b",)))["flow"] == set()
+    assert features(program(send, write, results=("b",)))["flow"] == {"input_overwritten", "never_done"}
+
+
 @pytest.mark.parametrize("word", WORDS)
 def test_a_program_is_described_by_what_it_asks_for_and_in_which_order(word: str, program: Make) -> None:
     steps, flow = WORDS[word]

@@ -104,6 +104,10 @@ WRITING: Final[Limits] = {"effects": (*TENSORS, "in_place"), "flow": FLOW}
 FILLING: Final[Limits] = {"effects": (*TENSORS, "into"), "flow": FLOW}
 """An output tensor, or a list of them, which may be parts of one."""
 
+RECEIVING: Final[Limits] = {"effects": (*(word for word in TENSORS if word != "start"), "into"), "flow": FLOW}
+"""irecv takes the "tensor to fill with received data". What isend was given must not be modified before its request
+completes, and only recv waits for that: nobody may write or free what is under way."""
+
 WAITING: Final[Limits] = {"effects": TENSORS, "flow": FLOW}
 """reduce operates in place too, but what it leaves anywhere but on the root is not said. Functional collectives return
 new tensors, and each is to be waited for."""
@@ -124,8 +128,8 @@ C10D: Final[Claims] = {
     "permute": MESSAGES,
     "shuffle": MESSAGES,
     # Every member starts its own sends, and none is member -1: Torch never hears of that source.
-    "send": {**MESSAGES, "pairs": ("given", "empty")},
-    "recv": MESSAGES,
+    "send": {**MESSAGES, **RECEIVING, "pairs": ("given", "empty")},
+    "recv": {**MESSAGES, **RECEIVING},
     "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WRITING},
     "barrier": ANY_GROUPS,
     "axis_index": ANY_GROUPS,

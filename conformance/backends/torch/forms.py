@@ -14,6 +14,7 @@ import torch.distributed as dist
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.c10d import joined, reduction, split, without
 from conformance.backends.torch.operation import Form, Started
+from conformance.backends.torch.point_to_point import Token, received
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
@@ -101,6 +102,25 @@ def all_to_all_uneven(block: Tensor, group: Group, out: Tensor | None, *, sends:
     return Started(dist.all_to_all_single(target, block, sizes, mine, group=group, async_op=True), lambda: target)
 
 
+def recv(
+    token: Token,
+    group: Group,
+    out: Tensor | None,
+    *,
+    pairs: tuple[tuple[int, int], ...],
+    shape: tuple[int, ...],
+    dtype: str,
+) -> Started:
+    """Receive into the given tensor, cleared first, for a rank that nobody sends to posts no receive.
+
+    It is by this tensor alone that Torch learns a shape and a dtype, so others beside it are refused here.
+    """
+    if out is not None and (tuple(out.shape), out.dtype) != (shape, getattr(torch, dtype)):
+        raise ValueError(f"{dtype} {shape} is received, which does not fit {out.dtype} {tuple(out.shape)}")
+    target = torch.zeros(shape, dtype=getattr(torch, dtype)) if out is None else out.zero_()
+    return Started(None, lambda: received(token, group, target, pairs))
+
+
 def _own(block: Tensor, out: Tensor | None) -> Tensor:
     """Return the tensor that an operation in place works on."""
     if out is None:
@@ -119,4 +139,5 @@ FORMS: Final[dict[str, Form]] = {
     "start_reduce_scatter": reduce_scatter,
     "start_all_to_all": all_to_all,
     "start_all_to_all_uneven": all_to_all_uneven,
+    "start_recv": recv,
 }

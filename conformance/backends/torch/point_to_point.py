@@ -54,8 +54,12 @@ def send(block: Tensor, group: Group, *, pairs: Pairs) -> Token:
 
 
 def recv(token: Token, group: Group, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Tensor:
-    """Start this rank's receives and wait for them and for its sends; zeros stay where nothing arrives."""
-    out = torch.zeros(shape, dtype=getattr(torch, dtype))
+    """Receive into zeros, which stay where nothing arrives."""
+    return received(token, group, torch.zeros(shape, dtype=getattr(torch, dtype)), pairs)
+
+
+def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
+    """Return ``out``: start this rank's receives into it, and wait for them and for its sends."""
     receives = [
         dist.irecv(out, group=group, group_src=source, tag=token.tag)
         for source, destination in pairs
