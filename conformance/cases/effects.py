@@ -163,7 +163,7 @@ def _buffer(case: Case, where: str, step: Step, taken: list[Named]) -> list[Name
     return [Named("storage", step.outputs[0], whole)]
 
 
-def _view(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001
+def _view(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
     _storage(where, step, taken, "views")
     for name in VIEW:
         value = step.attrs.get(name, () if name == "order" else None)
@@ -190,24 +190,24 @@ def _part(where: str, step: Step, whole: Region) -> Region:
     return Region(tuple(ranges), tuple(whole.order[axis] for axis in order or axes))
 
 
-def _assign(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001
+def _assign(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
     _storage(where, step, taken, "writes")
     _readable(where, step, taken)
     return []
 
 
-def _copy(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001
+def _copy(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
     _readable(where, step, taken)
     return [Named("value")]
 
 
-def _free(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001
+def _free(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
     if taken[0].kind != "storage" or taken[0].base != step.inputs[0]:
         raise CaseError(f"{where} frees {step.inputs[0]!r}, which is no buffer")
     return []
 
 
-def _done(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001
+def _done(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
     for name, what in zip(step.inputs, taken, strict=True):
         if what.kind != "ticket":
             raise CaseError(f"{where} waits for {name!r}, which was never started")

@@ -49,12 +49,13 @@ def _run_at_once(case: Case, index: int) -> Case:
     step = steps[index]
     values: dict[str, str] = {}
     left = []
-    for number, other in enumerate(steps):
+    for number, each in enumerate(steps):
+        other = each
         if other.op == "done":
             pairs = list(zip(other.inputs, other.outputs, strict=True))
             values |= {output: ticket for ticket, output in pairs if ticket in step.outputs}
             pairs = [(ticket, output) for ticket, output in pairs if ticket not in step.outputs]
-            other = replace(other, inputs=tuple(t for t, _ in pairs), outputs=tuple(o for _, o in pairs))  # noqa: PLW2901
+            other = replace(other, inputs=tuple(t for t, _ in pairs), outputs=tuple(o for _, o in pairs))
             if not pairs:
                 continue
         left.append(replace(step, start=False) if number == index else other)

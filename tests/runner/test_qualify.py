@@ -28,8 +28,8 @@ class Slips(Reference):
 
     breaks = "broadcast.C2"
 
-    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201
-        return broadcast(blocks, root=root, groups=groups) + undefined_name  # type: ignore[name-defined]  # noqa: F821
+    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201 - as a vendor writes it
+        return broadcast(blocks, root=root, groups=groups) + undefined_name  # type: ignore[name-defined]  # noqa: F821 - the defect
 
 
 class WrongClause(Reference):
@@ -37,14 +37,14 @@ class WrongClause(Reference):
 
     breaks = "broadcast.C3"
 
-    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201
+    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201 - as a vendor writes it
         return [np.zeros_like(block) for block in broadcast(blocks, root=root, groups=groups)]
 
 
 class DoesNothing(Reference):
     """Overrides an operation with itself."""
 
-    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201
+    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201 - as a vendor writes it
         return broadcast(blocks, root=root, groups=groups)
 
 
@@ -63,9 +63,9 @@ class UnknownClause(DoesNothing):
 class NarrowClaims(Backend):
     """A backend with a gap in what it supports, which is no defect, and no clause named."""
 
-    claims = {"broadcast": {"dtype": ["int32"]}}  # noqa: RUF012
+    claims = {"broadcast": {"dtype": ["int32"]}}  # noqa: RUF012 - as a vendor writes it
 
-    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201
+    def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201 - as a vendor writes it
         if blocks[0].dtype != np.int32:
             raise NotImplementedError("int32 only")
         return broadcast(blocks, root=root, groups=groups)

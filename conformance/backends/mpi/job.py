@@ -50,7 +50,7 @@ class Job:
         self.world = world
         self.served = 0
         # Lives as long as the ranks do.
-        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill
         with tempfile.TemporaryDirectory(prefix="conformance-mpi-") as folder, socket.socket(socket.AF_UNIX) as meeting:
             path = str(Path(folder) / "ranks")
             meeting.bind(path)
