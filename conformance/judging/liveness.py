@@ -6,6 +6,7 @@ from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
 from conformance.judging.compare import differences, same
+from conformance.judging.order import order_shows
 from conformance.reference.spmd import evaluate
 
 
@@ -18,8 +19,10 @@ def ended(subject: Subject, seen: Observation) -> str | None:
 
 
 def others_right(subject: Subject, seen: Observation) -> str | None:
-    """Demand the reference's value of every rank that can go on and did not raise."""
+    """Demand the reference's value of every rank that can go on and did not raise, where no other is right."""
     assert subject.rejected is not None
+    if order_shows(subject.case):
+        return None
     raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
     expected = {
         name: [None if rank in raised else block for rank, block in enumerate(blocks)]

@@ -39,11 +39,11 @@ def folds(case: Case) -> Iterator[Step]:
 def order_shows(case: Case) -> bool:
     """Return whether some partial result of some order may be inexact, in a legal program.
 
-    Where ranks go their own ways every sum of floats may be: who meets whom is not looked at here.
+    Where ranks go their own ways any blocks may meet, so that every sum of floats may be inexact, and zeros may meet.
     """
-    if case.troubled:
-        return any(step.attrs["op"] in ARITHMETIC for step in folds(case))
     blocks = case.blocks()
+    if case.troubled:
+        return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folds(case))
     for step in folds(case):
         attrs = check_step(step)
         for group in rank_groups(case.program.mesh, step.axes, step.groups):
@@ -52,6 +52,14 @@ def order_shows(case: Case) -> bool:
                 if column.size and inexact(column, str(attrs["op"]), attrs["factor"]).any():
                     return True
     return False
+
+
+def _may_show(step: Step, blocks: list[Array]) -> bool:
+    """Return whether the order of a step may show, whichever blocks meet in it."""
+    if step.attrs.get("op") in ARITHMETIC:
+        return True
+    zeros = [np.signbit(block[block == 0]) for block in blocks if block.dtype.kind != "c"]
+    return any(signs.any() for signs in zeros) and not all(signs.all() for signs in zeros)
 
 
 def inexact(columns: Array, op: str, factor: Any = 1.0) -> Array:

@@ -22,7 +22,7 @@ SHRINK_CALLS: Final = 200
 """New cases that shrinking one failure may ask a backend for."""
 
 SHRINK_CALLS_SLOW: Final = 20
-"""The same where every answer costs a worker: crashes, timeouts and broken protocol."""
+"""The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
 
 
 LONGEST: Final = 20

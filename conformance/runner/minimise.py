@@ -92,7 +92,9 @@ def _kind_of_error(judged: Verdict) -> str:
 def smallest(lane: Lane, op: str, start: str, plan: Plan) -> tuple[Case, bool]:
     """Return the smallest case found that fails as ``start`` does, and whether no listed reduction is left."""
     first = lane.verdicts[start]
-    calls = SHRINK_CALLS_SLOW if first.outcome in SLOW else SHRINK_CALLS
+    # Ranks that cannot go on wait for their timeout, and are then started anew.
+    slow = first.outcome in SLOW or lane.subjects[start].case.troubled
+    calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
     fails = _fails_like(lane, first)
     draws = plan.of(lane.suites[start], op)
     shrunk = shrink(draws.domain, draws.examples, plan.seed, start, fails, calls, case_id)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.base import Backend, category_of
+from conformance.backends.reference import Reference
 from conformance.backends.worker import observations
-from conformance.cases.case import Case
+from conformance.cases.case import Case, Fault
+from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 
 Make = Callable[..., Case]
@@ -60,3 +63,13 @@ def test_whose_fault_an_error_is_follows_from_its_type(code: str, kind: type[Exc
     with pytest.raises(kind) as caught:
         exec(code)
     assert category_of(caught.value) == category
+
+
+def test_a_case_with_trouble_is_followed_by_one_about_health(one: Make) -> None:
+    plain = one("all_reduce", 2, op="sum")
+    troubled = replace(plain, faults=(Fault(rank=0, before=0, delay=0.5),))
+    cases = [troubled, plain, troubled]
+    seen = list(observations(Reference(), cases))
+    right = Reference().execute(health_case(plain.program.mesh))
+    assert [each.health and each.health.results for each in seen] == [right.results, None, right.results]
+    assert [each.results for each in seen] == [seen[1].results] * 3

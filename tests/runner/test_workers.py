@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conformance.backends.discovery import find
-from conformance.cases.case import Case
+from conformance.cases.case import Case, Fault
 from conformance.cases.observation import Observation
 from conformance.runner.workers import Answer, Broken, InProcess, Limits, StartError, Worker, wait
 
@@ -65,6 +66,13 @@ def test_a_broken_process_costs_one_case(
 ) -> None:
     broken = check(bad(module), make)
     assert (broken.outcome, broken.detail) == (outcome, detail)
+
+
+def test_a_program_that_cannot_go_on_is_given_the_backends_patience(bad: Callable[[str], str], make: Make) -> None:
+    case = msgspec.structs.replace(make(0x42), faults=(Fault(rank=0, before=0),))
+    broken = run(bad("hangs_on_trouble"), [case])[0].result
+    assert isinstance(broken, Broken)
+    assert (broken.outcome, broken.detail) == ("timeout", "no answer within 0.8 s, the limit for a case")
 
 
 def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str], make: Make) -> None:

@@ -57,6 +57,8 @@ MESSAGES: Final[Limits] = {
     "dtype": (*ELEMENTS, *SHELLS),
     # No page says what a message must be like, and a rank may send and receive as many as it likes: these are legal.
     "ranks": ("alike",),
+    # A send may be over before its receiver has come: who only sends need not hear that a rank has died.
+    "faults": ("late",),
     "pairs": ("given", "empty", "negative"),
     "sources": ("given", "empty"),
 }
