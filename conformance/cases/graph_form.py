@@ -44,6 +44,8 @@ def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
                 raise ScheduleError(
                     "form.C5", f"node {node.id!r}: the target {node.of[0]!r} of an assign is not a view of a buffer"
                 )
+            if node.op == "call":
+                _check_call(node, graph)
             known[node.id] = node
         for result in results:
             if result not in known:
@@ -71,6 +73,20 @@ def _check_calls(graph: Graph) -> None:
                 raise ScheduleError("form.C3", f"graph: function {missing[0]!r} is called, and there is none such")
             raise ScheduleError("form.C6", f"graph: functions {', '.join(left)} call each other in a cycle")
         done.update(ready)
+
+
+def _check_call(node: Node, graph: Graph) -> None:
+    """Refuse a call that is not what its function gives."""
+    function = graph.functions[str(node.arg)]
+    for given in (each for each in function.nodes if each.id == function.result):
+        for what, found, right in (
+            ("shape", list(node.shape), list(given.shape)),
+            ("dtype", node.dtype, given.dtype),
+            ("device", node.device, given.device),
+        ):
+            if found != right:
+                where = f"node {node.id!r} (call)"
+                raise ScheduleError("form.C10", f"{where}: its {what} is {found}, and {node.arg!r} gives {right}")
 
 
 def _cycle(node: str, source: str, nodes: tuple[Node, ...]) -> str:

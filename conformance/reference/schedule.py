@@ -73,12 +73,15 @@ def _bytes(facts: Facts, node: Node) -> int:
 
 
 def initial(facts: Facts, seed: int = 0) -> Memory:
-    """Return memory with small integers in every preexisting storage and poison everywhere else."""
-    storages = {}
-    for buffer in (each for each in facts.schedule.buffers if each.base is None):
-        storages[buffer.id] = np.full(buffer.size, POISON, np.uint8)
+    """Return memory with small integers in every preexisting buffer and poison everywhere else."""
+    roots = [buffer for buffer in facts.schedule.buffers if buffer.base is None]
+    storages = {buffer.id: np.full(buffer.size, POISON, np.uint8) for buffer in roots}
+    # The storages last, which hold what their parts show.
+    for buffer in sorted(facts.schedule.buffers, key=lambda each: each.base is None):
         if buffer.preexisting:
-            storages[buffer.id] = _drawn(buffer.id, buffer.size, buffer.dtype, seed).copy()
+            root, offset = facts.root(buffer.id)
+            drawn = _drawn(buffer.id, buffer.size, buffer.dtype, seed)
+            storages[root][offset : offset + buffer.size] = drawn[: storages[root].size - offset]
     return Memory(facts, storages)
 
 
@@ -115,7 +118,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         wanted = worth(meaning, right.memory)
         if place is None:
             # A name of storage is there and nowhere else; what is assigned to storage that was there before is below.
-            if not isinstance(meaning, Stored) or facts.buffers[facts.root(meaning.buffer)[0]].preexisting:
+            if not isinstance(meaning, Stored) or facts.is_given(meaning.buffer):
                 continue
             array = worth(meaning, seen).reshape(-1)
         elif place.map is None:
@@ -125,9 +128,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         problem = _differs(array, wanted.reshape(-1))
         if problem:
             return f"result {name!r}: {problem}"
-    before = initial(facts, seed)
-    given = [buffer.id for buffer in facts.schedule.buffers if buffer.base is None and buffer.preexisting]
-    stray = {name: seen.storages[name] != before.storages[name] for name in given}
+    stray = _changed(facts, seen, seed)
     for stored in right.assigned:
         root, offset = facts.root(stored.buffer)
         at = stored.at.reshape(-1)
@@ -141,6 +142,16 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         if changed.any():
             return f"buffer {name!r}: byte {int(np.argmax(changed))} changed, and nothing is assigned there"
     return None
+
+
+def _changed(facts: Facts, seen: Memory, seed: int) -> dict[str, NDArray[np.bool_]]:
+    """Return which bytes are not as they were, of those of each storage that held data."""
+    before = initial(facts, seed)
+    found = {name: np.zeros(before.storages[name].size, np.bool_) for name in facts.given}
+    for name, ranges in facts.given.items():
+        for start, stop in ranges:
+            found[name][start:stop] = seen.storages[name][start:stop] != before.storages[name][start:stop]
+    return found
 
 
 def law(facts: Facts) -> str | None:

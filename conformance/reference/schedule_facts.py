@@ -13,8 +13,9 @@ from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
 from conformance.cases.index_map import Indices, Values, distinct, elements, merged, runs, sizes
 from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule, Wait, accesses, leaves
-from conformance.reference.byte_ranges import overlap
-from conformance.reference.graph_movement import Stored, moved, stored_in
+from conformance.reference.byte_ranges import NOTHING, joined, overlap
+from conformance.reference.graph_movement import Stored
+from conformance.reference.graph_storage import Assigned, storage_of
 
 
 @dataclass(frozen=True)
@@ -186,20 +187,34 @@ class Facts:
         """Return the place of each node in program order."""
         return {name: place for place, name in enumerate(self.nodes)}
 
-    @cached_property
+    @property
     def stored(self) -> dict[str, Stored]:
         """Return the nodes that are names of storage, with the elements each names."""
-        found: dict[str, Stored] = {}
-        for node in self.nodes.values():
-            if node.op == "buf":
-                found[node.id] = stored_in(str(node.arg), sizes(node.shape, self.values))
-            elif node.of and node.of[0] in found:
-                source = found[node.of[0]]
-                if node.op in MOVEMENT:
-                    found[node.id] = Stored(source.buffer, moved(node, source.at, -1, self.values))
-                elif node.op == "assign":
-                    found[node.id] = source
+        return self._storage[0]
+
+    @property
+    def assigned(self) -> tuple[Assigned, ...]:
+        """Return what is assigned to, in program order, each with the node that does it or that calls who does."""
+        return self._storage[1]
+
+    @cached_property
+    def _storage(self) -> tuple[dict[str, Stored], tuple[Assigned, ...]]:
+        graph = self.schedule.graph
+        return ({}, ()) if graph is None else storage_of(graph, graph.nodes, {}, self.values)
+
+    @cached_property
+    def given(self) -> dict[str, Indices]:
+        """Return the bytes of each storage that hold data at the beginning."""
+        found: dict[str, Indices] = {}
+        for buffer in (each for each in self.schedule.buffers if each.preexisting):
+            touch = self.touch(Access(buffer=buffer.id))
+            found[touch.root] = joined(found.get(touch.root, NOTHING), touch.ranges)
         return found
+
+    def is_given(self, buffer: str) -> bool:
+        """Return whether a buffer holds data at the beginning, its own or its storage's."""
+        touch = self.touch(Access(buffer=buffer))
+        return self.buffers[buffer].preexisting or overlap(touch.ranges, self.given.get(touch.root, NOTHING))
 
     @cached_property
     def constants(self) -> frozenset[str]:
@@ -213,7 +228,10 @@ class Facts:
 
     def node_bytes(self, node: str) -> tuple[str, Indices]:
         """Return the storage and the bytes of it that a node, a name of storage, stands for."""
-        stored = self.stored[node]
+        return self.stored_bytes(self.stored[node])
+
+    def stored_bytes(self, stored: Stored) -> tuple[str, Indices]:
+        """Return the storage and the bytes of it that some elements of a buffer are."""
         root, offset = self.root(stored.buffer)
         width = NUMPY[self.buffers[stored.buffer].dtype].itemsize
         starts = distinct(stored.at[stored.at >= 0]) * width + offset

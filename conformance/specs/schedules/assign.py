@@ -9,7 +9,7 @@ from conformance.cases.index_map import Indices
 from conformance.cases.kernel_body import Load, Store
 from conformance.cases.schedule import Kernel
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
-from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
+from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.free import itself, of_nothing
@@ -126,15 +126,14 @@ def seen_by_every_alias(facts: Facts) -> str | None:
 def only_what_is_assigned(facts: Facts) -> str | None:
     """Find a byte that was there before, and that is written though the graph assigns nothing to it."""
     assigned: dict[str, Indices] = {}
-    for node in facts.nodes.values():
-        if node.op == "assign":
-            root, ranges = facts.node_bytes(node.id)
-            assigned[root] = joined(assigned.get(root, NOTHING), ranges)
+    for _, stored in facts.assigned:
+        root, ranges = facts.stored_bytes(stored)
+        assigned[root] = joined(assigned.get(root, NOTHING), ranges)
     labelled = {id(touch) for _, _, touch in assigning(facts)}
     for number, own in enumerate(facts.touches):
         for touch in own:
-            if touch.write and facts.buffers[touch.root].preexisting and id(touch) not in labelled:
-                stray = without(touch.ranges, assigned.get(touch.root, NOTHING))
+            if touch.write and touch.root in facts.given and id(touch) not in labelled:
+                stray = common(facts.given[touch.root], without(touch.ranges, assigned.get(touch.root, NOTHING)))
                 if len(stray):
                     return f"{facts.name(number)} writes byte {stray[0, 0]} of {touch.root!r}, which nothing assigns to"
     return None
@@ -153,22 +152,40 @@ def every_assign(facts: Facts) -> str | None:
     for node in facts.nodes.values():
         if node.op != "assign" or node.id in facts.writers or not facts.stored[node.id].at.size:
             continue
-        if not itself(facts, node) and not of_nothing(facts, node) and not _again(facts, node):
+        needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
+        if not needless and not _unlabelled(facts, node):
             return f"no item does {node.id!r}, the assign to {facts.stored[node.id].buffer!r}"
     return None
 
 
+def _unlabelled(facts: Facts, node: Node) -> bool:
+    """Return whether something is written to the target of an assign that does not say which value it is."""
+    root, ranges = facts.node_bytes(node.id)
+    return any(
+        touch.write and touch.access.node is None and touch.root == root and overlap(touch.ranges, ranges)
+        for leaf, own in zip(facts.leaves, facts.touches, strict=True)
+        for touch in (own if not leaf.provenance or node.id in leaf.provenance else ())
+    )
+
+
 def _again(facts: Facts, node: Node) -> bool:
     """Return whether all of the target is assigned to once more before anything can tell, so that once is enough."""
-    target = facts.stored[node.id]
+    home, target = _where(facts, node.id)
     for other in list(facts.nodes.values())[facts.program[node.id] + 1 :]:
         read = other.of[1:] if other.op == "assign" else () if other.op in {*LEAVES, *MOVEMENT} else other.of
-        if any(source in facts.stored and facts.stored[source].buffer == target.buffer for source in read):
-            return False
-        same = other.op == "assign" and facts.stored[other.id].buffer == target.buffer
-        if same and set(facts.stored[other.id].at.flat) >= set(target.at.flat):
-            return other.id in facts.writers
+        for there, taken in (_where(facts, source) for source in read if source in facts.stored):
+            if there == home and overlap(taken, target):
+                return False
+        if other.op == "assign":
+            there, taken = _where(facts, other.id)
+            if there == home and not len(without(target, taken)):
+                return other.id in facts.writers or _unlabelled(facts, other)
     return False
+
+
+def _where(facts: Facts, name: str) -> tuple[str, Indices]:
+    """Return whose bytes those are that a name of storage stands for, and which."""
+    return facts.home(facts.stored[name].buffer), facts.node_bytes(name)[1]
 
 
 ASSIGN = (

@@ -33,12 +33,12 @@ def variable(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature 
 
 def realised(facts: Facts, node: Node) -> bool:
     """Say of buffers that hold data already."""
-    return node.op == "buf" and facts.buffers[str(node.arg)].preexisting
+    return node.op == "buf" and facts.is_given(str(node.arg))
 
 
 def undefined(facts: Facts, node: Node) -> bool:
     """Say of buffers that hold none."""
-    return node.op == "buf" and not facts.buffers[str(node.arg)].preexisting
+    return node.op == "buf" and not facts.is_given(str(node.arg))
 
 
 def _same_place(facts: Facts, node: Node) -> bool:
@@ -69,8 +69,8 @@ def _changes(facts: Facts, name: str, after: Node) -> bool:
     if name not in facts.stored:
         return False
     root, ranges = facts.node_bytes(name)
-    later = list(facts.nodes.values())[facts.program[after.id] + 1 :]
-    targets = [facts.node_bytes(node.id) for node in later if node.op == "assign"]
+    later = [stored for by, stored in facts.assigned if facts.program[by] > facts.program[after.id]]
+    targets = [facts.stored_bytes(stored) for stored in later]
     return any(root == other and overlap(ranges, taken) for other, taken in targets)
 
 
@@ -128,13 +128,12 @@ def of_nothing(facts: Facts, node: Node) -> bool:
     """Say of an assign of a buffer that holds nothing and was never assigned to."""
     if node.op != "assign" or node.of[1] not in facts.stored or _empty(facts, node):
         return False
-    value = facts.stored[node.of[1]]
-    assigned = [
-        each
-        for each in facts.nodes.values()
-        if each.op == "assign" and facts.stored[each.id].buffer == value.buffer and each.id != node.id
-    ]
-    return not facts.buffers[value.buffer].preexisting and not assigned and not itself(facts, node)
+    root, ranges = facts.node_bytes(node.of[1])
+    written = [(root, facts.given[root])] if root in facts.given else []
+    written += [facts.stored_bytes(stored) for by, stored in facts.assigned if by != node.id]
+    held = any(root == other and overlap(ranges, taken) for other, taken in written)
+    padded = (facts.stored[node.of[1]].at < 0).any()
+    return not held and not padded and not itself(facts, node)
 
 
 def same_device(facts: Facts, node: Node) -> bool:

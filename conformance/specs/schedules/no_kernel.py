@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
+import numpy as np
+
+from conformance.cases.graph import Node
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
 from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import free
 from conformance.specs.schedules.free import Reason
+
+_MEETINGS: Final = ("all_reduce", "collective")
+"""What takes blocks that lie in buffers, on the devices of all members."""
 
 
 def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
@@ -22,6 +29,22 @@ def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
 
 def _unforced(reason: Reason) -> Reason:
     return lambda facts, node: node.arg is not True and reason(facts, node)
+
+
+def _takers(facts: Facts, node: Node) -> set[str]:
+    return {other.op for other in facts.nodes.values() if node.id in other.of}
+
+
+def _constant(facts: Facts, node: Node) -> bool:
+    return free.constant(facts, node) and _takers(facts, node).isdisjoint(_MEETINGS)
+
+
+def _view(facts: Facts, node: Node) -> bool:
+    if not free.view(facts, node):
+        return False
+    at = facts.stored[node.id].at.reshape(-1)
+    scattered = bool((np.diff(at) != 1).any())
+    return not scattered or _takers(facts, node).isdisjoint({"copy", *_MEETINGS})
 
 
 def _nothing_empty(facts: Facts) -> str | None:
@@ -53,12 +76,18 @@ def _clause(number: int, text: str, source: str, check: Callable[[Facts], str | 
 NO_KERNEL = (
     _clause(
         1,
-        "No kernel makes a constant, nor what movement, casts and elementwise operations make of constants.",
+        "No kernel makes a constant, nor what movement, casts and elementwise operations make of constants, unless a "
+        "collective takes it.",
         "003",
-        _never(free.constant, "which is constant"),
+        _never(_constant, "which is constant"),
     ),
     _clause(2, "No kernel makes a buffer that holds its data.", "003", _never(free.realised, "which is there already")),
-    _clause(3, "No kernel makes a view of a buffer.", "003", _never(free.view, "a view of a buffer")),
+    _clause(
+        3,
+        "No kernel makes a view of a buffer, unless a copy or a collective takes it and it does not lie side by side.",
+        "003",
+        _never(_view, "a view of a buffer"),
+    ),
     _clause(4, "No kernel makes movement that moves nothing.", "003", _never(free.unmoving, "which moves nothing")),
     _clause(
         5,

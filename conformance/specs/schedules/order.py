@@ -24,7 +24,11 @@ def _all(facts: Facts, buffer: str) -> Indices:
 
 def _given(facts: Facts) -> dict[str, Indices]:
     """Return the bytes that hold data at the beginning, by home."""
-    return {b.id: _all(facts, b.id) for b in facts.schedule.buffers if b.preexisting and b.base is None}
+    found: dict[str, Indices] = {}
+    for buffer in (each for each in facts.schedule.buffers if each.preexisting):
+        home = facts.home(buffer.id)
+        found[home] = joined(found.get(home, NOTHING), _all(facts, buffer.id))
+    return found
 
 
 def reads_what_is_there(facts: Facts) -> str | None:

@@ -98,7 +98,7 @@ def no_needless_clone(facts: Facts) -> str | None:
                     continue
                 source = clone.accesses[0].buffer
                 home = facts.buffers[facts.home(source)]
-                kept = home.preexisting or home.held or home.output or home.planned
+                kept = facts.is_given(home.id) or home.held or home.output or home.planned
                 users = [n for n in range(earlier + 1, len(facts.leaves)) if _uses(facts, n, source)]
                 if not kept and not users and facts.home(source) != facts.home(buffer):
                     return f"{facts.name(earlier)} clones {source!r} for {facts.name(number)}; nothing else needs it"

@@ -232,6 +232,18 @@ def input_taken_for_output() -> Schedule:
     return schedule(given("a"), [item], graph(*nodes, results=["y"]), {"y": "a"})
 
 
+@violates("assign.C12")
+def part_of_an_arena_written() -> Schedule:
+    """Scratch is put where a part of a larger allocation holds data, because the allocation itself is new."""
+    nodes = (A, ONE, alu("s", "add", "a", "1"), alu("y", "mul", "s", "a"))
+    items = [
+        opaque("s", reads("a"), writes("arena", ranges=((8, 24),)), provenance=("s",)),
+        opaque("y", reads("arena", ranges=((8, 24),)), writes("y", node="y"), provenance=("y",)),
+    ]
+    buffers = (buffer("arena", 8), buffer("a", base="arena", preexisting=True), buffer("y"))
+    return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
 @violates("assign.C13")
 def nothing_assigned() -> Schedule:
     """An assign to a view without elements is launched."""
@@ -254,3 +266,20 @@ def one_replica_assigned() -> Schedule:
     item = elementwise("w", "move", writes("ad0", line(), node="wd0"), 9.0, provenance=("wd0",))
     buffers = (*given("ad0"), *given("ad1", device="d1"))
     return schedule(buffers, [item], graph(*nodes, results=["wd0", "wd1"]))
+
+
+@violates("assign.C14")
+def overwritten_before_it_was_read() -> Schedule:
+    """The first of two assigns is dropped as dead, because the read between them goes through another name."""
+    nodes = (
+        *(A, stored("alias"), ONE, NINE),
+        node("v", "assign", "a", "9"),
+        alu("y", "add", "alias", "1"),
+        node("w", "assign", "a", "1"),
+    )
+    items = [
+        opaque("y", reads("a"), writes("y", node="y")),
+        elementwise("w", "move", writes("a", line(), node="w"), 1.0, provenance=("w",)),
+    ]
+    buffers = (*given("a"), buffer("alias", base="a"), buffer("y"))
+    return schedule(buffers, items, graph(*nodes, results=["y", "w"]), {"y": "y"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.cases.graph import Function
 from conformance.cases.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule import Collective, Kernel, Schedule, Wait
 from conformance.specs.schedules.build import (
@@ -108,6 +109,17 @@ def node_of_another_shape() -> Schedule:
     assert made.graph is not None
     wrong = node("v", "shrink", "a", shape=(4,), arg=((1, 5),))
     return replace(made, graph=replace(made.graph, nodes=(*made.graph.nodes, wrong)))
+
+
+@violates("form.C10")
+def call_of_another_shape() -> Schedule:
+    """A call keeps the shape that its function gave before it was rewritten."""
+    made = _sound()
+    assert made.graph is not None
+    function = Function(nodes=(node("q", "param", arg=0), alu("r", "neg", "q")), result="r")
+    call = node("c", "call", "a", shape=(2, 2), arg="f")
+    wanted = replace(made.graph, nodes=(*made.graph.nodes, call), functions={"f": function})
+    return replace(made, graph=wanted)
 
 
 @violates("form.C11")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.cases.graph import Node
-from conformance.cases.schedule import Bounds, Buffer, Schedule
+from conformance.cases.schedule import Bounds, Buffer, Item, Schedule
 from conformance.specs.schedules.build import (
     alu,
     buffer,
@@ -49,6 +49,18 @@ def kernel_for_a_buffer() -> Schedule:
 def kernel_for_a_view() -> Schedule:
     """Realising a transpose of a buffer copies it, so that writes through the view are lost to the base."""
     return _made(stored("a", (2, 2)), node("y", "permute", "a", shape=(2, 2), arg=(1, 0)))
+
+
+@violates("no_kernel.C3")
+def slice_made_for_a_copy() -> Schedule:
+    """A slice is made contiguous before it is copied, although its bytes lie side by side."""
+    nodes = (A, node("v", "shrink", "a", shape=(2,), arg=((1, 3),)), node("c", "copy", "v", shape=(2,), device="d1"))
+    items: list[Item] = [
+        opaque("k", reads("a"), writes("t", node="v"), provenance=("v",)),
+        copy("send", "t", writes("y", node="c"), provenance=("c",)),
+    ]
+    buffers = (*given("a"), buffer("t", 2), buffer("y", 2, device="d1"))
+    return schedule(buffers, items, graph(*nodes, results=["c"]), {"c": "y"})
 
 
 @violates("no_kernel.C4")
