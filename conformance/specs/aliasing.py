@@ -15,7 +15,7 @@ from conformance.specs.calls import CALLED, Shapes
 from conformance.specs.collective import returns_bool
 from conformance.specs.effectful import PARTIAL, Script, script, shown
 from conformance.specs.op import has, rejection
-from conformance.specs.passing import exchanged, received
+from conformance.specs.passing import WRITTEN
 from conformance.specs.suite import Suite
 from conformance.specs.wandering import wandering
 
@@ -294,11 +294,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "aliasing",
     "What a collective writes, what it returns, and what it leaves alone.",
-    domains={
-        **{op: programs(op) for op in CALLED},
-        "recv": received(under_way=False),
-        "ragged_all_to_all": exchanged(start=False),
-    },
+    domains={**{op: programs(op) for op in CALLED}, **WRITTEN},
     clauses=tuple(replace(clause, suite="aliasing") for clause in CLAUSES),
     share=0.25,
 )

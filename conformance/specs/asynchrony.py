@@ -16,7 +16,7 @@ from conformance.specs.calls import CALLED
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
 from conformance.specs.op import has
-from conformance.specs.passing import exchanged, received
+from conformance.specs.passing import UNDER_WAY
 from conformance.specs.suite import Suite
 from conformance.specs.wandering import wandering
 
@@ -236,12 +236,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "async",
     "Collectives that are started now and waited for later, or never.",
-    domains={
-        **{op: programs(op) for op in CALLED},
-        "reduce_constant": constants(),
-        "recv": received(under_way=True),
-        "ragged_all_to_all": exchanged(start=True),
-    },
+    domains={**{op: programs(op) for op in CALLED}, **UNDER_WAY, "reduce_constant": constants()},
     clauses=tuple(replace(clause, suite="async") for clause in CLAUSES),
     share=0.25,
 )

@@ -248,3 +248,10 @@ def _turned(operand: Operand) -> Operand:
     """Return an operand of the same shapes that holds the elements the other way round."""
     blocks = tuple(from_array(np.flip(to_array(block))) for block in operand.blocks)
     return replace(operand, blocks=blocks)
+
+
+WRITTEN: Final = {"recv": received(under_way=False), "ragged_all_to_all": exchanged(start=False)}
+"""Programs of the suite ``aliasing``."""
+
+UNDER_WAY: Final = {"recv": received(under_way=True), "ragged_all_to_all": exchanged(start=True)}
+"""Programs of the suite ``async``."""
