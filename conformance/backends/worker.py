@@ -104,11 +104,11 @@ def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool) -> Observ
     """Return the observation that has the schedule of a program or a graph, or the error that was raised instead."""
     start = time.perf_counter()
     try:
-        made = backend.schedule(asked, planned=planned)
+        # The judge attaches the graph, and needs none of a backend's.
+        made = msgspec.structs.replace(backend.schedule(asked, planned=planned), graph=None)
     except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
         return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
-    # The judge attaches the graph, and needs none of a backend's.
-    return Observation(schedule=msgspec.structs.replace(made, graph=None), seconds=time.perf_counter() - start)
+    return Observation(schedule=made, seconds=time.perf_counter() - start)
 
 
 def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:

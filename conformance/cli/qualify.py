@@ -9,10 +9,13 @@ from rich.table import Table
 
 from conformance.backends.mutants import mutants
 from conformance.backends.mutants.corpus import CORPUS
+from conformance.backends.schedule_mutants import schedule_mutants
 from conformance.cli.progress import Progress, printer
+from conformance.runner.kill import Mutant
 from conformance.runner.mutants import load_mutants
 from conformance.runner.plan import EXAMPLES
-from conformance.runner.qualify import Mutant, Qualification, qualify
+from conformance.runner.qualify import Qualification, qualify
+from conformance.specs.schedules.violations import violations
 
 
 @click.command("qualify")
@@ -29,13 +32,14 @@ from conformance.runner.qualify import Mutant, Qualification, qualify
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")
 def command(module: str, examples: int, seed: int, in_process: bool, as_json: bool) -> int:
     """Show that every mutant is killed, and by the clause it was made to break."""
-    chosen = load_mutants(module) if module else mutants()
+    chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
+    violated = () if module else violations()
     with Progress(quiet=as_json) as progress:
 
         def watch(mutant: Mutant) -> None:
             progress.tell(f"{mutant.name}: {mutant.clause or 'survived'} after {mutant.cases} cases", now=True)
 
-        found = qualify(chosen, examples=examples, seed=seed, in_process=in_process, watch=watch)
+        found = qualify(chosen, examples=examples, seed=seed, in_process=in_process, violated=violated, watch=watch)
     if not module:
         uncovered = tuple(report for report in CORPUS if report.missing)
         found = msgspec.structs.replace(found, uncovered=uncovered)

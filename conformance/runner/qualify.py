@@ -21,31 +21,15 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken, StartError
 from conformance.runner.draws import draw_cases
 from conformance.runner.in_process import InProcess
+from conformance.runner.kill import Mutant
 from conformance.runner.lane import Judgeable
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.mutants import MutantError, spec_of
 from conformance.runner.plan import Plan
+from conformance.runner.qualify_schedules import judged_engines, judged_violations, schedules
 from conformance.runner.workers import Worker
 from conformance.specs import OPS, every_clause
-
-
-class Mutant(msgspec.Struct, frozen=True, kw_only=True):
-    """What the suite made of one mutant.
-
-    ``clause`` is to blame for the first failure, after ``cases`` distinct cases and ``seconds`` (start-up included);
-    ``clauses`` are all that were seen broken until ``breaks`` was. ``killed`` means that it failed and, where it
-    says which clause it ``breaks``, that this is among them.
-    """
-
-    name: str
-    breaks: str | None
-    killed: bool
-    clause: str | None
-    clauses: tuple[str, ...]
-    cases: int
-    seconds: float
-    doc: str
-    corpus: tuple[str, ...]
+from conformance.specs.schedules.violations import Violation
 
 
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,28 +51,36 @@ def qualify(
     examples: int = 300,
     seed: int = 0,
     in_process: bool = True,
+    violated: Sequence[Violation] = (),
     watch: Callable[[Mutant], None] | None = None,
 ) -> Qualification:
     """Judge every mutant on ``examples`` drawn cases of each operation it changes, and return what was seen.
 
     A mutant sees cases in drawn order, operations in turn where it changes several, until it failed a *must* or
     *should* clause and broke the clause it was made for. ``watch`` sees each result as it is known. With
-    ``in_process`` false each mutant runs in a process of its own, like any backend that is certified.
+    ``in_process`` false each mutant runs in a process of its own, like any backend that is certified. A mutant that
+    has a ``schedule`` of its own is judged by that, and each schedule that is ``violated`` is a row too.
 
     Raise ``MutantError`` when there is no mutant, one changes nothing, cannot start, or says that it breaks
     an unknown clause, and when the unchanged reference fails, for then no failure means anything.
     """
     if not mutants:
         raise MutantError("there are no mutants to judge the suite by")
-    plans = [(mutant, _changed(mutant)) for mutant in mutants]
+    engines = [mutant for mutant in mutants if schedules(mutant)]
+    plans = [(mutant, _changed(mutant)) for mutant in mutants if mutant not in engines]
     subjects = {op: _drawn(op, examples, seed) for op in sorted({op for _, ops in plans for op in ops})}
-    _expect_reference_passes(subjects)
-    results = []
+    if plans:
+        _expect_reference_passes(subjects)
+    results: list[Mutant] = []
     for mutant, ops in plans:
         cases = [subject for subject in chain.from_iterable(zip_longest(*(subjects[op] for op in ops))) if subject]
         results.append(_judged(mutant, cases, in_process=in_process))
         if watch is not None:
             watch(results[-1])
+    for result in chain(judged_violations(violated), judged_engines(engines, examples, seed, in_process=in_process)):
+        results.append(result)
+        if watch is not None:
+            watch(result)
     survivors = tuple(result.name for result in results if not result.killed)
     return Qualification(mutants=tuple(results), survivors=survivors, seed=seed, examples=examples)
 

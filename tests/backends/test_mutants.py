@@ -10,8 +10,12 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.backends.mutants import backends_in, mutants
 from conformance.backends.mutants.corpus import CORPUS
+from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
+from conformance.backends.schedule_mutants import schedule_mutants
 from conformance.specs import every_clause
+from conformance.specs.schedules import EVERY
+from conformance.specs.schedules.violations import violations
 
 
 def test_every_clause_has_a_mutant_and_every_mutant_a_clause() -> None:
@@ -37,7 +41,8 @@ def test_a_mutant_is_small_and_says_what_it_stands_for(mutant: type[Backend]) ->
 
 
 def test_every_public_report_has_a_mutant_or_a_reason_why_not() -> None:
-    stood_for = {report for mutant in mutants() for report in getattr(mutant, "corpus", ())}
+    rows = (*mutants(), *schedule_mutants(), *violations())
+    stood_for = {report for row in rows for report in getattr(row, "corpus", ())}
     known = {report.id: report.missing for report in CORPUS}
     assert stood_for <= set(known)
     assert {report for report, missing in known.items() if missing is None} == stood_for
@@ -48,3 +53,13 @@ def test_private_abstract_and_borrowed_classes_are_no_mutants() -> None:
     own = type("Own", (Reference,), {"__module__": "somewhere"})
     module.Own, module.Reference, module._Own = own, Reference, own
     assert backends_in(module) == (own,)
+
+
+@pytest.mark.parametrize("mutant", schedule_mutants(), ids=lambda mutant: mutant.__name__)
+def test_an_engine_that_schedules_wrongly_is_small_too(mutant: type[Backend]) -> None:
+    doc = inspect.getdoc(mutant) or ""
+    assert issubclass(mutant, OpenCL)
+    assert mutant.breaks in EVERY  # type: ignore[attr-defined]
+    assert doc.endswith(".")
+    assert all(report.split(" ")[0].removesuffix("b") in doc for report in getattr(mutant, "corpus", ()))
+    assert len(inspect.getsource(mutant).splitlines()) <= 30

@@ -18,4 +18,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
 
 CORPUS: Final = msgspec.json.decode(files(__package__).joinpath("corpus.json").read_bytes(), type=tuple[Report, ...])
-"""Every report that concerns what collectives return, by kind and id."""
+"""Every report that concerns what collectives return, or the schedules of lazy engines, by kind and id."""

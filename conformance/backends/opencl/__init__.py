@@ -21,6 +21,7 @@ from conformance.backends.base import (
     touched,
 )
 from conformance.backends.opencl.attributes import WANTED
+from conformance.backends.opencl.drafted import drafted
 from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.meetings import MEETING
@@ -90,11 +91,10 @@ class OpenCL(Backend):
 
         return Engine(self.session, self.settings)
 
-    @cached_property
-    def _unplanned(self) -> Engine:
-        from conformance.backends.opencl.runtime.engine import Engine
-
-        return Engine(self.session, replace(self.settings, reuse=False))
+    @property
+    def alignment(self) -> int:
+        """The bytes at whose multiples a sub-buffer may begin on every open device."""
+        return self.session.platform.alignment
 
     def describe(self) -> dict[str, str]:
         """Return platform, driver, devices, versions and the settings that choose algorithms."""
@@ -108,9 +108,10 @@ class OpenCL(Backend):
         """
         if isinstance(asked, Graph):
             raise Unsupported("the engine takes programs, and no graphs of operations that are no collectives")
-        engine = self.engine if planned else self._unplanned
-        made, lowered = engine.schedule(asked.program, self._put(asked.program, place_inputs(asked)))
-        return exported(made, lowered, asked.program.world, self.session.platform.alignment)
+        self._check(asked.program)
+        settings = self.settings if planned else replace(self.settings, reuse=False)
+        made, lowered = drafted(asked, settings, self.alignment)
+        return exported(made, lowered, asked.program.world, self.alignment)
 
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""
@@ -143,6 +144,9 @@ class OpenCL(Backend):
         return found
 
     def _put(self, program: Program, placed: Placed) -> dict[str, Value]:
+        self._check(program)
+        return {name: self.engine.put(ranks) for name, ranks in placed.items()}
+
+    def _check(self, program: Program) -> None:
         if program.world > LARGEST:
             raise Unsupported(f"a world of {program.world} is outside the claims: 1 to {LARGEST} ranks")
-        return {name: self.engine.put(ranks) for name, ranks in placed.items()}

@@ -8,6 +8,7 @@ judge gives to the nodes of the program's graph (``docs/schedules.md``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
@@ -35,12 +36,13 @@ def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> ne
     after = _after(made.items)
     numbered = [(number, item) for number, item in enumerate(made.items) if not isinstance(item, Barrier)]
     items: list[neutral.Item] = []
+    entered: Counter[tuple[int, ...]] = Counter()
     for turn, run in groupby(numbered, lambda pair: turn_of(pair[1], lowered.turns)):
         parts = tuple(_item(number, item, after[number], names, asked) for number, item in run)
         if turn is None:
             items.extend(parts)
         else:
-            items.append(_collective(f"collective {len(items)}", turn, lowered, parts))
+            items.append(_collective(f"collective {len(items)}", turn, lowered, parts, entered))
     return neutral.Schedule(
         devices=devices,
         buffers=tuple(_buffers(made, lowered, names)),
@@ -128,10 +130,16 @@ def _after(items: Sequence[Item]) -> list[tuple[int, ...]]:
 
 
 def _collective(
-    name: str, turn: Turn, lowered: Lowered, parts: tuple[neutral.Kernel | neutral.Copy, ...]
+    name: str,
+    turn: Turn,
+    lowered: Lowered,
+    parts: tuple[neutral.Kernel | neutral.Copy, ...],
+    entered: Counter[tuple[int, ...]],
 ) -> neutral.Collective:
+    """Return one collective; all members come to it when they have enqueued what is before it."""
     made = lowered.collectives[turn.collective]
     group = made.groups[turn.group]
+    entered[group] += 1
     return neutral.Collective(
         id=name,
         op=made.operation,
@@ -139,6 +147,7 @@ def _collective(
         group=f"ranks {', '.join(str(rank) for rank in group)}",
         attrs=_attributes(made),
         algorithm=lowered.algorithms[turn],
+        turns=(entered[group],) * len(group),
         parts=parts,
     )
 

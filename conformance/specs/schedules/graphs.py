@@ -71,8 +71,8 @@ class _Asked:
         self.add("alu", _shape(first), first.device, first, *others, arg=word)
 
     def move(self) -> None:
-        """Draw movement of anything."""
-        source, op = self.pick(), self.draw(st.sampled_from(MOVES))
+        """Draw movement of anything that has an axis."""
+        source, op = self.pick(lambda node: bool(node.shape)), self.draw(st.sampled_from(MOVES))
         shape = _shape(source)
         arg: Any = None
         target = shape

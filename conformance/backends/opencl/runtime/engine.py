@@ -15,18 +15,15 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
+from conformance.backends.opencl.drafted import scheduled, view_of
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Movement
-from conformance.backends.opencl.lower import Lowered, lower
-from conformance.backends.opencl.reorder import reordered
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
-from conformance.backends.opencl.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.trace import Traced, trace
-from conformance.backends.opencl.view import View
 from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.program import Program
 
@@ -85,10 +82,7 @@ class Engine:
         """
         forms, storages = [], []
         for rank, (storage, view) in enumerate(blocks):
-            width = storage.dtype.itemsize
-            start = view.__array_interface__["data"][0] - storage.__array_interface__["data"][0]
-            strides = tuple(stride // width for stride in view.strides)
-            forms.append(Form(logical(storage.dtype), storage.size, View(view.shape, strides, start // width)))
+            forms.append(Form(logical(storage.dtype), storage.size, view_of(storage, view)))
             storages.append(self._upload(rank, storage.view(np.uint8)) if storage.size else None)
         return Value(tuple(forms), tuple(storages))
 
@@ -101,10 +95,6 @@ class Engine:
     def plan(self, program: Program, inputs: Mapping[str, Value]) -> Plan:
         """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
         return self._plan(program, inputs, *_storages(inputs))
-
-    def schedule(self, program: Program, inputs: Mapping[str, Value]) -> tuple[Schedule, Lowered]:
-        """Return the schedule of what ``start`` would launch, and what it is of, without making it ready."""
-        return self._scheduled(self._traced(program, inputs, _storages(inputs)[1])[0])
 
     def read(self, value: Value) -> list[Array | None]:
         """Return the blocks of a value as arrays, ``None`` where a rank has none; block until they are there."""
@@ -160,10 +150,6 @@ class Engine:
         return plan
 
     def _made(self, program: Program, inputs: Mapping[str, Value], given: Given) -> Plan:
-        return self._ready(*self._traced(program, inputs, given))
-
-    def _traced(self, program: Program, inputs: Mapping[str, Value], given: Given) -> tuple[Traced, dict[int, Buffer]]:
-        """Return the graph, and the nodes of the inputs by the numbers of their storages."""
         numbers: dict[int, int] = {id(storage): number for number, storage in given.items()}
         nodes: dict[int, Buffer] = {}
 
@@ -183,20 +169,10 @@ class Engine:
             name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
             for name, value in inputs.items()
         }
-        return trace(program, sources, read), nodes
-
-    def _scheduled(self, traced: Traced) -> tuple[Schedule, Lowered]:
-        lowered = lower(traced, self.settings)
-        needed = (*lowered.results.values(), *lowered.buffers.values())
-        wanted = tuple(block for blocks in needed for block in blocks if block is not None)
-        alignment = self.session.platform.alignment
-        made = schedule(wanted, alignment, lowered.stages, traced.barriers, self.settings, lowered.turns)
-        if self.settings.order is not None:
-            made = reordered(made, lowered.turns, self.settings.order)
-        return made, lowered
+        return self._ready(trace(program, sources, read), nodes)
 
     def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
-        made, lowered = self._scheduled(traced)
+        made, lowered = scheduled(traced, self.settings, self.session.platform.alignment)
         numbers = {node: number for number, node in nodes.items()}
         return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session)
 

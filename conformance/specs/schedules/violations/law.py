@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conformance.cases.index_map import Affine
-from conformance.cases.schedule import Schedule
+from conformance.cases.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule import Kernel, Schedule
 from conformance.specs.schedules.build import (
     alu,
     buffer,
@@ -37,7 +38,7 @@ def dropped_copy_taken_from_elsewhere() -> Schedule:
     return schedule((*given("a", "b"), buffer("s")), [item], graph(*nodes, results=["y"]), {"s": "s"})
 
 
-@violates("law.C1")
+@violates("law.C1", "tinygrad#9478 / #4614 (#4588) / #10322")
 def pad_pushed_through_exp2() -> Schedule:
     """A pad is pushed through exp2, so that what was added is 1 and not 0 (tinygrad #9478)."""
     padded = (Affine(extents=(6,), strides=(1,), offset=-1, mask=((1, 5),)),)
@@ -45,6 +46,32 @@ def pad_pushed_through_exp2() -> Schedule:
     write = writes("y", (Affine(extents=(6,), strides=(1,)),))
     item = elementwise("k", "exp2", write, reads("a", padded), shape=(6,), provenance=("e", "y"))
     return schedule((*given("a"), buffer("y", 6)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1", "tinygrad#17895")
+def padded_with_another_identity() -> Schedule:
+    """A product over an axis padded to a multiple takes the zeros of the pad for factors. Seen in tinygrad #17895."""
+    padded = (Affine(extents=(6,), strides=(1,), mask=((0, 4),)),)
+    nodes = (A, node("y", "reduce", "a", shape=(), arg=(0,), fold="mul"))
+    body = Body(extents=(6,), instructions=(Load(access=0), Reduce(op="mul", of=0, axes=(0,)), Store(access=1, of=1)))
+    write = writes("y", (Affine(extents=(6,), strides=(0,)),), node="y")
+    item = Kernel(id="k", device="d0", accesses=(reads("a", padded), write), bodies=(body,), provenance=("y",))
+    return schedule((*given("a"), buffer("y", 1)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1", "tinygrad#16599")
+def padded_in_one_way_for_two() -> Schedule:
+    """One buffer is padded in two ways in a kernel, and an index is kept by its node alone: both reads are the first.
+
+    Seen in tinygrad #16599.
+    """
+    before, after = ("p", ((1, 0),)), ("q", ((0, 1),))
+    padded = (Affine(extents=(5,), strides=(1,), offset=-1, mask=((1, 5),)),)
+    pads = (node(name, "pad", "a", shape=(5,), arg=arg) for name, arg in (before, after))
+    nodes = (A, *pads, alu("y", "add", "p", "q", shape=(5,)))
+    write = writes("y", (Affine(extents=(5,), strides=(1,)),), node="y")
+    item = elementwise("k", "add", write, reads("a", padded), reads("a", padded), shape=(5,), provenance=("y",))
+    return schedule((*given("a"), buffer("y", 5)), [item], graph(*nodes, results=["y"]), {"y": "y"})
 
 
 @violates("law.C1")

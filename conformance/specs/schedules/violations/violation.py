@@ -13,10 +13,14 @@ Made = Schedule | tuple[Schedule, Schedule]
 
 @dataclass(frozen=True)
 class Violation:
-    """A function that makes a schedule with a mistake. It is named after it, and its docstring says whose it was."""
+    """A function that makes a schedule with a mistake. It is named after it, and its docstring says whose it was.
+
+    ``corpus`` are the public reports it stands for, where no mutant of an engine does.
+    """
 
     breaks: str
     make: Callable[[], Made]
+    corpus: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -29,6 +33,6 @@ class Violation:
         return " ".join((self.make.__doc__ or "").split())
 
 
-def violates(breaks: str) -> Callable[[Callable[[], Made]], Violation]:
+def violates(breaks: str, *corpus: str) -> Callable[[Callable[[], Made]], Violation]:
     """Return the decorator that makes of a function the violation of the clause ``breaks``."""
-    return lambda make: Violation(breaks, make)
+    return lambda make: Violation(breaks, make, corpus)
