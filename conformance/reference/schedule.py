@@ -19,6 +19,7 @@ from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
 from conformance.cases.schedule import Access, Collective, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.reference.graph_movement import Stored
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
@@ -168,9 +169,17 @@ def law(facts: Facts) -> str | None:
 
 
 def wrong_as_listed(facts: Facts) -> str | None:
-    """Return how running the schedule in its order differs from its graph on any of ``DRAWS`` data, or ``None``."""
+    """Return how running the schedule in its order differs from its graph on any of ``DRAWS`` data, or ``None``.
+
+    A collective that does not fit its operation differs by having no values.
+    """
     for seed in range(DRAWS):
-        problem = difference(facts, run(facts, seed=seed), eager(facts, seed), seed)
+        right = eager(facts, seed)
+        try:
+            seen = run(facts, seed=seed)
+        except ScheduleError as error:
+            return str(error)
+        problem = difference(facts, seen, right, seed)
         if problem:
             return problem
     return None

@@ -28,6 +28,7 @@ from conformance.cases.kernel_body import (
     sources,
 )
 from conformance.cases.schedule import Access, Collective, Copy, Item, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import to_array
 from conformance.reference.elementwise import apply, fold
 from conformance.reference.schedule_facts import Facts
@@ -88,25 +89,36 @@ def operation_of(name: str) -> Callable[..., list[Array | None]] | None:
 
 
 def perform(memory: Memory, leaf: Item, number: int) -> None:
-    """Do what leaf ``number`` does; raise ``ValueError`` where that has no meaning."""
+    """Do what leaf ``number`` does; raise ``ScheduleError`` for a collective that does not fit its operation."""
     values = memory.facts.bound(leaf)
     if isinstance(leaf, Copy):
         source, target = sorted(leaf.accesses, key=lambda access: access.write)
         memory.write(target, memory.read(source, values), values)
     elif isinstance(leaf, Collective):
-        count = len(leaf.participants)
-        blocks = [memory.read(access, values) for access in leaf.accesses[:count]]
-        operation = operation_of(leaf.op)
-        if operation is None:
-            raise ValueError(f"{leaf.op!r} is no operation of the specification")
-        results = operation(blocks, **leaf.attrs, groups=(tuple(range(count)),))
-        for access, result in zip(leaf.accesses[count:], results, strict=True):
-            if result is not None:
-                memory.write(access, np.asarray(result), values)
+        try:
+            _meet(memory, leaf, values)
+        except (TypeError, ValueError) as error:
+            raise ScheduleError("form.C9", f"item {leaf.id!r} ({leaf.op}): {error}") from None
     elif isinstance(leaf, Kernel):
         for body in leaf.bodies:
             for fixed in _points(memory.facts, leaf, number, body, values):
                 _run(memory, leaf, body, values, fixed)
+
+
+def _meet(memory: Memory, leaf: Collective, values: Values) -> None:
+    """Do an opaque collective; raise ``TypeError`` or ``ValueError`` where it does not fit its operation."""
+    count = len(leaf.participants)
+    blocks = [memory.read(access, values) for access in leaf.accesses[:count]]
+    operation = operation_of(leaf.op)
+    if operation is None:
+        raise ValueError("it is no operation of the specification")
+    results = operation(blocks, **leaf.attrs, groups=(tuple(range(count)),))
+    for access, device, result in zip(leaf.accesses[count:], leaf.participants, results, strict=True):
+        if result is not None:
+            received, wanted = np.asarray(result), memory.read(access, values)
+            if received.dtype == np.object_ or received.nbytes != wanted.nbytes:
+                raise ValueError(f"{device} receives {received.nbytes} bytes, and writes {wanted.nbytes}")
+            memory.write(access, received, values)
 
 
 def _points(facts: Facts, leaf: Kernel, number: int, body: Body, values: Values) -> Iterator[tuple[slice, ...]]:

@@ -25,12 +25,27 @@ def reads_where_it_writes(facts: Facts) -> str | None:
         for written in (touch for touch in own if touch.write):
             for read in (touch for touch in own if not touch.write):
                 at = crossing(facts, number, read, written)
+                if _in_two_bodies(leaf, read, written):
+                    return (
+                        f"{facts.name(number)} reads {read.access.buffer!r} in one body and writes it in another, and "
+                        "the two run side by side"
+                    )
                 if at is not None:
                     return (
                         f"{facts.name(number)} reads element {at} of {read.access.buffer!r} at another point than "
                         f"where it writes it; the value must be kept elsewhere first"
                     )
     return None
+
+
+def _in_two_bodies(leaf: Kernel, read: Touch, written: Touch) -> bool:
+    """Return whether a body of a kernel reads bytes that another one writes."""
+    if len(leaf.bodies) < 2 or read.root != written.root or not overlap(read.ranges, written.ranges):
+        return False
+    own = [{each.access for each in body.instructions if isinstance(each, Load | Store)} for body in leaf.bodies]
+    loads = {at for at, used in enumerate(own) for n in used if leaf.accesses[n] is read.access}
+    stores = {at for at, used in enumerate(own) for n in used if leaf.accesses[n] is written.access}
+    return any(one != other for one in loads for other in stores)
 
 
 def no_read_after_store(facts: Facts) -> str | None:

@@ -126,8 +126,9 @@ def shared_once(facts: Facts) -> str | None:
         if facts.nodes[node].op not in {"contig", "reduce"} or len(numbers) < 2 or node not in facts.writers:
             continue
         for (earlier, other), (number, touch) in combinations(_whole(facts, node, numbers), 2):
-            # In the same buffer it is the business of ``order.C4``.
-            if earlier != number and facts.home(touch.access.buffer) != facts.home(other.access.buffer):
+            # In the same buffer it is the business of ``order.C4``; what is cloned is not computed.
+            apart = earlier != number and facts.home(touch.access.buffer) != facts.home(other.access.buffer)
+            if apart and not _feeds(facts, earlier, {number}):
                 return f"{facts.name(number)} computes {node!r} again, which {facts.name(earlier)} keeps in a buffer"
         realising = {number for number, _ in facts.writers[node]}
         again = [number for number in numbers if number not in realising and not _feeds(facts, number, realising)]

@@ -8,7 +8,7 @@ from itertools import combinations
 from conformance.cases.kernel_body import Load, Store
 from conformance.cases.schedule import Collective, Kernel, Wait, accesses
 from conformance.judging.schedule_clause import ScheduleClause, of_graph
-from conformance.reference.byte_ranges import overlap
+from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule_facts import Facts
 
 
@@ -71,11 +71,15 @@ def in_place_of_dead(facts: Facts) -> str | None:
             continue
         for read, _ in _in_place(facts, leaf):
             source = facts.touch(leaf.accesses[read])
+            gone = source.ranges
             for later in range(number + 1, len(facts.leaves)):
                 for touch in facts.touches[later]:
                     same = touch.access.node is not None and touch.access.node == source.access.node
-                    if not touch.write and same and overlap(touch.ranges, source.ranges) and touch.root == source.root:
+                    if not touch.write and same and overlap(touch.ranges, gone) and touch.root == source.root:
                         return f"{facts.name(later)} reads {touch.access.node!r}, which {facts.name(number)} overwrote"
+                for touch in facts.touches[later]:
+                    if touch.write and touch.root == source.root:
+                        gone = without(gone, touch.ranges)
     return None
 
 

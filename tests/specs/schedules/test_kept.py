@@ -11,6 +11,7 @@ from conformance.cases.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule import Access, Collective, Copy, Kernel, Schedule
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.build import (
+    alu,
     buffer,
     constant,
     copy,
@@ -94,6 +95,40 @@ def collective_of_bytes(op: str, attrs: dict[str, str | int], *taken: tuple[tupl
     return schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
 
 
+def cloned() -> Schedule:
+    """Return s = (a + 1).contig and y = s * s, where y has a clone of s that is labelled as s."""
+    nodes = (A, constant("1"), alu("t", "add", "a", "1"), node("s", "contig", "t"), alu("y", "mul", "s", "s"))
+    items = [
+        elementwise("s", "add", writes("s", line(), node="s"), "a", 1.0, provenance=("t", "s")),
+        elementwise("clone", "move", writes("u", line(), node="s"), "s", provenance=("s",)),
+        elementwise("y", "mul", "y", "u", "u", provenance=("y",)),
+    ]
+    buffers = (*given("a"), *(buffer(name) for name in ("s", "u", "y")))
+    return schedule(buffers, items, graph(*nodes, results=["s", "y"]), {"s": "s", "y": "y"})
+
+
+def made_again_after_a_collective() -> Schedule:
+    """Return s = x + 1 on two devices, the sum of both in place, and z = s * s on d0 of an s that is made again."""
+    devices = ("d0", "d1")
+    nodes = [stored(f"x{d}", device=at) for d, at in enumerate(devices)]
+    nodes += [constant(f"1{d}", device=at) for d, at in enumerate(devices)]
+    nodes += [alu(f"s{d}", "add", f"x{d}", f"1{d}", device=at) for d, at in enumerate(devices)]
+    nodes += [node(f"y{d}", "all_reduce", "s0", "s1", device=at, fold="add") for d, at in enumerate(devices)]
+    own = [reads(f"t{d}", node=f"s{d}") for d in range(2)] + [writes(f"t{d}", node=f"y{d}") for d in range(2)]
+    again = reads("t0", line(), node="s0")
+    items = [
+        *(elementwise(f"s{d}", "add", f"t{d}", f"x{d}", 1.0, device=at) for d, at in enumerate(devices)),
+        Collective(id="r", op="all_reduce", attrs={"op": "sum"}, participants=devices, group="g", accesses=tuple(own)),
+        elementwise("keep", "move", "y0", "t0"),
+        elementwise("again", "add", "t0", "x0", 1.0),
+        elementwise("z", "mul", "z", again, again),
+    ]
+    buffers = [*given("x0"), *given("x1", device="d1"), buffer("t0"), buffer("t1", device="d1")]
+    buffers += [buffer("y0"), buffer("z")]
+    wanted = graph(*nodes, alu("z", "mul", "s0", "s0"), results=["y0", "y1", "z"])
+    return schedule(buffers, items, wanted, {"y0": "y0", "y1": "t1", "z": "z"})
+
+
 LEGAL: dict[str, Callable[[], Schedule]] = {
     "contig before an assign": lambda: before_an_assign("contig"),
     "copy before an assign": lambda: before_an_assign("copy"),
@@ -101,6 +136,8 @@ LEGAL: dict[str, Callable[[], Schedule]] = {
     "forced copy of a constant": lambda: forced_constant(made=True),
     "forced copy of a constant, left out": lambda: forced_constant(made=False),
     "split reduce": split_reduce,
+    "clone": cloned,
+    "made again after a collective": made_again_after_a_collective,
     "collective of byte ranges": lambda: collective_of_bytes(
         "all_reduce", {"op": "sum"}, ((0, 16),), ((0, 8), (8, 16))
     ),

@@ -66,6 +66,16 @@ def reduced_in_place() -> Schedule:
     return schedule(given("a"), [item], graph(*nodes, results=["w"]))
 
 
+@violates("assign.C1")
+def bodies_that_race() -> Schedule:
+    """A snapshot of a buffer and an assign to it are fused side by side: each block may come before the other."""
+    bodies = tuple(Body(extents=(4,), instructions=(Load(access=at), Store(access=at + 1, of=0))) for at in (0, 2))
+    own = (reads("a", line()), writes("y", line(), node="y"), reads("b", line()), writes("a", line(), node="w"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=bodies, provenance=("y", "w"))
+    nodes = (A, B, node("y", "contig", "a"), node("w", "assign", "a", "b"))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y", "w"]), {"y": "y"})
+
+
 @violates("assign.C2", "tinygrad#12405 / #8925")
 def old_and_new_state_in_one_kernel() -> Schedule:
     """One kernel reads a buffer before and after it assigns to it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.index_map import Affine
 from conformance.cases.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule import Kernel, Schedule
+from conformance.cases.schedule import Collective, Kernel, Schedule
 from conformance.specs.schedules.build import (
     alu,
     buffer,
@@ -28,6 +28,17 @@ def another_operation() -> Schedule:
     nodes = (A, stored("b"), alu("y", "add", "a", "b"))
     item = elementwise("k", "sub", "y", "a", "b", provenance=("y",))
     return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def blocks_of_two_sizes_met() -> Schedule:
+    """One member enters an all_reduce with its whole buffer, the other with a half: it hangs, or reads past an end."""
+    nodes = [stored(f"x{d}", device=f"d{d}") for d in range(2)]
+    nodes += [node(f"y{d}", "all_reduce", "x0", "x1", device=f"d{d}", fold="add") for d in range(2)]
+    own = (reads("x0"), reads("x1", ranges=((0, 8),)), *(writes(f"y{d}", node=f"y{d}") for d in range(2)))
+    item = Collective(id="r", op="all_reduce", attrs={"op": "sum"}, participants=("d0", "d1"), group="g", accesses=own)
+    buffers = [*given("x0"), *given("x1", device="d1"), *(buffer(f"y{d}", device=f"d{d}") for d in range(2))]
+    return schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
 
 
 @violates("law.C1")
