@@ -26,7 +26,6 @@ import numpy as np
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import window
-from conformance.cases.features import Features
 from conformance.cases.graph import Graph
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.layout import place
@@ -41,12 +40,8 @@ Placed = dict[str, list[tuple[Array, Array]]]
 POISON: Final = 0xDB
 """Byte that fills freed storage."""
 
-
 PATIENCE: Final = 10.0
 """Seconds after which a program that cannot go on has ended, unless a backend says otherwise."""
-
-UNASKED: Final = ("effects", "faults")
-"""Features of programs that only an operation whose claims name them is asked for."""
 
 
 class Unsupported(NotImplementedError):
@@ -241,27 +236,6 @@ def tensors(results: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Tensor | No
         name: tuple(None if block is None else from_array(np.asarray(block)) for block in blocks)
         for name, blocks in results.items()
     }
-
-
-def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
-    """Return ``None`` when the claims cover a case, else the first claim that leaves it out."""
-    for op in ops:
-        if op not in claims:
-            return f"{op} is not claimed"
-        for feature, allowed in claims[op].items():
-            outside = facts.get(feature, frozenset()) - set(allowed)
-            if outside:
-                return f"{op}: {feature} {', '.join(sorted(outside))} is not claimed"
-    return unasked(claims, ops, facts)
-
-
-def unasked(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
-    """Return why a case is not even asked for: an operation's claims do not name the effects, or faults, it has."""
-    for feature in UNASKED:
-        silent = [op for op in ops if facts.get(feature) and feature not in claims.get(op, {})]
-        if silent:
-            return f"{silent[0]}: {feature} are not claimed"
-    return None
 
 
 def place_inputs(case: Case) -> Placed:

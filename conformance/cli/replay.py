@@ -60,9 +60,16 @@ def as_data(one: Replay) -> dict[str, Any]:
         "observed": msgspec.to_builtins(observed(seen)) if seen else [],
         "errors": list(seen.errors) if seen else [],
         "touched": list(seen.touched) if seen else [],
+        "health": _health_data(seen.health) if seen else None,
         "stderr": one.stderr,
         "status": one.status,
     }
+
+
+def _health_data(health: Observation | None) -> dict[str, Any] | None:
+    if health is None:
+        return None
+    return {"observed": msgspec.to_builtins(observed(health)), "errors": list(health.errors)}
 
 
 def observed(seen: Observation) -> tuple[Value, ...]:
@@ -98,17 +105,24 @@ def _show_case(console: Console, shown: Example) -> None:
             console.print(f"    {line}", markup=False)
 
 
+def _show_observed(console: Console, seen: Observation) -> None:
+    _show_values(console, observed(seen))
+    for rank, error in enumerate(seen.errors):
+        if error is not None:
+            console.print(f"    rank {rank} raised {error.kind} ({error.category}): {error.message}", markup=False)
+
+
 def _show_replay(console: Console, name: str, one: Replay) -> None:
     console.print(f"observed of {name}", markup=False)
     seen, judged = one.observation, one.verdict
     if seen is not None:
-        _show_values(console, observed(seen))
-        for rank, error in enumerate(seen.errors):
-            if error is not None:
-                console.print(f"    rank {rank} raised {error.kind} ({error.category}): {error.message}", markup=False)
+        _show_observed(console, seen)
         for touch in seen.touched:
             where = f"storage of {touch.input} on rank {touch.rank}, element {touch.index}"
             console.print(f"    {where}: was {touch.before}, is {touch.after}", markup=False)
+        if seen.health is not None:
+            console.print("afterwards, of the sum of rank + 1")
+            _show_observed(console, seen.health)
     console.print(f"verdict: {judged.outcome}{': ' + judged.detail if judged.detail else ''}", markup=False)
     for note in (one.answer.note if one.answer else None, one.stderr):
         if note:

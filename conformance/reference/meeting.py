@@ -176,8 +176,9 @@ class Meeting:
             return self.problem.clause, str(self.problem)
         kinds = {self._kind(rank, call, calls) for rank, call in calls.items()}
         kind = next(kind for kind in CLAUSES if kind in kinds)
-        asked = "; ".join(f"rank {rank} comes to step {call.index} ({call.step.op})" for rank, call in calls.items())
-        return CLAUSES[kind], f"ranks disagree ({kind}): {asked}; the others have finished"
+        asked = [f"rank {rank} comes to step {call.index} ({call.step.op})" for rank, call in calls.items()]
+        gone = [f"rank {rank} has finished" for rank in range(self.case.program.world) if rank not in calls]
+        return CLAUSES[kind], f"ranks disagree ({kind}): {'; '.join([*asked, *gone])}"
 
     def _kind(self, rank: int, call: Call, calls: Mapping[int, Call]) -> str:
         """Return what ``rank`` and who it waits for disagree on."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Protocol
 
-from conformance.backends.base import supported, unasked
+from conformance.backends.claimed import supported, unasked
 from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
 from conformance.cases.observation import Observation

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from conformance.backends.base import Backend, supported
+from conformance.backends.base import Backend
+from conformance.backends.claimed import supported
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.mutants.corpus import Report
 from conformance.backends.reference import Reference

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
-from conformance.backends.base import supported
+from conformance.backends.claimed import supported
 from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
 from conformance.cases.features import features

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from conformance.backends.base import Backend, supported
+from conformance.backends.base import Backend
+from conformance.backends.claimed import supported
 from conformance.cases.case import Case
 from conformance.cases.features import features
 from conformance.cases.program import Step

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.base import supported, unasked
+from conformance.backends.claimed import supported, unasked
 from conformance.cases.case import Case, case_id
 from conformance.cases.effects import window
 from conformance.cases.features import features

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from conformance.backends.base import supported
+from conformance.backends.claimed import supported
 from conformance.backends.jax import Jax
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.backends.base import supported
+from conformance.backends.claimed import supported
 from conformance.backends.jax import Jax, JaxVmap
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY

@@ -15,11 +15,13 @@ from typing import Any
 import pyopencl as cl
 import pytest
 
+from conformance.backends.claimed import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.attributes import WANTED
 from conformance.backends.opencl.runtime.memory import Cell, Memory
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
+from conformance.backends.worker import observations
 from conformance.cases.case import Case
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
@@ -115,6 +117,8 @@ def test_the_suites_own_cases_run_clean(
     for draws in Plan(ops=(op,), examples=5).draws():
         draw_cases(draws.domain, draws.examples, 7, cases.append)
     for subject in map(meaning, cases):
-        verdict = judge(subject, backend.execute(subject.case), clauses_of(op))
-        assert verdict.outcome == "passed", (subject.case, verdict)
+        if supported(backend.claims, [step.op for step in subject.case.program.collectives], subject.features) is None:
+            (seen,) = observations(backend, [subject.case])
+            verdict = judge(subject, seen, clauses_of(op))
+            assert verdict.outcome == "passed", (subject.case, verdict)
     assert session.memory.live == 0

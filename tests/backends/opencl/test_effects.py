@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.base import supported
+from conformance.backends.claimed import supported
 from conformance.backends.opencl.item import Kernel
 from conformance.backends.opencl.runtime import engine as engines
 from conformance.backends.opencl.settings import ALGORITHMS

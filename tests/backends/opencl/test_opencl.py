@@ -12,13 +12,14 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.base import supported, unasked
+from conformance.backends.claimed import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.attributes import WANTED
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Value
 from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.backends.worker import observations
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.features import features
@@ -34,9 +35,10 @@ from conformance.specs import OPS
 
 MANY = """
 import sys
-from conformance.backends.base import unasked
+from conformance.backends.claimed import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
+from conformance.backends.worker import observations
 from conformance.cases.features import features
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
@@ -46,7 +48,7 @@ from conformance.specs import OPS
 session = OpenCL().session
 claims = OpenCL().claims
 def claimed(case):
-    return unasked(claims, [step.op for step in case.program.collectives], features(case)) is None
+    return supported(claims, [step.op for step in case.program.collectives], features(case)) is None
 for name in OPS:
     cases, bad = [], []
     for draws in Plan(ops=(name,), examples=EXAMPLES).draws():
@@ -56,7 +58,8 @@ for name in OPS:
         backend = OpenCL(Settings(force=algorithm))
         backend.__dict__["session"] = session
         for subject in subjects:
-            verdict = judge(subject, backend.execute(subject.case), binding(name, frozenset(backend.guarantees)))
+            (seen,) = observations(backend, [subject.case])
+            verdict = judge(subject, seen, binding(name, frozenset(backend.guarantees)))
             if verdict.outcome != "passed":
                 bad.append((algorithm, subject.case, verdict))
     if bad:
@@ -72,7 +75,7 @@ def drawn(op: str, examples: int) -> list[Subject]:
         draw_cases(draws.domain, draws.examples, 3, cases.append)
     claims = OpenCL().claims
     asked = [
-        case for case in cases if unasked(claims, [s.op for s in case.program.collectives], features(case)) is None
+        case for case in cases if supported(claims, [s.op for s in case.program.collectives], features(case)) is None
     ]
     return [meaning(case) for case in asked]
 
@@ -89,7 +92,8 @@ def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str,
     backend = opencl(force=algorithm)
     for subject in drawn(op, 90):
         case = subject.case
-        verdict = judge(subject, backend.execute(case), binding(op, frozenset(backend.guarantees)))
+        (seen,) = observations(backend, [case])
+        verdict = judge(subject, seen, binding(op, frozenset(backend.guarantees)))
         assert verdict.outcome == "passed", (case, verdict)
     assert session.memory.live == 0
 
