@@ -7,12 +7,12 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Schedule
+from conformance.cases.schedule import Schedule, Wait
 from conformance.reference.schedule import difference, eager, run, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import judge, judge_two
 from tests.specs.schedules.programs import plain
-from tests.specs.schedules.variants import by_edges, planned
+from tests.specs.schedules.variants import by_edges, planned, started
 
 SEEDS = range(12)
 
@@ -71,6 +71,25 @@ def test_an_edge_whose_lack_can_be_seen_is_missed() -> None:
             wrong += 1
             assert {"assign.C3", "assign.C4", "assign.C5"} & set(broken(made)), seed
     assert wrong > 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_started_may_be_waited_for_as_late_as_its_first_conflict(seed: int) -> None:
+    assert broken(started(plain(seed), random.Random(seed))) == []
+
+
+def test_a_wait_that_comes_after_a_conflict_is_seen() -> None:
+    late = 0
+    for seed in SEEDS:
+        items = list(started(plain(seed), random.Random(seed)).items)
+        items.append(items.pop(next(number for number, item in enumerate(items) if isinstance(item, Wait))))
+        made = replace(plain(seed), items=tuple(items))
+        facts = Facts(made)
+        (first,) = facts.handles[items[-1].handle]
+        conflict = any(one == first for one, _, _, _ in facts.conflicts)
+        late += conflict
+        assert bool({"waits.C3", "waits.C4"} & set(broken(made))) == conflict, seed
+    assert late > 4
 
 
 def used(made: Schedule) -> Schedule:

@@ -6,7 +6,7 @@ import random
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Buffer, Collective, Schedule
+from conformance.cases.schedule import Buffer, Collective, Copy, Item, Kernel, Schedule, Wait
 from conformance.reference.schedule_facts import Facts
 
 
@@ -27,6 +27,23 @@ def by_edges(made: Schedule, source: random.Random | None = None) -> Schedule:
         for item in made.items
     ]
     return replace(made, items=tuple(items))
+
+
+def started(made: Schedule, source: random.Random) -> Schedule:
+    """Return the schedule with every copy and some kernels only started, and waited for where first conflicted with."""
+    needs: dict[int, list[int]] = {}
+    for first, second, _, _ in Facts(made).conflicts:
+        needs.setdefault(second, []).append(first)
+    pending: dict[int, Wait] = {}
+    items: list[Item] = []
+    for number, item in enumerate(made.items):
+        items += [pending.pop(first) for first in sorted(set(needs.get(number, ()))) if first in pending]
+        if isinstance(item, Copy) or (isinstance(item, Kernel) and source.random() < 0.3):
+            items.append(replace(item, handle=f"h{number}"))
+            pending[number] = Wait(id=f"w{number}", handle=f"h{number}")
+        else:
+            items.append(item)
+    return replace(made, items=(*items, *pending.values()))
 
 
 def planned(made: Schedule, source: random.Random | None = None) -> Schedule:
