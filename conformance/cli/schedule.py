@@ -12,6 +12,7 @@ import msgspec
 from rich.console import Console
 
 from conformance.cases.pretty import pretty
+from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import load_schedule
 from conformance.cli.names import Names
 from conformance.cli.opening import new_directory, opened, output
@@ -27,8 +28,10 @@ from conformance.specs.schedules import EVERY, judge, judge_two
 @click.option(
     "--second",
     type=(click.Choice(get_args(Relation)), click.Path(path_type=Path)),
+    multiple=True,
     metavar="RELATION FILE",
-    help=f"Judge a second schedule of the graph as well; it is that of the first: {', '.join(get_args(Relation))}.",
+    help="Judge a second schedule of the graph as well; it is that of the first: "
+    f"{', '.join(get_args(Relation))} (twice: of one result, and of the rest).",
 )
 @click.option("-b", "--backend", "names", type=Names(), default=(), help="Ask these for schedules, instead of FILE.")
 @click.option(
@@ -40,7 +43,7 @@ from conformance.specs.schedules import EVERY, judge, judge_two
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
     file: Path | None,
-    second: tuple[Relation, Path] | None,
+    second: tuple[tuple[Relation, Path], ...],
     names: tuple[str, ...],
     examples: int,
     seed: int,
@@ -54,7 +57,7 @@ def command(
     it spoke, held and was broken; what fails is made small and written to a folder. The exit status is 1 when a must
     clause is broken, 3 when a backend had no schedule to judge.
     """
-    if (file is None) == (not names) or (names and second is not None):
+    if (file is None) == (not names) or (names and second):
         raise click.UsageError(
             "a FILE to judge, or -b with the backends to ask, is needed: one of them, and --second with FILE"
         )
@@ -63,8 +66,14 @@ def command(
     assert file is not None
     first = load_schedule(file)
     found = list(judge(first))
-    if second is not None:
-        found += judge_two(first, load_schedule(second[1]), second[0])
+    others: dict[Relation, list[Schedule]] = {}
+    for relation, other in second:
+        others.setdefault(relation, []).append(load_schedule(other))
+    for relation, several in others.items():
+        if (len(several) > 1) != (relation == "together"):
+            many = "twice or more" if relation == "together" else "once"
+            raise click.UsageError(f"--second {relation} is needed {many}, and was given {len(several)} times")
+        found += judge_two(first, several[0], relation, *several[1:])
     if as_json:
         print(
             msgspec.json.format(msgspec.json.encode({"file": str(file), "clauses": [_data(f) for f in found]})).decode()

@@ -13,9 +13,10 @@ from conformance.judging.clause import Requirement
 from conformance.reference.schedule_facts import Facts
 
 Finding = Literal["held", "broken", "silent"]
-Relation = Literal["afterwards", "again", "reordered", "rebound", "unplanned"]
+Relation = Literal["afterwards", "again", "reordered", "rebound", "unplanned", "together"]
 """What a second schedule of the same graph is: of the graph after it has run, made again in another process, of the
-same results in another order, with other values for its variables, or without a memory plan."""
+same results in another order, with other values for its variables, or without a memory plan. Of those asked for
+``together`` it is that of some, and a third one that of the rest."""
 
 
 def _always(facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``ScheduleClause.when``
@@ -57,13 +58,13 @@ class FormClause:
 
 @dataclass(frozen=True)
 class PairClause:
-    """One sentence about a schedule and a second one that is its ``relation``."""
+    """One sentence about a schedule and a second one that is its ``relation``; of some relations there are more."""
 
     id: str
     text: str
     source: str
     relation: Relation
-    check: Callable[[Facts, Facts], str | None]
+    check: Callable[..., str | None]
     requirement: Requirement = "must"
     suite: str = "schedules"
 
@@ -100,11 +101,9 @@ def judge_schedule(
     return tuple(found)
 
 
-def judge_pair(
-    first: Schedule, second: Schedule, relation: Relation, clauses: Sequence[PairClause]
-) -> tuple[Found, ...]:
-    """Return what each clause says of two well-formed schedules; the second is the ``relation`` of the first."""
-    facts = Facts(first), Facts(second)
+def judge_pair(schedules: Sequence[Schedule], relation: Relation, clauses: Sequence[PairClause]) -> tuple[Found, ...]:
+    """Return what each clause says of well-formed schedules; those after the first are its ``relation``."""
+    facts = [Facts(each) for each in schedules]
     return tuple(_found(each.id, each.check(*facts)) for each in clauses if each.relation == relation)
 
 

@@ -34,7 +34,9 @@ def judged_violations(violated: Sequence[Violation]) -> Iterator[Mutant]:
     relations = {clause.id: clause.relation for clause in PAIRS}
     for each in violated:
         began, made = time.perf_counter(), each.make()
-        found = judge_two(*made, relations[each.breaks]) if isinstance(made, tuple) else judge(made)
+        found = (
+            judge_two(made[0], made[1], relations[each.breaks], *made[2:]) if isinstance(made, tuple) else judge(made)
+        )
         broken = _broken(found)
         yield Mutant(
             name=each.name,

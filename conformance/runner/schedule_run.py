@@ -18,6 +18,7 @@ from conformance.cases.pretty import pretty
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import text
 from conformance.judging.clause import Requirement
+from conformance.judging.schedule_clause import PairClause
 from conformance.runner.draws import shrink
 from conformance.runner.lane import Judgeable
 from conformance.runner.reductions import reductions
@@ -251,8 +252,10 @@ def _written(backend: str, way: str, asked: Asked, judged: Judged, folder: Path)
     else:
         (folder / f"{stem}.graph.json").write_text(pretty(msgspec.to_builtins(asked, order="deterministic")))
         yield f"{stem}.graph.json"
-    made = {"": judged.schedule, **{f".{relation}": other for relation, other in judged.second.items()}}
+    clause = EVERY.get(way)
+    others = judged.second.get(clause.relation, ()) if isinstance(clause, PairClause) else ()
+    made = {"": judged.schedule, **{f".second{at}": other for at, other in enumerate(others, 1)}}
     for suffix, schedule in made.items():
-        if schedule is not None and (not suffix or getattr(EVERY.get(way), "relation", None) == suffix[1:]):
+        if schedule is not None:
             (folder / f"{stem}{suffix}.schedule.json").write_text(text(schedule))
             yield f"{stem}{suffix}.schedule.json"

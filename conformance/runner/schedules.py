@@ -40,8 +40,8 @@ PROGRAMS: Final = st.sampled_from(
 
 DOMAINS: Final[Mapping[str, SearchStrategy[Asked]]] = {"programs": PROGRAMS, "graphs": graphs()}
 
-RELATIONS: Final[tuple[Relation, ...]] = ("again", "reordered", "unplanned")
-"""The second schedules that are asked for: in another process, of the results turned round, without a memory plan."""
+RELATIONS: Final[tuple[Relation, ...]] = ("again", "reordered", "unplanned", "together")
+"""What is asked for again: in another process, the results turned round, without a plan, one result and the rest."""
 
 
 def name_of(asked: Asked) -> str:
@@ -75,14 +75,14 @@ class Judged:
     """What came of one question: the ``outcome``, why it is none, or what each clause says.
 
     ``outcome`` is ``judged``, ``unsupported``, ``no_graph``, ``errored``, or how the backend broke. ``second`` has the
-    relations that were judged, each with the schedule that is it.
+    relations that were judged, each with the schedules that are it.
     """
 
     outcome: str
     detail: str = ""
     found: tuple[Found, ...] = ()
     schedule: Schedule | None = None
-    second: Mapping[Relation, Schedule] = field(default_factory=dict)
+    second: Mapping[Relation, tuple[Schedule, ...]] = field(default_factory=dict)
 
     @property
     def ways(self) -> dict[str, str]:
@@ -126,23 +126,25 @@ class Asker:
         if isinstance(first, Judged):
             return first
         found = list(judge(first))
-        second: dict[Relation, Schedule] = {}
+        second: dict[Relation, tuple[Schedule, ...]] = {}
         # Of a schedule that is wrong alone, a second one would only say so again.
         right = all(each.finding != "broken" for each in found)
-        for relation, worker, again, planned in self._seconds(asked) if right else ():
-            other = self._schedule(worker, again, graph, planned=planned)
+        for relation, worker, questions, planned in self._seconds(asked) if right else ():
+            made = [self._schedule(worker, each, graph, planned=planned) for each in questions]
+            others = tuple(each for each in made if isinstance(each, Schedule) and _sound(each))
             # What cannot be had is nobody's fault here; what breaks is found when it is asked for first.
-            if isinstance(other, Schedule) and _sound(other):
-                found += judge_two(first, other, relation)
-                second[relation] = other
+            if len(others) == len(questions):
+                found += judge_two(first, others[0], relation, *others[1:])
+                second[relation] = others
         return Judged("judged", "", tuple(found), first, second)
 
-    def _seconds(self, asked: Asked) -> Iterator[tuple[Relation, Judgeable, Asked, bool]]:
-        yield "again", self._other, asked, True
-        turned = _turned(asked)
-        if turned is not None:
-            yield "reordered", self._worker, turned, True
-        yield "unplanned", self._worker, asked, False
+    def _seconds(self, asked: Asked) -> Iterator[tuple[Relation, Judgeable, tuple[Asked, ...], bool]]:
+        yield "again", self._other, (asked,), True
+        results = asked.program.results if isinstance(asked, Case) else asked.results
+        if len(results) > 1:
+            yield "reordered", self._worker, (_of(asked, results[::-1]),), True
+            yield "together", self._worker, (_of(asked, results[:1]), _of(asked, results[1:])), True
+        yield "unplanned", self._worker, (asked,), False
 
     def _schedule(self, worker: Judgeable, asked: Asked, graph: Graph, *, planned: bool = True) -> Schedule | Judged:
         answer: Answer = worker.ask(Plan(asked, planned=planned))
@@ -164,12 +166,11 @@ def _sound(schedule: Schedule) -> bool:
     return True
 
 
-def _turned(asked: Asked) -> Asked | None:
-    """Return the same with its results in the opposite order, ``None`` where there is one at most."""
+def _of(asked: Asked, results: tuple[str, ...]) -> Asked:
+    """Return the same question for other results."""
     if isinstance(asked, Case):
-        results = asked.program.results[::-1]
-        return None if len(results) < 2 else replace(asked, program=replace(asked.program, results=results))
-    return None if len(asked.results) < 2 else replace(asked, results=asked.results[::-1])
+        return replace(asked, program=replace(asked.program, results=results))
+    return replace(asked, results=results)
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):

@@ -51,9 +51,9 @@ def judge(schedule: Schedule) -> tuple[Found, ...]:
     return judge_schedule(schedule, CLAUSES, FORM)
 
 
-def judge_two(first: Schedule, second: Schedule, relation: Relation) -> tuple[Found, ...]:
-    """Return what every clause about ``relation`` says of two well-formed schedules."""
-    return judge_pair(first, second, relation, PAIRS)
+def judge_two(first: Schedule, second: Schedule, relation: Relation, *more: Schedule) -> tuple[Found, ...]:
+    """Return what every clause about ``relation`` says of two well-formed schedules, or ``more``."""
+    return judge_pair((first, second, *more), relation, PAIRS)
 
 
 __all__ = ["CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_two"]

@@ -160,6 +160,14 @@ def idle(first: Facts, second: Facts) -> str | None:  # noqa: ARG001 - the signa
     return f"{second.name(left[0])} runs again what has been run" if left else None
 
 
+def no_more_together(first: Facts, *alone: Facts) -> str | None:
+    """Find more items for results asked for together than for each of them alone."""
+    mine, theirs = len(keys(first)), [len(keys(each)) for each in alone]
+    if mine <= sum(theirs):
+        return None
+    return f"{mine} items make the results together, and {' and '.join(map(str, theirs))} make them alone"
+
+
 def same_kernels(first: Facts, second: Facts) -> str | None:
     """Find an item that the other schedule has not."""
     mine, theirs = sorted(keys(first)), sorted(keys(second))
@@ -224,5 +232,12 @@ ORDER_OF_TWO = (
         "003",
         "again",
         same_order,
+    ),
+    PairClause(
+        "order.C9",
+        "Results that are asked for together take no more items than they take alone.",
+        "003",
+        "together",
+        no_more_together,
     ),
 )

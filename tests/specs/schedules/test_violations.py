@@ -14,7 +14,9 @@ RELATIONS = {clause.id: clause.relation for clause in PAIRS}
 
 def found(violation: Violation) -> tuple[Found, ...]:
     made = violation.make()
-    return judge_two(*made, RELATIONS[violation.breaks]) if isinstance(made, tuple) else judge(made)
+    return (
+        judge_two(made[0], made[1], RELATIONS[violation.breaks], *made[2:]) if isinstance(made, tuple) else judge(made)
+    )
 
 
 @pytest.mark.parametrize("violation", violations(), ids=lambda violation: violation.name)

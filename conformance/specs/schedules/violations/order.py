@@ -152,3 +152,19 @@ def depends_on_the_process() -> tuple[Schedule, Schedule]:
     buffers = (*given("a"), buffer("x", dtype="int32"), buffer("y"))
     x, y = opaque("x", reads("a"), writes("x")), opaque("y", reads("a"), writes("y"))
     return schedule(buffers, [x, y]), schedule(buffers, [y, x])
+
+
+@violates("order.C9")
+def shared_part_made_for_each_and_kept() -> tuple[Schedule, Schedule, Schedule]:
+    """What two results share is kept when both are asked for, and yet each of them takes as many kernels as alone."""
+    nodes = (A, ONE, TWO, alu("x", "add", "a", "1"), alu("y", "mul", "a", "2"))
+
+    def made(*names: str, kept: bool = False) -> Schedule:
+        items = [elementwise("t", "move", writes("t", line()), "a")] if kept else []
+        items += [
+            elementwise(n, "add" if n == "x" else "mul", n, "t" if kept else "a", 1.0 + (n == "y")) for n in names
+        ]
+        buffers = (*given("a"), *(buffer(n) for n in (*names, *(["t"] if kept else []))))
+        return schedule(buffers, items, graph(*nodes, results=list(names)), {n: n for n in names})
+
+    return made("x", "y", kept=True), made("x"), made("y")

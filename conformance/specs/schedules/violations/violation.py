@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from conformance.cases.schedule import Schedule
 
-Made = Schedule | tuple[Schedule, Schedule]
-"""A schedule, or two where a clause compares two."""
+Made = Schedule | tuple[Schedule, Schedule] | tuple[Schedule, Schedule, Schedule]
+"""A schedule, or as many as a clause compares."""
 
 
 @dataclass(frozen=True)
