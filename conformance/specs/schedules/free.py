@@ -9,9 +9,9 @@ import numpy as np
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
-from conformance.cases.index_map import sizes
-from conformance.reference.byte_ranges import overlap
-from conformance.reference.graph_movement import moved
+from conformance.cases.index_map import Indices, sizes
+from conformance.reference.byte_ranges import NOTHING, overlap
+from conformance.reference.graph_movement import Stored, moved
 from conformance.reference.schedule_facts import Facts
 
 Reason = Callable[[Facts, Node], bool]
@@ -115,13 +115,27 @@ def itself(facts: Facts, node: Node) -> bool:
     if taken.id not in facts.stored:
         return False
     target, source = facts.stored[node.of[0]], facts.stored[taken.id]
+    root, ranges = facts.node_bytes(taken.id)
     between = list(facts.nodes.values())[facts.program[taken.id] : facts.program[node.id]]
     # What is storage all along is taken by the assign itself; a value keeps what was there before any other assign.
     changed = taken is not value and any(
-        each.op == "assign" and facts.stored[each.id].buffer == source.buffer and not itself(facts, each)
+        each.op == "assign" and overlap(_bytes(facts, each.id, root), ranges) and not itself(facts, each)
         for each in between
     )
-    return target.buffer == source.buffer and not changed and bool(np.array_equal(target.at, source.at))
+    return _same_elements(facts, target, source) and not changed
+
+
+def _bytes(facts: Facts, name: str, root: str) -> Indices:
+    """Return which bytes of a storage a name of storage stands for."""
+    found, ranges = facts.node_bytes(name)
+    return ranges if found == root else NOTHING
+
+
+def _same_elements(facts: Facts, one: Stored, other: Stored) -> bool:
+    """Return whether two names of storage, of one dtype, are the same elements, whatever buffers show them."""
+    (root, offset), (home, beginning) = facts.root(one.buffer), facts.root(other.buffer)
+    width = NUMPY[facts.buffers[one.buffer].dtype].itemsize
+    return root == home and bool(np.array_equal(offset + one.at * width, beginning + other.at * width))
 
 
 def of_nothing(facts: Facts, node: Node) -> bool:

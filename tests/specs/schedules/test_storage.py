@@ -77,11 +77,17 @@ def called(*inner: Node, items: list[Item]) -> Schedule:
     return schedule(given("a", "b"), items, graph(*nodes, results=["c"], functions={"f": function}))
 
 
+def assigned_to_itself() -> Schedule:
+    """Return a <- b, where b is another name of a, with nothing to do."""
+    return schedule((*given("a"), buffer("b", base="a")), [], graph(A, B, node("w", "assign", "a", "b"), results=["w"]))
+
+
 LEGAL: dict[str, Callable[[], Schedule]] = {
     "made contiguous for a copy": laid_out_for_a_copy,
     "constant for a collective": laid_out_for_a_collective,
     "assign without a label": lambda: assigned(*given("b")),
     "assign of a part of what is given": lambda: assigned(*given("g"), buffer("b", base="g"), label="w"),
+    "assign to itself by another name": assigned_to_itself,
     "given part of what is not": lambda: plus_one(buffer("arena", 8), buffer("a", base="arena", preexisting=True)),
     "two names of a part of what is given": two_names,
     "call that moves storage": lambda: called(node("r", "flip", "q", arg=(0,)), items=[]),
