@@ -13,7 +13,7 @@ from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, 
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.free import itself, of_nothing
-from conformance.specs.schedules.versions import assigning, crossed
+from conformance.specs.schedules.versions import assigning, crossed, repeated
 
 
 def reads_where_it_writes(facts: Facts) -> str | None:
@@ -168,7 +168,9 @@ def every_assign(facts: Facts) -> str | None:
         if node.op != "assign" or node.id in facts.writers or not facts.stored[node.id].at.size:
             continue
         needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
-        if not needless and not _unlabelled(facts, node):
+        done = [facts.nodes[name] for name in facts.writers if facts.nodes[name].op == "assign"]
+        once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
+        if not needless and not once and not _unlabelled(facts, node):
             return f"no item does {node.id!r}, the assign to {facts.stored[node.id].buffer!r}"
     return None
 

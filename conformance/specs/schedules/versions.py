@@ -17,6 +17,28 @@ def assigning(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:
             yield from ((facts.nodes[name], number, touch) for number, touch in written)
 
 
+def repeated(facts: Facts, first: Node, second: Node) -> bool:
+    """Return whether an assign is another one once more, of a value and to a target that have not changed since."""
+    if first.id == second.id or first.of != second.of:
+        return False
+    root, target = facts.node_bytes(first.id)
+    for by, stored in facts.assigned:
+        if facts.program[first.id] <= facts.program[by] < facts.program[second.id]:
+            other, ranges = facts.stored_bytes(stored)
+            if facts.nodes[by].of != first.of and other == root and overlap(ranges, target):
+                return False
+            home, value = facts.node_bytes(first.of[1]) if first.of[1] in facts.stored else (root, ranges[:0])
+            if other == home and overlap(ranges, value):
+                return False
+    return facts.program[first.id] < facts.program[second.id]
+
+
+def _known(facts: Facts, name: str, assign: Node) -> bool:
+    """Return whether an assign makes no new version for a node, which comes after the same one."""
+    earlier = list(facts.nodes.values())[: facts.program[name]]
+    return any(node.op == "assign" and repeated(facts, node, assign) for node in earlier)
+
+
 def _reads(facts: Facts, name: str, number: int) -> Iterator[tuple[Touch, Indices]]:
     """Yield what a leaf reads of the storage that a node takes its sources from, and which bytes are the sources'."""
     node = facts.nodes[name]
@@ -34,6 +56,8 @@ def _wrong(facts: Facts, name: str, number: int, touch: Touch, ranges: Indices) 
     for assign, writer, written in assigning(facts):
         same = facts.home(touch.access.buffer) == facts.home(written.access.buffer)
         turned = (facts.program[name] < facts.program[assign.id]) == (number > writer)
+        if turned and number > writer and _known(facts, name, assign):
+            continue
         if turned and same and name != assign.id and number != writer and overlap(ranges, written.ranges):
             yield assign, writer, common(ranges, written.ranges)
 

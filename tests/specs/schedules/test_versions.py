@@ -78,7 +78,18 @@ def halves() -> Schedule:
     return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
 
 
+def repeated() -> Schedule:
+    """Return a <- b; y = a + 1; a <- b, where the one assign is done once, as the second."""
+    nodes = (A, B, ONE, node("v", "assign", "a", "b"), alu("y", "add", "a", "1"), node("w", "assign", "a", "b"))
+    items = [
+        elementwise("w", "move", writes("a", line(), node="w"), "b", provenance=("w",)),
+        elementwise("y", "add", "y", "a", 1.0, provenance=("y",)),
+    ]
+    return schedule((*given("a", "b"), buffer("y")), items, graph(*nodes, results=["y", "w"]), {"y": "y"})
+
+
 LEGAL = {
+    "assign done once": repeated,
     "old value kept": lambda: both_sides("t", "a", "keep", "w", "y"),
     "new value from its source": lambda: both_sides("a", "b", "y", "w"),
     "new value made anew": made_anew,
