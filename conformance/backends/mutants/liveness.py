@@ -136,6 +136,16 @@ class OneRankIsTold(Troubled):
         return replace(seen, errors=errors)
 
 
+class NobodyLooksAtTheOrder(Troubled):
+    """pytorch#189228: two calls come in another order on another rank, and each spins until the other is served."""
+
+    breaks = "liveness.C9"
+
+    def afterwards(self, case: Case, why: Rejected, seen: Observation) -> Observation:
+        hang = RankError(kind="Hang", message="no answer", category="no_answer")
+        return replace(seen, errors=(hang,) * case.program.world) if why.clause == self.breaks else seen
+
+
 class ATimeoutIsALine(Swallows):
     """A watchdog notices that two groups wait for each other, writes a line to the log and lets everybody go on."""
 
