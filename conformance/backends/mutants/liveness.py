@@ -140,6 +140,7 @@ class NobodyLooksAtTheOrder(Troubled):
     """pytorch#189228: two calls come in another order on another rank, and each spins until the other is served."""
 
     breaks = "liveness.C9"
+    corpus = ("pytorch#189228",)
 
     def afterwards(self, case: Case, why: Rejected, seen: Observation) -> Observation:
         hang = RankError(kind="Hang", message="no answer", category="no_answer")
