@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from conformance.cases.dtypes import NUMPY, Array, kind
@@ -39,6 +40,10 @@ DATA: Final = {"bool": (0, 1), "integer": (1, 2, 3), "float": (-2, -1, 1, 2), "c
 
 DRAWS: Final = 3
 """How often data are drawn: a sum that happens to be zero hides what was added twice."""
+
+
+MANY_DRAWS: Final = 16
+"""The same where equality excuses something: one bool agrees by chance in every second draw."""
 
 
 def executable(facts: Facts) -> str | None:
@@ -105,6 +110,26 @@ def eager(facts: Facts, seed: int = 0) -> Evaluation:
     """Return the meaning of the graph, with the memory that eager evaluation leaves."""
     assert facts.schedule.graph is not None
     return evaluate_graph(facts.schedule.graph, initial(facts, seed), facts.values)
+
+
+def changes_nothing(facts: Facts, assign: str) -> bool:
+    """Return whether an assign of the graph leaves its target as it is, whatever data are drawn.
+
+    ``False`` too where the graph is too large to be computed.
+    """
+    graph, place = facts.schedule.graph, facts.program[assign]
+    assert graph is not None
+    if sum(_bytes(facts, node) for node in graph.nodes) > MOST_BYTES:
+        return False
+    stored = facts.stored[assign]
+    for seed in range(MANY_DRAWS):
+        without, done = (
+            evaluate_graph(replace(graph, nodes=graph.nodes[:end]), initial(facts, seed), facts.values).memory
+            for end in (place, place + 1)
+        )
+        if _differs(done.array(stored.buffer)[stored.at], without.array(stored.buffer)[stored.at]):
+            return False
+    return True
 
 
 def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> str | None:

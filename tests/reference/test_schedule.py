@@ -15,7 +15,7 @@ from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES
 from conformance.cases.schedule import Bounds, Collective, Schedule
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
-from conformance.reference.schedule import difference, eager, initial, law, run, wrong_as_listed
+from conformance.reference.schedule import changes_nothing, difference, eager, initial, law, run, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import evaluate_graph, worth
 from conformance.reference.schedule_orders import DRAWN_ORDERS, legal_orders
@@ -221,3 +221,10 @@ def test_what_an_operation_takes_it_computes_in_the_same_dtype(dtype: str) -> No
         if kind(dtype) in TAKES.get(op, {kind(dtype)}):
             of = [np.array([True, False, True, True]), values, values] if op == "where" else [values] * arity
             assert apply(op, of).dtype == (np.bool_ if op in COMPARISONS else NUMPY[dtype]), op
+
+
+def test_an_assign_of_what_is_there_by_whatever_way_changes_nothing() -> None:
+    twice = (stored("a"), alu("n", "neg", "a"), alu("m", "neg", "n"))
+    wanted = graph(*twice, node("w", "assign", "a", "m"), node("v", "assign", "a", "n"), results=["v"])
+    facts = Facts(schedule(given("a"), [], wanted))
+    assert [changes_nothing(facts, name) for name in ("w", "v")] == [True, False]

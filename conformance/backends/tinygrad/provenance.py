@@ -34,7 +34,8 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
     for place in places:
         if place.buffer in writes and place.buffer not in storage:
             item_id = writes[place.buffer][-1]
-            computed.setdefault(item_id, []).append(name := _moved_from(place.node, nodes))
+            name = _moved_from(place.node, nodes, anywhere=place.map is not None)
+            computed.setdefault(item_id, []).append(name)
             if place.map is None:
                 labels[item_id] = name
     for buffer in storage & set(writes):
@@ -58,10 +59,10 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
         yield msgspec.structs.replace(item, provenance=done, accesses=labelled)
 
 
-def _moved_from(name: str, nodes: Mapping[str, Node]) -> str:
-    """Return the node whose elements a node has too, in the same row-major order."""
+def _moved_from(name: str, nodes: Mapping[str, Node], *, anywhere: bool) -> str:
+    """Return the node whose elements a node has too, in the same row-major order, or ``anywhere`` where a map says."""
     node = nodes[name]
-    while (node.op in MOVEMENT and _in_order(node, nodes[node.of[0]])) or _nowhere(node, nodes):
+    while (node.op in MOVEMENT and (anywhere or _in_order(node, nodes[node.of[0]]))) or _nowhere(node, nodes):
         node = nodes[node.of[0]]
     return node.id
 

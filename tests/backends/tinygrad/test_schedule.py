@@ -184,3 +184,15 @@ def test_a_map_is_found_for_what_has_one(found: np.ndarray, valid: np.ndarray | 
 def test_no_map_is_made_up() -> None:
     assert fit(np.array([0, 1, 4, 9]), np.ones(4, bool)) is None
     assert fit(np.arange(4), np.array([True, False, True, True])) is None
+
+
+def test_what_is_seen_through_a_view_is_labelled_where_it_lies(tinygrad: TinyGrad) -> None:
+    asked = graph(
+        stored("a", shape=(1, 4)),
+        moved("copied", "copy", "a", (1, 4), True),
+        moved("wide", "expand", "copied", (2, 4)),
+        results=["wide"],
+    )
+    made = tinygrad.schedule(asked)
+    assert [item.provenance for item in made.items] == [("copied",)]
+    assert broken(made) == {}
