@@ -132,11 +132,6 @@ def legal(subject: Subject) -> bool:
     return subject.legal
 
 
-def illegal(subject: Subject) -> bool:
-    """Speak about every program that has none."""
-    return not subject.legal
-
-
 def always(subject: Subject) -> bool:  # noqa: ARG001 - the signature of ``Clause.when``
     """Speak about every case."""
     return True

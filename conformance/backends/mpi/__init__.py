@@ -19,7 +19,7 @@ from typing import Final
 
 from conformance.backends.base import Backend, Claims, Unsupported, rank_error
 from conformance.backends.mpi.claims import CLAIMS, LAYOUTS
-from conformance.backends.mpi.job import Job, aligned, crashed
+from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
 from conformance.backends.shares import merged
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
@@ -48,6 +48,11 @@ class MPI(Backend):
     def claims(self) -> Claims:
         """Return what the MPI standard defines."""
         return CLAIMS
+
+    @property
+    def patience(self) -> float:
+        """Return the seconds after which ranks that do not answer are ended, however busy the machine is."""
+        return LONGEST
 
     def describe(self) -> dict[str, str]:
         """Return versions and how ranks run."""
