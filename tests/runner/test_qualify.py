@@ -76,8 +76,7 @@ def test_every_mutant_is_killed_by_the_clause_it_was_made_for(seed: int) -> None
     found = qualify(mutants(), seed=seed)
     assert found.survivors == ()
     assert all(mutant.killed and mutant.breaks in mutant.clauses for mutant in found.mutants)
-    # Of seven suites that take turns, most mutants show in one.
-    assert statistics.median(mutant.cases for mutant in found.mutants) < 60
+    assert statistics.median(mutant.cases for mutant in found.mutants) < 50
     assert max(mutant.cases for mutant in found.mutants) < 2000
 
 
