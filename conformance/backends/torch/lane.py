@@ -258,6 +258,8 @@ class Lane:
     def _finish(self, answers: list[Observation]) -> None:
         job = self._sent.popleft()
         ahead = any(self._answers[rank] and rank not in self._left for rank in self._ended)
+        # Nor need its end have been noticed, where some were done with this case already.
+        ahead = ahead or (bool(self._sent) and len({answer.raised for answer in answers}) > 1)
         answered = all(self._answers)
         arrivals = [queue[0][0] if queue else time.monotonic() for queue in self._answers]
         for queue in self._answers:
