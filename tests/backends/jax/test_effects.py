@@ -99,3 +99,16 @@ def test_an_index_that_steps_back_is_for_jax_to_refuse(mode: Jax) -> None:
     case = plain()
     program = msgspec.structs.replace(case.program, steps=steps, results=("y",))
     assert "step" in refusal(mode, msgspec.structs.replace(case, program=program)).message
+
+
+def test_a_view_of_one_element_is_not_taken_for_another_of_it(mode: Jax) -> None:
+    def viewed(start: int, stop: int, by: int) -> list[Step]:
+        view = step("v = view b", attrs={"start": (start,), "stop": (stop,), "step": (by,)})
+        return [step("b = buffer x"), view, step("y = all_gather v", **GATHER)]
+
+    base = plain()
+    steps = tuple(viewed(0, -1, -1))
+    program = msgspec.structs.replace(base.program, steps=steps, results=("y",))
+    refused = mode.execute(Case(program=program, inputs={"x": next(iter(base.inputs.values()))}))
+    assert refused.errors  # a mutable array takes no negative step
+    agrees(mode, base, viewed(0, 1, 1))
