@@ -56,22 +56,47 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     result: str
 
 
+class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a variable may be, at least ``low`` and at most ``high``, and the ``value`` that was asked for."""
+
+    low: int
+    high: int
+    value: int
+
+
 class Graph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Nodes in program order, and those whose values were asked for."""
+    """Nodes in program order, those whose values were asked for, and with which values of variables."""
 
     nodes: tuple[Node, ...]
     results: tuple[str, ...]
     functions: dict[str, Function] = {}
+    variables: dict[str, Variable] = {}
+
+    @property
+    def most(self) -> dict[str, int]:
+        """Return the greatest value of each variable that the graph binds."""
+        return {name: variable.high for name, variable in self.variables.items()}
+
+
+def variables_of(node: Node) -> set[str]:
+    """Return the variables that a node speaks of."""
+    pairs = [end for pair in node.arg if isinstance(pair, tuple) for end in pair] if isinstance(node.arg, tuple) else []
+    found = {dim for dim in (*node.shape, *pairs) if isinstance(dim, str)}
+    return found | ({str(node.arg)} if node.op == "var" else set())
 
 
 def pruned(graph: Graph) -> Graph:
-    """Return the graph without the nodes that neither a result nor an assign is made of."""
+    """Return the graph without nodes that neither a result nor an assign is made of, and variables of such alone."""
     needed = {*graph.results, *(node.id for node in graph.nodes if node.op == "assign")}
     for node in reversed(graph.nodes):
         if node.id in needed:
             needed.update(node.of)
+    nodes = tuple(node for node in graph.nodes if node.id in needed)
+    inner = [node for function in graph.functions.values() for node in function.nodes]
+    spoken = {name for node in (*nodes, *inner) for name in variables_of(node)}
     return Graph(
-        nodes=tuple(node for node in graph.nodes if node.id in needed),
+        nodes=nodes,
         results=graph.results,
         functions=graph.functions,
+        variables={name: variable for name, variable in graph.variables.items() if name in spoken},
     )

@@ -25,6 +25,7 @@ _SOURCES: Final = {**dict.fromkeys(LEAVES, 0), **dict.fromkeys(MOVEMENT, 1), "as
 def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
     """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed."""
     buffers = {buffer.id: buffer for buffer in schedule.buffers}
+    _check_variables(graph, schedule)
     _check_calls(graph)
     scopes = {"": (graph.nodes, graph.results)}
     scopes |= {name: (function.nodes, (function.result,)) for name, function in graph.functions.items()}
@@ -50,6 +51,20 @@ def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
         for result in results:
             if result not in known:
                 raise ScheduleError("form.C3", f"graph: result {result!r} is no node")
+
+
+def _check_variables(graph: Graph, schedule: Schedule) -> None:
+    """Refuse a variable that the schedule does not declare as the graph does, and a value that it may not have."""
+    for name, asked in graph.variables.items():
+        declared = schedule.variables.get(name)
+        if declared is None:
+            raise ScheduleError("form.C3", f"graph: variable {name!r} is not declared")
+        if (declared.low, declared.high) != (asked.low, asked.high) or not asked.low <= asked.value <= asked.high:
+            raise ScheduleError(
+                "form.C8",
+                f"graph: variable {name!r} is {asked.value} in {asked.low} to {asked.high}, and the schedule declares "
+                f"{declared.low} to {declared.high}",
+            )
 
 
 def _check_calls(graph: Graph) -> None:

@@ -21,9 +21,10 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, logical
 from conformance.cases.effects import names
 from conformance.cases.graph import Graph, Movement, Node, pruned
+from conformance.cases.index_map import sizes
 from conformance.cases.layout import place
 from conformance.cases.program import EFFECTS, Groups, Step, rank_groups
-from conformance.cases.schedule import Buffer, Device, Schedule
+from conformance.cases.schedule import Bounds, Buffer, Device, Schedule
 from conformance.cases.tensor import to_array
 from conformance.judging.movement import Move, laid_out, window
 from conformance.reference.effects import Effects, Ranks
@@ -68,13 +69,13 @@ def program_graph(case: Case) -> Graph:
 
 
 def with_graph(schedule: Schedule, graph: Graph) -> Schedule:
-    """Return the schedule with the graph it is for, and with those buffers of it that the schedule does not use."""
+    """Return the schedule with the graph it is for, and the buffers and variables of it, used or not."""
     known = {buffer.id for buffer in schedule.buffers}
     opened = {node.of[0] for node in graph.nodes if node.id.startswith("opened ")}
     added = tuple(
         Buffer(
             id=str(node.arg),
-            size=math.prod(int(extent) for extent in node.shape) * NUMPY[node.dtype].itemsize,
+            size=math.prod(sizes(node.shape, graph.most)) * NUMPY[node.dtype].itemsize,
             dtype=node.dtype,
             device=node.device,
             preexisting=node.id not in opened,
@@ -83,7 +84,14 @@ def with_graph(schedule: Schedule, graph: Graph) -> Schedule:
         if node.op == "buf" and node.arg not in known
     )
     devices = dict.fromkeys((node.device for node in graph.nodes), Device()) | schedule.devices
-    return replace(schedule, graph=graph, buffers=(*schedule.buffers, *added), devices=devices)
+    bounds = {name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()}
+    return replace(
+        schedule,
+        graph=graph,
+        buffers=(*schedule.buffers, *added),
+        devices=devices,
+        variables={**schedule.variables, **bounds},
+    )
 
 
 class _Seen(Effects):

@@ -127,7 +127,8 @@ def changes_nothing(facts: Facts, assign: str) -> bool:
             evaluate_graph(replace(graph, nodes=graph.nodes[:end]), initial(facts, seed), facts.values).memory
             for end in (place, place + 1)
         )
-        if _differs(done.array(stored.buffer)[stored.at], without.array(stored.buffer)[stored.at]):
+        at = stored.at.reshape(-1)
+        if _differs(done.array(stored.buffer)[at], without.array(stored.buffer)[at]):
             return False
     return True
 

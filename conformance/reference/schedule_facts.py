@@ -55,10 +55,12 @@ class Facts:
 
     @cached_property
     def values(self) -> Values:
-        """Return what each variable is bound to first, and the most it may be where nothing binds it."""
+        """Return what the graph, or else the first item, binds each variable to; the most it may be if none does."""
         found = {name: bounds.high for name, bounds in self.schedule.variables.items()}
         bound = [binding for leaf in self.leaves if isinstance(leaf, Kernel) for binding in leaf.variables]
-        return found | {binding.name: binding.value for binding in reversed(bound)}
+        asked = self.schedule.graph.variables if self.schedule.graph else {}
+        own = {name: variable.value for name, variable in asked.items()}
+        return found | {binding.name: binding.value for binding in reversed(bound)} | own
 
     def root(self, buffer: str) -> tuple[str, int]:
         """Return the storage that a buffer lies in, and at which byte of it."""

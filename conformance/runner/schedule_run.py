@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from conformance.cases.case import Case
 from conformance.cases.codec import save
 from conformance.cases.graph import Graph, pruned
+from conformance.cases.index_map import sizes
 from conformance.cases.pretty import pretty
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import text
@@ -212,17 +213,22 @@ def _size(asked: Asked) -> tuple[int, ...]:
         text = msgspec.json.encode(asked.program)
         return (asked.program.world, len(asked.program.steps), *size, len(asked.program.results), len(text))
     devices = {node.device for node in asked.nodes}
-    elements = sum(int(extent) for node in asked.nodes for extent in node.shape)
-    return len(asked.nodes), len(devices), len(asked.results), elements, len(msgspec.json.encode(asked))
+    elements = sum(extent for node in asked.nodes for extent in sizes(node.shape, asked.most))
+    ranges = sum(variable.high - variable.low for variable in asked.variables.values())
+    length = len(msgspec.json.encode(asked))
+    return len(asked.nodes), len(devices), len(asked.results), len(asked.variables), elements, ranges, length
 
 
 def _reductions(asked: Asked) -> Iterator[Asked]:
-    """Yield what is one listed reduction smaller: of a program those of ``reductions``; of a graph it loses a node."""
+    """Yield what is one listed reduction smaller: of a program those of ``reductions``; a graph loses a node."""
     if isinstance(asked, Case):
         yield from reductions(asked)
         return
     for result in asked.results if len(asked.results) > 1 else ():
         yield pruned(replace(asked, results=tuple(other for other in asked.results if other != result)))
+    for name, each in asked.variables.items():
+        fewer = {**asked.variables, name: replace(each, low=each.value)}
+        yield replace(asked, variables=fewer)
     for node in asked.nodes:
         if node.op == "assign" and node.id not in asked.results:
             yield _without(asked, node.id, node.of[0])

@@ -22,6 +22,9 @@ from conformance.cases.tensor import from_array
 ONE = from_array(np.float32(1))
 
 
+N = {"low": 1, "high": 4, "value": 2}
+
+
 def increment() -> Schedule:
     """Return the schedule of b = a + 1 on d0, copied to d1 under way."""
     nodes = (
@@ -114,6 +117,9 @@ def forward(document: Any) -> None:
         (lambda d: d["graph"]["nodes"][2].update(shape=[5]), "form.C10", "node 'b' (alu): its shape is [5]"),
         (lambda d: d["items"][0]["bodies"][0]["instructions"][2].update(of=[0, 7]), "form.C11", "instruction 2: it"),
         (lambda d: d["items"][0]["bodies"][0]["instructions"][2].update(op="shl"), "form.C11", "shl of float32: it"),
+        (lambda d: d["graph"].update(variables={"n": N}), "form.C3", "graph: variable 'n' is not declared"),
+        (lambda d: d.update(variables={"n": {"low": 1, "high": 3}}, graph={**d["graph"], "variables": {"n": N}}),
+         "form.C8", "graph: variable 'n' is 2 in 1 to 4, and the schedule declares 1 to 3"),
         (lambda d: d["graph"]["nodes"][2].update(arg="xor"), "form.C10", "xor of float32: it takes bool and integer"),
         (lambda d: [d.pop("graph"), d.pop("places")], "form.C3", "item 'add': 'b' is no node of the graph"),
         (lambda d: d["items"][0]["bodies"][0]["instructions"].append({"do": "store", "access": 1, "of": 3}), "form.C11",

@@ -223,6 +223,19 @@ def test_what_an_operation_takes_it_computes_in_the_same_dtype(dtype: str) -> No
             assert apply(op, of).dtype == (np.bool_ if op in COMPARISONS else NUMPY[dtype]), op
 
 
+def test_an_assign_that_changes_only_the_end_of_a_row_changes_something() -> None:
+    row = {"shape": (1, 4)}
+    moved = node("last", "shrink", "a", shape=(1, 1), arg=((0, 1), (3, 4)))
+    asked = graph(
+        stored("a", **row), moved, alu("neg", "neg", "last", shape=(1, 1)),
+        node("padded", "pad", "neg", arg=((0, 0), (3, 0)), **row),
+        node("front", "shrink", "a", shape=(1, 3), arg=((0, 1), (0, 3))),
+        node("rest", "pad", "front", arg=((0, 0), (0, 1)), **row), alu("new", "add", "padded", "rest", **row),
+        node("w", "assign", "a", "new", **row), results=["w"],
+    )  # fmt: skip
+    assert not changes_nothing(Facts(schedule(given("a"), [], asked)), "w")
+
+
 def test_an_assign_of_what_is_there_by_whatever_way_changes_nothing() -> None:
     twice = (stored("a"), alu("n", "neg", "a"), alu("m", "neg", "n"))
     wanted = graph(*twice, node("w", "assign", "a", "m"), node("v", "assign", "a", "n"), results=["v"])

@@ -14,8 +14,8 @@ from tinygrad.uop.ops import UOp
 
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import NAMES
-from conformance.backends.tinygrad.fit import fit
-from conformance.backends.tinygrad.indices import Points, elements_of, is_device
+from conformance.backends.tinygrad.fit import fit_all
+from conformance.backends.tinygrad.indices import Points, base_of, is_device, is_variable, variables_in
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.kernel_body import (
     Alu,
@@ -28,6 +28,7 @@ from conformance.cases.kernel_body import (
     Load,
     Reduce,
     Store,
+    Symbol,
 )
 from conformance.cases.schedule import Access
 from conformance.cases.tensor import from_array
@@ -78,6 +79,7 @@ class Translation:
         self.accesses: list[Access] = []
         self._device = device
         self._name = name
+        self._bounds = variables_in(sink)
         ends = [source.src[0] if source.op is Ops.END else source for source in sink.src]
         stores = [store for end in ends for store in (end.src if end.op is Ops.GROUP else (end,))]
         self.bodies = tuple(self._body(store) for store in stores)
@@ -89,13 +91,14 @@ class Translation:
         folded = [axis for node in nodes if node.op is Ops.REDUCE for axis in node.src[1:]]
         ranges = [node for node in nodes if node.op is Ops.RANGE and not is_device(node)]
         free = sorted((axis for axis in ranges if axis not in folded), key=lambda axis: axis.arg[0])
-        self._points = Points([*free, *dict.fromkeys(folded)], nodes, self._device)
+        most = {name: high for name, (_, high) in self._bounds.items()}
+        self._points = Points([*free, *dict.fromkeys(folded)], nodes, self._device, most)
         self._lines: list[Instruction] = []
         self._dtypes: list[str] = []
         self._known: dict[UOp, int] = {}
         target, value = store.src[0], store.src[1]
         # What is stored has a dtype of its own, unless it is a bare number; that of the index says nothing (0.14.0).
-        own = elements_of(target.src[0])[0].dtype if value.dtype in WEAK else value.dtype
+        own = base_of(target.src[0]).dtype if value.dtype in WEAK else value.dtype
         stored = self._of(value, NAMES[own])
         self._add(Store(access=self._access(target, write=True), of=stored), "")
         return Body(extents=self._points.shape, instructions=tuple(self._lines))
@@ -103,10 +106,10 @@ class Translation:
     def _access(self, index: UOp, *, write: bool) -> int:
         if index.op is not Ops.INDEX:
             raise Unsupported(f"a store to {index.op}")
-        base, found, valid = self._points.elements(index)
+        base = base_of(index.src[0])
         if base.op is not Ops.PARAM:
             raise Unsupported(f"an index into {base.op}")
-        index_map = fit(found, valid)
+        index_map = fit_all(lambda values: self._points.elements(index, values), self._points.shape, self._bounds)
         if index_map is None:
             raise Unsupported("an index that no chain of strides and a mask gives")
         access = Access(buffer=self._name(base.arg.slot), write=write, map=index_map)
@@ -138,6 +141,7 @@ class Translation:
             Ops.LOAD: lambda: self._line(node.src[0]),
             Ops.INDEX: lambda: self._add(Load(access=self._access(node, write=False)), NAMES[node.dtype]),
             Ops.RANGE: lambda: self._index(node),
+            Ops.PARAM: lambda: self._symbol(node),
             Ops.REDUCE: lambda: self._reduced(node),
             Ops.CAST: lambda: self._converted(node),
             Ops.BITCAST: lambda: self._converted(node),
@@ -152,6 +156,11 @@ class Translation:
         if NUMPY[dtype].itemsize != NUMPY[self._dtypes[of]].itemsize:
             raise Unsupported("a bitcast that changes the width")
         return self._add(Bitcast(of=of, dtype=dtype), dtype)
+
+    def _symbol(self, node: UOp) -> int:
+        if not is_variable(node):
+            raise Unsupported("a value that is a parameter")
+        return self._add(Symbol(name=node.expr), "int64")
 
     def _index(self, node: UOp) -> int:
         """Return the instruction that gives a range, put together from its parts."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import Final
+
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from conformance.cases.index_map import Affine, IndexMap, Indices
+from conformance.cases.index_map import Affine, Dim, IndexMap, Indices, Values, elements
 
 Touched = NDArray[np.bool_]
+Seen = Callable[[Values], tuple[Indices, Touched]]
+"""The element of each point and whether it touches any, where the variables have some values."""
+
+MOST_VALUES: Final = 1 << 10
+"""Values of all variables of a kernel together that are tried one by one."""
 
 
 def fit(found: Indices, valid: Touched) -> IndexMap | None:
@@ -40,6 +51,41 @@ def fit(found: Indices, valid: Touched) -> IndexMap | None:
         return counted, part
     extents, steps = zip(*split, strict=True)
     return counted, Affine(extents=extents, strides=steps, offset=first)
+
+
+def fit_all(touched: Seen, extents: tuple[Dim, ...], bounds: Mapping[str, tuple[int, int]]) -> IndexMap | None:
+    """Return a map over ``extents`` that gives what ``touched`` does for all values of the variables, or ``None``.
+
+    ``bounds`` are the least and the greatest value of each. What a variable adds is seen at its greatest values; that
+    this is what it always adds is tried for every value.
+    """
+    most = {name: high for name, (_, high) in bounds.items()}
+    index_map = fit(*touched(most))
+    if index_map is None or not bounds:
+        return index_map
+    if math.prod(high + 1 - low for low, high in bounds.values()) > MOST_VALUES:
+        return None
+    if len(index_map) == 1:
+        (top,) = index_map
+        corner = tuple(low for low, _ in top.mask) if top.mask else (0,) * len(extents)
+        adds: dict[str, int] = {}
+        for name, (low, high) in bounds.items():
+            fewer = touched({**most, name: max(low, high - 1)})[0]
+            if any(at >= extent for at, extent in zip(corner, fewer.shape, strict=True)):
+                return None
+            adds |= {name: step} if (step := int(touched(most)[0][corner]) - int(fewer[corner])) else {}
+        offset = top.offset - sum(step * most[name] for name, step in adds.items())
+        index_map = (replace(top, extents=extents, offset=offset, variables=adds),)
+    elif any(isinstance(extent, str) for extent in extents):
+        return None
+    ranges = [range(low, high + 1) for low, high in bounds.values()]
+    every = (dict(zip(bounds, values, strict=True)) for values in itertools.product(*ranges))
+    return index_map if all(_same(index_map, touched, values) for values in every) else None
+
+
+def _same(index_map: IndexMap, touched: Seen, values: Values) -> bool:
+    (seen, inside), (found, valid) = elements(index_map, values), touched(values)
+    return bool((inside == valid).all() and (seen[inside] == found[inside]).all())
 
 
 def _box(valid: Touched) -> tuple[tuple[int, int], ...] | None:

@@ -16,7 +16,8 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.cases.dtypes import NUMPY, kind
-from conformance.cases.graph import MOVEMENT, Graph, Node
+from conformance.cases.graph import MOVEMENT, Graph, Node, variables_of
+from conformance.cases.index_map import Dim
 from conformance.cases.tensor import to_array
 
 ELEMENTWISE: Final[dict[str, Callable[..., Any]]] = {
@@ -54,14 +55,17 @@ class Lazy:
     def __init__(self, graph: Graph, devices: Mapping[str, str]) -> None:
         """Build everything; raise ``Unsupported`` for what ``Tensor`` has no words for."""
         self._devices = devices
+        self._bound = {
+            name: UOp.variable(name, each.low, each.high).bind(each.value) for name, each in graph.variables.items()
+        }
         self._nodes = {node.id: node for node in _needed(graph)}
         self._values: dict[str, Tensor] = {}
         self._reduced: dict[tuple[tuple[str, ...], str], tuple[UOp, tuple[str, ...]]] = {}
         self.storage: dict[str, Tensor] = {}
         self.written: list[str] = []
         for node in _needed(graph):
-            if any(isinstance(extent, str) for extent in node.shape):
-                raise Unsupported(f"node {node.id!r}: an extent that is a variable")
+            if unbound := variables_of(node) - set(self._bound):
+                raise Unsupported(f"node {node.id!r}: a variable without a value, {min(unbound)!r}")
             if node.op == "buf":
                 self._store(node)
             elif node.op == "assign":
@@ -76,11 +80,13 @@ class Lazy:
         if name in self._values:
             return self._values[name]
         if node.op == "buf":
-            return self.storage[str(node.arg)].reshape(_shape(node))
+            return self.storage[str(node.arg)].reshape(self._dims(node.shape))
         return self.value(node.of[0]) if node.op == "assign" else self._made(node, [self.value(node.of[0])])
 
     def _store(self, node: Node) -> None:
-        name, count = str(node.arg), math.prod(_shape(node))
+        if any(isinstance(extent, str) for extent in node.shape):
+            raise Unsupported(f"node {node.id!r}: a buffer with an extent that is a variable")
+        name, count = str(node.arg), math.prod(self._dims(node.shape))
         if name not in self.storage:
             data = bytes(count * NUMPY[node.dtype].itemsize)
             made = Tensor(data, device=self._devices[node.device], dtype=_dtype(node.dtype))
@@ -101,14 +107,15 @@ class Lazy:
 
     def _made(self, node: Node, of: list[Any]) -> Tensor:
         make: dict[str, Callable[[], Any]] = {
-            "const": lambda: _constant(node),
+            "const": lambda: _constant(node, self._dims(node.shape)),
+            "var": lambda: Tensor(self._bound[str(node.arg)]).cast(_dtype(node.dtype)),
             "alu": lambda: _elementwise(node, of),
             "cast": lambda: of[0].cast(_dtype(node.dtype)),
             "bitcast": lambda: of[0].bitcast(_dtype(node.dtype)),
             "copy": lambda: (of[0].clone if node.arg else of[0].to)(self._devices[node.device]),
             "reduce": lambda: _reduce(node, of[0]),
             "all_reduce": lambda: self._all_reduce(node, of),
-            **dict.fromkeys((*MOVEMENT, "contig"), lambda: _move(node, of[0])),
+            **dict.fromkeys((*MOVEMENT, "contig"), lambda: self._move(node, of[0])),
         }
         if node.op not in make:
             raise Unsupported(f"node {node.id!r}: {node.op} has no form as a tensor")
@@ -136,7 +143,22 @@ class Lazy:
         reduced, devices = self._reduced[key]
         own = canonicalize_device(self._devices[node.device])
         copy = Tensor(reduced.mselect(devices.index(str(own))) if len(devices) > 1 else reduced)
-        return copy.reshape(_shape(node))
+        return copy.reshape(self._dims(node.shape))
+
+    def _dims(self, extents: tuple[Dim, ...]) -> tuple[Any, ...]:
+        return tuple(self._bound[extent] if isinstance(extent, str) else extent for extent in extents)
+
+    def _move(self, node: Node, of: Any) -> Any:
+        arg: Any = node.arg
+        if node.op in ("reshape", "expand"):
+            return getattr(of, node.op)(self._dims(node.shape))
+        if node.op == "stride":
+            return of[tuple(slice(None, None, step) for step in arg)]
+        if node.op in ("detach", "contig"):
+            return of.detach() if node.op == "detach" else of.contiguous()
+        if node.op in ("pad", "shrink"):
+            arg = tuple(self._dims(pair) for pair in arg)
+        return getattr(of, node.op)(arg)
 
 
 def _needed(graph: Graph) -> list[Node]:
@@ -156,20 +178,16 @@ def assigned_to(name: str, nodes: Mapping[str, Node]) -> str:
     return str(node.arg) if node.op == "buf" else ""
 
 
-def _shape(node: Node) -> tuple[int, ...]:
-    return tuple(int(extent) for extent in node.shape)
-
-
 def _dtype(name: str) -> Any:
     if name not in DTYPES:
         raise Unsupported(f"tinygrad has no {name}")
     return DTYPES[name]
 
 
-def _constant(node: Node) -> Tensor:
+def _constant(node: Node, shape: tuple[Any, ...]) -> Tensor:
     value = to_array(node.arg).item()  # type: ignore[arg-type]  # a tensor, by the form of graphs
     # On no device: what is read from memory would be a buffer, and a constant is none.
-    return Tensor(value, dtype=_dtype(node.dtype)).reshape((1,) * len(node.shape)).expand(_shape(node))
+    return Tensor(value, dtype=_dtype(node.dtype)).reshape((1,) * len(shape)).expand(shape)
 
 
 def _elementwise(node: Node, of: list[Any]) -> Any:
@@ -181,19 +199,6 @@ def _elementwise(node: Node, of: list[Any]) -> Any:
     if name not in ELEMENTWISE:
         raise Unsupported(f"node {node.id!r}: Tensor has no {name}")
     return ELEMENTWISE[name](*of)
-
-
-def _move(node: Node, of: Any) -> Any:
-    arg: Any = node.arg
-    if node.op == "reshape":
-        return of.reshape(_shape(node))
-    if node.op == "expand":
-        return of.expand(_shape(node))
-    if node.op == "stride":
-        return of[tuple(slice(None, None, step) for step in arg)]
-    if node.op in ("detach", "contig"):
-        return of.detach() if node.op == "detach" else of.contiguous()
-    return {"permute": of.permute, "pad": of.pad, "shrink": of.shrink, "flip": of.flip}[node.op](arg)
 
 
 def _reduce(node: Node, of: Any) -> Any:

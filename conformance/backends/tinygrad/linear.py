@@ -8,7 +8,8 @@ its memory planner, which changes no item and no order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -22,12 +23,13 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.body import Translation
 from conformance.backends.tinygrad.dtypes import NAMES
-from conformance.backends.tinygrad.fit import fit
-from conformance.backends.tinygrad.indices import elements_of, segments_of
+from conformance.backends.tinygrad.fit import fit, fit_all
+from conformance.backends.tinygrad.indices import base_of, elements_of, segments_of, variables_in
 from conformance.backends.tinygrad.lazy import Lazy
 from conformance.backends.tinygrad.provenance import with_provenance
 from conformance.cases.graph import Graph
-from conformance.cases.schedule import Access, Buffer, Copy, Device, Kernel, Place, Schedule
+from conformance.cases.index_map import Dim, Indices, Values, contiguous, sizes
+from conformance.cases.schedule import Access, Binding, Bounds, Buffer, Copy, Device, Kernel, Place, Schedule
 
 BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""
@@ -41,33 +43,36 @@ def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
     names = list(dict.fromkeys(node.device for node in graph.nodes))
     devices = {name: f"{device}:{number}" for number, name in enumerate(names)}
     own = {str(canonicalize_device(devices[name])): name for name in names}
-    plain, lazy = _linear(graph, devices, planned=False)
-    placed, _ = _linear(graph, devices, planned=planned)
+    plain, values, lazy = _linear(graph, devices, planned=False)
+    placed, _, _ = _linear(graph, devices, planned=planned)
     named = _Buffers(own, lazy)
-    items = [item for number, call in enumerate(plain) for item in _items(number, call, named)]
+    items = [item for number, call in enumerate(plain) for item in _items(number, call, named, values)]
     for before, after in zip(plain, placed, strict=True):
         for (_, one), (_, other) in zip(_launches(before), _launches(after), strict=True):
             for logical, physical in zip(one, other, strict=True):
                 named.plan(logical, physical)
-    places = tuple(_places(lazy, named))
+    places = tuple(_places(lazy, named, graph))
+    written = [
+        access for item in items for access in item.accesses if access.write and access.buffer not in lazy.storage
+    ]
+    symbolic = {access.buffer: shape for access in written if (shape := _symbolic(access, graph.most))}
     return Schedule(
         devices=dict.fromkeys(names, BLOCK),
-        buffers=named.declared({place.buffer for place in places}),
+        buffers=named.declared({place.buffer for place in places}, symbolic),
+        variables={name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()},
         items=tuple(with_provenance(items, graph, places)),
         graph=graph,
         places=places,
     )
 
 
-def _linear(graph: Graph, devices: dict[str, str], *, planned: bool) -> tuple[list[UOp], Lazy]:
+def _linear(graph: Graph, devices: dict[str, str], *, planned: bool) -> tuple[list[UOp], dict[str, int], Lazy]:
     lazy = Lazy(graph, devices)
     # A schedule that was made before must not be taken for this one.
     with Context(NO_MEMORY_PLANNER=int(not planned), SCACHE=0):
         wanted = [*lazy.results.values(), *(lazy.storage[name] for name in lazy.written)]
-        linear, variables = Tensor.linear_with_vars(*wanted)
-    if variables:
-        raise Unsupported(f"variables {sorted(variables)}")
-    return list(linear.src), lazy
+        linear, values = Tensor.linear_with_vars(*wanted)
+    return list(linear.src), values, lazy
 
 
 def _launches(call: UOp) -> Iterator[tuple[int, list[Any]]]:
@@ -81,7 +86,7 @@ def _launches(call: UOp) -> Iterator[tuple[int, list[Any]]]:
         yield number, list(used)
 
 
-def _items(number: int, call: UOp, named: _Buffers) -> Iterator[Kernel | Copy]:
+def _items(number: int, call: UOp, named: _Buffers, values: Mapping[str, int]) -> Iterator[Kernel | Copy]:
     body = call.src[0]
     for device, buffers in _launches(call):
         name = [named.of(each) for each in buffers]
@@ -90,35 +95,51 @@ def _items(number: int, call: UOp, named: _Buffers) -> Iterator[Kernel | Copy]:
             yield Copy(id=f"copy{number}.{device}", accesses=(Access(buffer=source), Access(buffer=target, write=True)))
         elif body.op is Ops.SINK:
             accesses, bodies = _computed(body, device, name)
-            where = named.device(buffers[0])
-            yield Kernel(id=f"kernel{number}.{device}", device=where, accesses=accesses, bodies=bodies)
+            yield Kernel(
+                id=f"kernel{number}.{device}",
+                device=named.device(buffers[0]),
+                accesses=accesses,
+                bodies=bodies,
+                variables=tuple(Binding(each, values[each]) for each in variables_in(body)),
+            )
         else:
             raise Unsupported(f"an item that is {body.op}")
 
 
 def _computed(sink: UOp, device: int, name: list[str]) -> tuple[tuple[Access, ...], tuple[Any, ...]]:
-    """Return accesses and bodies; all of every buffer and no body where the kernel has no neutral form."""
+    """Return accesses and bodies; all of every buffer and no body where the kernel has no neutral form.
+
+    Raise ``Unsupported`` where it depends on a variable, for then not even all of a buffer need be there.
+    """
     try:
         translated = Translation(sink, device, name.__getitem__)
     except Unsupported:
+        if variables_in(sink):
+            raise
         stores = [node.src[0] for node in sink.toposort() if node.op is Ops.STORE]
-        written = {elements_of(store.src[0])[0].arg.slot for store in stores}
-        loaded = {
-            elements_of(node.src[0])[0].arg.slot
-            for node in sink.toposort()
-            if node.op is Ops.INDEX and node not in stores
-        }
+        written = {base_of(store.src[0]).arg.slot for store in stores}
+        indices = (node for node in sink.toposort() if node.op is Ops.INDEX and node not in stores)
+        loaded = {base_of(node.src[0]).arg.slot for node in indices}
         reads = tuple(Access(buffer=name[slot]) for slot in sorted(loaded))
         return reads + tuple(Access(buffer=name[slot], write=True) for slot in sorted(written)), ()
     return tuple(translated.accesses), translated.bodies
 
 
-def _places(lazy: Lazy, named: _Buffers) -> Iterator[Place]:
+def _places(lazy: Lazy, named: _Buffers, graph: Graph) -> Iterator[Place]:
     """Yield where the results are that are stored anywhere; a constant is nowhere."""
+    shapes = {node.id: node.shape for node in graph.nodes}
     for node, tensor in lazy.results.items():
-        base, segments = segments_of(tensor.uop)
+        base = base_of(tensor.uop)
         if base.op is not Ops.BUFFER:
             continue
+        bounds = {name: (graph.variables[name].low, graph.variables[name].high) for name in _named_in(tensor.uop)}
+        if bounds:
+            index_map = fit_all(partial(_shown, tensor.uop), shapes[node], bounds)
+            if index_map is None:
+                raise Unsupported("a result that no strides show in its buffer for all values of a variable")
+            yield Place(node=node, buffer=named.of(base.buffer), map=index_map)
+            continue
+        _, segments = segments_of(tensor.uop, {})
         beyond = [*(segment.size for segment in segments), int(base.numel())][1:]
         chain = tuple(
             part
@@ -127,6 +148,30 @@ def _places(lazy: Lazy, named: _Buffers) -> Iterator[Place]:
             for part in fit(segment, segment >= 0) or ()
         )
         yield Place(node=node, buffer=named.of(base.buffer), map=chain or None)
+
+
+def _symbolic(access: Access, most: Values) -> tuple[Dim, ...]:
+    """Return the shape with a variable in it that a buffer is written in row by row, no axis if there is none."""
+    if access.map is None or len(access.map) > 1 or access.map[0].offset or access.map[0].variables:
+        return ()
+    (affine,) = access.map
+    axes = sorted(zip(affine.strides, affine.extents, strict=True), key=lambda axis: -axis[0])
+    shape = tuple(extent for stride, extent in axes if stride)
+    (rows,) = contiguous(sizes(shape, most))
+    if not any(isinstance(extent, str) for extent in shape) or rows.strides != tuple(s for s, _ in axes if s):
+        return ()
+    return shape
+
+
+def _named_in(view: UOp) -> list[str]:
+    """Return the variables that a chain of movement depends on."""
+    return [] if view.op is Ops.BUFFER else [each.expr for each in view.variables()]
+
+
+def _shown(view: UOp, values: Mapping[str, int]) -> tuple[Indices, Any]:
+    _, table = elements_of(view, values)
+    assert table is not None  # for it is movement that depends on a variable
+    return table, table >= 0
 
 
 class _Buffers:
@@ -169,10 +214,12 @@ class _Buffers:
             self._arenas[known] = Buffer(id=known, size=arena.nbytes, dtype=NAMES[arena.dtype], device=device)
         self._made[name] = msgspec.structs.replace(self._made[name], base=known, offset=physical.offset, planned=True)
 
-    def declared(self, outputs: set[str]) -> tuple[Buffer, ...]:
-        """Return all buffers, those of ``outputs`` marked as read after the schedule."""
+    def declared(self, outputs: set[str], symbolic: Mapping[str, tuple[Dim, ...]]) -> tuple[Buffer, ...]:
+        """Return all buffers, those of ``outputs`` marked as read after the schedule, with the shapes of some."""
         found = (*self._arenas.values(), *self._made.values())
-        return tuple(msgspec.structs.replace(each, output=each.id in outputs) for each in found)
+        return tuple(
+            msgspec.structs.replace(each, output=each.id in outputs, shape=symbolic.get(each.id)) for each in found
+        )
 
     def _declare(self, buffer: Any, name: str, **flags: Any) -> str:
         # Kept alive, for a name is tied to its identity.

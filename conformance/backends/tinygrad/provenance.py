@@ -12,6 +12,7 @@ import numpy as np
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.lazy import assigned_to
 from conformance.cases.graph import MOVEMENT, Graph, Node
+from conformance.cases.index_map import Values, sizes
 from conformance.cases.schedule import Copy, Item, Kernel, Place
 
 
@@ -34,7 +35,7 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
     for place in places:
         if place.buffer in writes and place.buffer not in storage:
             item_id = writes[place.buffer][-1]
-            name = _moved_from(place.node, nodes, anywhere=place.map is not None)
+            name = _moved_from(place.node, graph, anywhere=place.map is not None)
             computed.setdefault(item_id, []).append(name)
             if place.map is None:
                 labels[item_id] = name
@@ -59,10 +60,13 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
         yield msgspec.structs.replace(item, provenance=done, accesses=labelled)
 
 
-def _moved_from(name: str, nodes: Mapping[str, Node], *, anywhere: bool) -> str:
+def _moved_from(name: str, graph: Graph, *, anywhere: bool) -> str:
     """Return the node whose elements a node has too, in the same row-major order, or ``anywhere`` where a map says."""
+    nodes = {node.id: node for node in graph.nodes}
     node = nodes[name]
-    while (node.op in MOVEMENT and (anywhere or _in_order(node, nodes[node.of[0]]))) or _nowhere(node, nodes):
+    while (node.op in MOVEMENT and (anywhere or _in_order(node, nodes[node.of[0]], graph.most))) or _nowhere(
+        node, nodes
+    ):
         node = nodes[node.of[0]]
     return node.id
 
@@ -72,18 +76,17 @@ def _nowhere(node: Node, nodes: Mapping[str, Node]) -> bool:
     return node.op == "copy" and not node.arg and nodes[node.of[0]].device == node.device
 
 
-def _in_order(node: Node, source: Node) -> bool:
+def _in_order(node: Node, source: Node, most: Values) -> bool:
     """Return whether a movement leaves all elements of its source where they are in row-major order."""
-    shape, arg = [int(extent) for extent in source.shape], cast("tuple[Any, ...]", node.arg)
+    shape, arg = sizes(source.shape, most), cast("tuple[Any, ...]", node.arg)
     before = np.arange(math.prod(shape)).reshape(shape)
     after = before
     if node.op == "permute":
         after = before.transpose(arg)
     elif node.op == "flip":
         after = np.flip(before, arg)
-    return math.prod(int(extent) for extent in node.shape) == before.size and bool(
-        (after.reshape(-1) == before.reshape(-1)).all()
-    )
+    same = (after.reshape(-1) == before.reshape(-1)).all()
+    return math.prod(sizes(node.shape, most)) == before.size and bool(same)
 
 
 def _itself(node: Node, nodes: Mapping[str, Node]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY
-from conformance.cases.graph import Function, Graph, Node
+from conformance.cases.graph import Function, Graph, Node, Variable
 from conformance.cases.index_map import Affine, Dim, IndexMap, contiguous
 from conformance.cases.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule import (
@@ -67,9 +67,14 @@ def alu(id: str, op: str, *of: str, shape: tuple[Dim, ...] = (4,), **rest: Any) 
     return node(id, "alu", *of, shape=shape, arg=op, **rest)
 
 
-def graph(*nodes: Node, results: Sequence[str], functions: dict[str, Function] | None = None) -> Graph:
+def graph(
+    *nodes: Node,
+    results: Sequence[str],
+    functions: dict[str, Function] | None = None,
+    variables: dict[str, Variable] | None = None,
+) -> Graph:
     """Return the graph of nodes."""
-    return Graph(nodes=nodes, results=tuple(results), functions=functions or {})
+    return Graph(nodes=nodes, results=tuple(results), functions=functions or {}, variables=variables or {})
 
 
 def reads(buffer: str, index_map: IndexMap | None = None, **rest: Any) -> Access:

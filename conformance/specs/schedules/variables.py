@@ -42,13 +42,15 @@ def sorted_by_name(facts: Facts) -> str | None:
 
 
 def one_value(facts: Facts) -> str | None:
-    """Find a variable with two values."""
-    seen: dict[str, tuple[int, int]] = {}
+    """Find a variable with two values, of which the graph may have asked for one."""
+    seen: dict[str, tuple[str, int]] = {}
+    if facts.schedule.graph is not None:
+        seen |= {name: ("the graph", each.value) for name, each in facts.schedule.graph.variables.items()}
     for number, leaf in enumerate(facts.leaves):
         for binding in leaf.variables if isinstance(leaf, Kernel) else ():
-            first, value = seen.setdefault(binding.name, (number, binding.value))
+            first, value = seen.setdefault(binding.name, (facts.name(number), binding.value))
             if value != binding.value:
-                return f"{facts.name(number)} binds {binding.name!r} to {binding.value}, {facts.name(first)} to {value}"
+                return f"{facts.name(number)} binds {binding.name!r} to {binding.value}, {first} to {value}"
     return None
 
 

@@ -6,13 +6,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad import TinyGrad
-from conformance.backends.tinygrad.fit import fit
-from conformance.cases.graph import Graph, Node
-from conformance.cases.index_map import elements
-from conformance.cases.schedule import Copy, Kernel, Schedule
+from conformance.backends.tinygrad.fit import Touched, fit, fit_all
+from conformance.cases.graph import Graph, Node, Variable
+from conformance.cases.index_map import Affine, Indices, Values, elements
+from conformance.cases.schedule import Binding, Copy, Kernel, Schedule
 from conformance.reference.schedule import executable
 from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import judge
@@ -21,11 +22,13 @@ from conformance.specs.schedules.build import alu, constant, graph, node, stored
 A = stored("a", shape=(2, 3))
 
 
-def moved(name: str, op: str, of: str, shape: tuple[int, ...], arg: object = None, **rest: object) -> Node:
+def moved(name: str, op: str, of: str, shape: tuple[int | str, ...], arg: object = None, **rest: object) -> Node:
     return node(name, op, of, shape=shape, arg=arg, **rest)
 
 
 SUM = node("sum", "reduce", "a", shape=(3,), arg=(0,), fold="add")
+N = {"n": Variable(low=1, high=3, value=2)}
+PART = moved("part", "shrink", "a", (2, "n"), ((0, 2), (0, "n")))
 FLAT = moved("flat", "reshape", "turned", (10,))
 GRAPHS = {
     "elementwise": graph(A, constant("1", shape=(2, 3)), alu("b", "add", "a", "1", shape=(2, 3)), results=["b"]),
@@ -58,6 +61,23 @@ GRAPHS = {
     "assign": graph(
         A, alu("neg", "neg", "a", shape=(2, 3)), node("b", "assign", "a", "neg", shape=(2, 3)), results=["b"]
     ),
+    "part": graph(
+        A, PART, alu("b", "neg", "part", shape=(2, "n")), moved("c", "flip", "b", (2, "n"), (1,)), results=["b", "c"],
+        variables=N,
+    ),
+    "reduce of a part": graph(
+        A, PART, moved("b", "reduce", "part", (2,), (1,), fold="max"), results=["b"], variables=N
+    ),
+    "assign to a part": graph(
+        stored("a", shape=(3,)), moved("part", "shrink", "a", ("n",), ((0, "n"),)),
+        alu("neg", "neg", "part", shape=("n",)),
+        node("b", "assign", "part", "neg", shape=("n",)), results=["b"], variables=N,
+    ),
+    "value": graph(
+        A, node("n", "var", shape=(), dtype="int32", arg="n"), moved("f", "cast", "n", ()),
+        moved("one", "reshape", "f", (1, 1)), moved("all", "expand", "one", (2, 3)),
+        alu("b", "mul", "a", "all", shape=(2, 3)), results=["b"], variables=N,
+    ),
     "copy": graph(
         A, moved("there", "copy", "a", (2, 3), device="d1"), alu("b", "neg", "there", shape=(2, 3), device="d1"),
         results=["b"],
@@ -74,6 +94,21 @@ def test_the_schedule_of_a_graph_keeps_every_clause(tinygrad: TinyGrad, name: st
     made = tinygrad.schedule(GRAPHS[name])
     assert executable(Facts(made)) is None
     assert broken(made) == {}
+
+
+@pytest.mark.parametrize("name", ["part", "reduce of a part", "assign to a part", "value"])
+def test_what_a_kernel_of_a_variable_computes_follows_its_value(tinygrad: TinyGrad, name: str) -> None:
+    asked = GRAPHS[name]
+    for value in (1, 3):
+        made = tinygrad.schedule(replace(asked, variables={"n": Variable(low=1, high=3, value=value)}))
+        told = [item.variables for item in made.items if isinstance(item, Kernel)]
+        assert set(told) == {(Binding("n", value),)}
+        assert broken(made) == {}
+
+
+def test_a_buffer_of_symbolic_shape_says_so(tinygrad: TinyGrad) -> None:
+    made = tinygrad.schedule(GRAPHS["part"])
+    assert [(buffer.shape, buffer.size) for buffer in made.buffers if buffer.shape is not None] == [((2, "n"), 24)]
 
 
 def test_a_view_needs_no_item(tinygrad: TinyGrad) -> None:
@@ -153,7 +188,12 @@ def test_a_kernel_of_too_many_points_has_no_body(tinygrad: TinyGrad, monkeypatch
             "no reduction xor",
         ),
         (graph(stored("a"), alu("b", "mod", "a", "a"), results=["b"]), "Tensor has no mod"),
-        (graph(stored("a", shape=("n",)), results=["a"]), "an extent that is a variable"),
+        (graph(stored("a", shape=("n",)), results=["a"]), "a variable without a value, 'n'"),
+        (graph(stored("a", shape=("n",)), results=["a"], variables=N), "a buffer with an extent that is a variable"),
+        (
+            graph(A, PART, moved("there", "copy", "part", (2, "n"), device="d1"), results=["there"], variables=N),
+            "an index that no chain of strides and a mask gives",
+        ),
     ],
 )  # fmt: skip
 def test_what_tensor_has_no_words_for_is_unsupported(tinygrad: TinyGrad, asked: Graph, words: str) -> None:
@@ -179,6 +219,19 @@ def test_a_map_is_found_for_what_has_one(found: np.ndarray, valid: np.ndarray | 
     seen, inside = elements(index_map, {})
     assert (inside == touched).all()
     assert (seen[touched] == found[touched]).all()
+
+
+def test_a_map_that_holds_for_some_values_is_none() -> None:
+    def touched(values: Values) -> tuple[Indices, Touched]:
+        return np.arange(values["n"]) * (1 + (values["n"] == 1)), np.ones(values["n"], bool)
+
+    def squared(values: Values) -> tuple[Indices, Touched]:
+        return np.arange(2) + values["n"] ** 2, np.ones(2, bool)
+
+    (shown,) = fit_all(touched, ("n",), {"n": (1, 4)}) or ()
+    assert shown == Affine(extents=("n",), strides=(1,))
+    assert fit_all(squared, (2,), {"n": (1, 2)}) == (Affine(extents=(2,), strides=(1,), offset=-2, variables={"n": 3}),)
+    assert fit_all(squared, (2,), {"n": (1, 3)}) is None
 
 
 def test_no_map_is_made_up() -> None:

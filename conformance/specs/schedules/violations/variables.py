@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.graph import Function, Node
+from conformance.cases.graph import Function, Node, Variable
 from conformance.cases.index_map import Affine, Dim
 from conformance.cases.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule import Binding, Bounds, Collective, Kernel, Schedule
@@ -50,6 +50,14 @@ def variables_out_of_order() -> Schedule:
 def variable_with_two_values() -> Schedule:
     """a[:n] with n = 3 and a[:n] with n = 4 in one schedule: the second silently wins."""
     return _of(_summed("k", "y", "n", Binding("n", 3)), _summed("l", "z", "n", Binding("n", 4)))
+
+
+@violates("variables.C3")
+def value_of_an_earlier_run() -> Schedule:
+    """A schedule is taken from a cache whose key leaves out values, and is run with those it was made for."""
+    sized = node("part", "shrink", "a", shape=("n",), arg=((0, "n"),))
+    asked = graph(A, sized, results=["part"], variables={"n": Variable(low=1, high=4, value=4)})
+    return replace(_of(_summed("k", "y", "n", Binding("n", 3))), graph=asked)
 
 
 @violates("variables.C4")
