@@ -6,14 +6,25 @@ from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.prelude import PRELUDE
-from conformance.backends.opencl.render import BLOCK, MOVES, PAST_BYTES, READS, Body, arguments, combines, convert
+from conformance.backends.opencl.render import (
+    BLOCK,
+    MOVES,
+    PAST_BYTES,
+    READS,
+    SIGNS,
+    Body,
+    arguments,
+    combines,
+    convert,
+)
 
 
 def render_stream(body: Body) -> str:
     """Return the OpenCL C of one streaming kernel; raise ``ValueError`` for another body."""
     if body.stream is None:
         raise ValueError(f"{body.kernel} streams nothing")
-    return PRELUDE + _PAST + (_move(body) if body.operation == "move" else _fold(body))
+    loose = "" if body.vector is None else _LOOSE.format(vector=body.vector)
+    return PRELUDE + _PAST + loose + (_move(body) if body.operation == "move" else _fold(body))
 
 
 def _move(body: Body) -> str:
@@ -21,16 +32,14 @@ def _move(body: Body) -> str:
     element = MOVES[int(body.source)]
     return f"""\
 __kernel void {body.kernel}({arguments(element, element, 1)}) {{
-{_HEAD}  __global const {element}* from = r0;
+{_head(body)}  __global const {element}* from = r0;
   switch (part[10]) {{ {READS}default: break; }}
-  from += part[11] + i;
+  __global const {element}* from0 = from + part[11] + i;
   __global {element}* to0 = w0 + part[14] + i;
-  if (left >= {BLOCK}) {{
-    {element} block[{BLOCK}] __attribute__((aligned(64)));
-    for (int j = 0; j < {BLOCK}; ++j) block[j] = from[j];
-    {_stored(body, int(body.source), 1)}
+  if (left >= {body.elements}) {{
+    {_by_vector(body, 1, int(body.source))}
   }}
-  else for (int j = 0; j < left; ++j) to0[j] = from[j];
+  else for (int j = 0; j < left; ++j) to0[j] = from0[j];
 }}
 """
 
@@ -49,38 +58,62 @@ def _fold(body: Body) -> str:
         f"{{ {load} x = from{k}[j]; {store} v = {convert(source, dtype)}; {combine} }} " for k in range(1, loads)
     )
     folded = f"{load} x = from0[j]; {store} a = {convert(source, dtype)}; {later}"
-    stored = _stored(body, FORMATS[dtype].itemsize, stores)
     single = " ".join(f"to{k}[j] = a;" for k in range(stores))
+    width = FORMATS[dtype].itemsize
     return f"""\
 __kernel void {body.kernel}({arguments(load, store, stores, loads)}) {{
-{_HEAD}  {reads}
+{_head(body)}  {reads}
   {writes}
-  if (left >= {BLOCK}) {{
-    {store} block[{BLOCK}] __attribute__((aligned(64)));
-    for (int j = 0; j < {BLOCK}; ++j) {{ {folded} block[j] = a; }}
-    {stored}
+  if (left >= {body.elements}) {{
+    {_one_by_one(body, folded, store, width) if body.vector is None else _by_vector(body, loads, width)}
   }}
   else for (int j = 0; j < left; ++j) {{ {folded} {single} }}
 }}
 """
 
 
-def _stored(body: Body, width: int, stores: int) -> str:
-    """Return the statements that store a block of elements ``width`` bytes wide."""
+def _by_vector(body: Body, loads: int, width: int) -> str:
+    """Return the statements that fold a block of elements ``width`` bytes wide, a vector at a time."""
+    assert body.stream is not None  # the caller asked
+    vector, sign = body.vector, SIGNS.get(body.operation)
+    first, *others = (f"((__global const loose_{vector}*)(from{k} + j))->v" for k in range(loads))
+    combined = " ".join(f"a = a {sign} {other};" for other in others)
+    store = (
+        f"PAST(a, (__global {vector}*)(to{{k}} + j));"
+        if body.stream.past
+        else f"((__global loose_{vector}*)(to{{k}} + j))->v = a;"
+    )
+    stored = " ".join(store.format(k=k) for k in range(body.stream.stores))
+    count, step = body.elements, PAST_BYTES // width
+    return f"for (int j = 0; j < {count}; j += {step}) {{ {vector} a = {first}; {combined} {stored} }}"
+
+
+def _one_by_one(body: Body, folded: str, element: str, width: int) -> str:
+    """Return the statements that fold a block to private memory, and store it from there."""
     assert body.stream is not None  # the caller asked
     if body.stream.past:
         count, store = BLOCK * width // PAST_BYTES, "PAST(((ulong4*)block)[j], (__global ulong4*)to{k} + j);"
     else:
         count, store = BLOCK, "to{k}[j] = block[j];"
-    return " ".join(f"for (int j = 0; j < {count}; ++j) {store.format(k=k)}" for k in range(stores))
+    stored = " ".join(f"for (int j = 0; j < {count}; ++j) {store.format(k=k)}" for k in range(body.stream.stores))
+    return f"""\
+{element} block[{BLOCK}] __attribute__((aligned(64)));
+    for (int j = 0; j < {BLOCK}; ++j) {{ {folded} block[j] = a; }}
+    {stored}"""
 
 
-_HEAD: Final = f"""\
+def _head(body: Body) -> str:
+    """Return the statements that find the part, and what is left of its run from the block of this item on."""
+    return f"""\
   __global const long* part = table + table[get_global_id(1)];
-  long left = part[0] - (long)get_global_id(0) * {BLOCK};
+  long left = part[0] - (long)get_global_id(0) * {body.elements};
   if (left <= 0) return;
-  long i = part[1] + (long)get_global_id(0) * {BLOCK};
+  long i = part[1] + (long)get_global_id(0) * {body.elements};
 """
+
+
+_LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
+"""A vector that begins at any element."""
 
 _PAST: Final = """\
 #ifdef __has_builtin

@@ -1,6 +1,7 @@
 """Folds and moves of long runs: kernels of their own for each operation, dtypes and numbers of storages.
 
-An item takes ``BLOCK`` elements to private memory before it stores them, so the compiler makes vectors of any dtype.
+An item folds by vectors where C has the operation on them, to the bit. Else it takes ``BLOCK`` elements to private
+memory before it stores them, so that the compiler makes vectors of any dtype.
 From ``Settings.past_from`` bytes on the stores go past the caches, as those of memcpy do: with 4 ranks of 4 MiB and
 64 MiB that took 0.65 and 0.6 of the time, and with 256 KiB 1.1 of it (float32 sums, PoCL on two cores).
 """

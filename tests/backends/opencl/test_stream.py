@@ -11,7 +11,7 @@ from conformance.backends.opencl.graph import Buffer, whole
 from conformance.backends.opencl.item import Kernel, Work
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.render import BLOCK, Body
+from conformance.backends.opencl.render import BLOCK, VECTOR_BLOCK, Body
 from conformance.backends.opencl.render_stream import render_stream
 from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings
@@ -45,19 +45,23 @@ def test_a_body_that_does_not_stream_is_refused() -> None:
 
 
 @pytest.mark.parametrize("past", [1, 2**62])
-@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, 8 * BLOCK + 5])
+@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, VECTOR_BLOCK, VECTOR_BLOCK + 1, 2 * VECTOR_BLOCK + 5])
 def test_runs_around_a_block_are_exact(size: int, past: int, opencl: Any, make_case: Any, agree: Any) -> None:
     blocks = [np.random.default_rng(rank).standard_normal(size).astype(np.float32) for rank in range(3)]
     for layouts in (("contiguous",) * 3, ("offset", "contiguous", "strided")):
-        for op, attrs in (("all_reduce", {"op": "sum"}), ("all_gather", {"axis": 0, "tiled": True})):
+        for op, attrs in (
+            ("all_reduce", {"op": "sum"}),
+            ("all_reduce", {"op": "max"}),
+            ("all_gather", {"axis": 0, "tiled": True}),
+        ):
             case = make_case(op, blocks, layouts=layouts, **attrs)
             agree(case, opencl(**ALWAYS, past_from=past).execute(case))
 
 
 def drawn(dtype: str) -> list[Any]:
-    bits = np.random.default_rng(5).integers(0, 2, (2, 70)) if kind(dtype) == "bool" else None
+    bits = np.random.default_rng(5).integers(0, 2, (2, 300)) if kind(dtype) == "bool" else None
     if bits is None:
-        bits = np.random.default_rng(5).integers(0 if dtype.startswith("u") else -3, 4, (2, 70))
+        bits = np.random.default_rng(5).integers(0 if dtype.startswith("u") else -3, 4, (2, 300))
     return list(bits.astype(NUMPY[dtype]))
 
 
