@@ -33,7 +33,7 @@ def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: 
     elif isinstance(node, Join) and node not in fill.joins:
         for part in node.parts:
             if shared.get(part):
-                yield spreading(part, shared[part], alignment, settings)
+                yield spreading(part, shared[part], alignment)
         own = tuple(part for part in node.parts if part not in shared)
         yield from _joined(node, own, alignment, settings)
 

@@ -61,11 +61,11 @@ MOVED: Final = "ulong4"
 
 
 class Stream(NamedTuple):
-    """How a streaming kernel runs: how many storages it loads and stores, and whether it stores past the caches."""
+    """A streaming kernel: how many storages it loads, and how many it stores, the first ``past`` past the caches."""
 
     loads: int
     stores: int
-    past: bool
+    past: int = 0
 
 
 class Body(NamedTuple):
@@ -89,12 +89,11 @@ class Body(NamedTuple):
         Both are arguments: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
         predictable branch an element is far below that.
         """
-        way = "" if self.stream is None else "past_" if self.stream.past else "stream_"
-        if self.operation == "move":
-            return f"{way}move_{self.source}"
         if self.stream is not None:
-            loads, stores, _ = self.stream
-            return f"{way}{self.operation}_{self.source}_{self.accumulator}_{loads}_{stores}"
+            numbers = "_".join(map(str, self.stream))
+            return f"stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
+        if self.operation == "move":
+            return f"move_{self.source}"
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}"
 
     @property

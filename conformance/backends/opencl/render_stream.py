@@ -8,6 +8,7 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.prelude import PRELUDE
 from conformance.backends.opencl.render import (
     BLOCK,
+    MOVED,
     MOVES,
     PAST_BYTES,
     READS,
@@ -78,12 +79,12 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
     vector, sign = body.vector, SIGNS.get(body.operation)
     first, *others = (f"((__global const loose_{vector}*)(from{k} + j))->v" for k in range(loads))
     combined = " ".join(f"a = a {sign} {other};" for other in others)
-    store = (
-        f"PAST(a, (__global {vector}*)(to{{k}} + j));"
-        if body.stream.past
-        else f"((__global loose_{vector}*)(to{{k}} + j))->v = a;"
+    stored = " ".join(
+        f"PAST(a, (__global {vector}*)(to{k} + j));"
+        if k < body.stream.past
+        else f"((__global loose_{vector}*)(to{k} + j))->v = a;"
+        for k in range(body.stream.stores)
     )
-    stored = " ".join(store.format(k=k) for k in range(body.stream.stores))
     count, step = body.elements, PAST_BYTES // width
     return f"for (int j = 0; j < {count}; j += {step}) {{ {vector} a = {first}; {combined} {stored} }}"
 
@@ -91,11 +92,10 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
 def _one_by_one(body: Body, folded: str, element: str, width: int) -> str:
     """Return the statements that fold a block to private memory, and store it from there."""
     assert body.stream is not None  # the caller asked
-    if body.stream.past:
-        count, store = BLOCK * width // PAST_BYTES, "PAST(((ulong4*)block)[j], (__global ulong4*)to{k} + j);"
-    else:
-        count, store = BLOCK, "to{k}[j] = block[j];"
-    stored = " ".join(f"for (int j = 0; j < {count}; ++j) {store.format(k=k)}" for k in range(body.stream.stores))
+    vectors = BLOCK * width // PAST_BYTES
+    past = f"for (int j = 0; j < {vectors}; ++j) PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{{k}} + j);"
+    plain = f"for (int j = 0; j < {BLOCK}; ++j) to{{k}}[j] = block[j];"
+    stored = " ".join((past if k < body.stream.past else plain).format(k=k) for k in range(body.stream.stores))
     return f"""\
 {element} block[{BLOCK}] __attribute__((aligned(64)));
     for (int j = 0; j < {BLOCK}; ++j) {{ {folded} block[j] = a; }}

@@ -18,6 +18,7 @@ from conformance.backends.opencl.item import Barrier, Item
 from conformance.backends.opencl.itemise import itemise
 from conformance.backends.opencl.memory_plan import memory_plan
 from conformance.backends.opencl.order import Turns, reachable, staged
+from conformance.backends.opencl.past import past_caches
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.spread import spread
 from conformance.backends.opencl.straight import lying, straight
@@ -74,6 +75,8 @@ def schedule(
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
     outputs = dict.fromkeys(roots.get(block.node, block.node) for block in results if block.node.size)
     plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, reuse=chosen.reuse)
+    if chosen.cached is not None:
+        bare = past_caches(bare, plan.sizes, chosen.cached)
     hazards = Hazards(plan.places)
     items = tuple(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))

@@ -41,7 +41,8 @@ class Settings:
     ring and the tree associate differently, so taking them must be asked for.
 
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
-    each operation, dtypes and number of ranks; they store past the caches from ``past_from`` bytes a launch on.
+    each operation, dtypes and number of ranks. Of what they store, as much goes past the caches as ``cached`` bytes
+    do not hold beside the rest of a schedule; by default five eighths of what the devices say their caches hold.
     ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
     given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
     lets the devices note when each item ran.
@@ -54,7 +55,7 @@ class Settings:
     one_shot_below: int = 0
     ring_members: int = 3
     stream_from: int = 2**10
-    past_from: int = 2**21
+    cached: int | None = None
     reuse: bool = True
     order: int | None = None
     profile: bool = False
@@ -78,8 +79,8 @@ class Settings:
         ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("one_shot_below", "past_from"):
-            if getattr(self, name) < 0:
+        for name in ("one_shot_below", "cached"):
+            if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 
 

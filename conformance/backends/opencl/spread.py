@@ -44,7 +44,7 @@ def spread(joins: Iterable[tuple[Join, Hashable]], alignment: int, settings: Set
     return chosen
 
 
-def spreading(part: Part, places: tuple[Place, ...], alignment: int, settings: Settings) -> Kernel:
+def spreading(part: Part, places: tuple[Place, ...], alignment: int) -> Kernel:
     """Return the kernel that writes a part to all its places, on the device where it comes from."""
     assert part.value is not None  # else it would not be spread
     node, (taken, _) = part.value.node, coalesced((part.value.view, part.at))
@@ -54,7 +54,6 @@ def spreading(part: Part, places: tuple[Place, ...], alignment: int, settings: S
     run = View((size,), (1,))
     stores = tuple((slot, run) for slot in range(len(targets)))
     work = Work(0, size, ((0, run.shifted(taken.offset - source.first)),), stores)
-    past = size * width * len(targets) >= settings.past_from
-    body = Body("copy", CARRIED[width], CARRIED[width], stream=Stream(1, len(targets), past))
+    body = Body("copy", CARRIED[width], CARRIED[width], stream=Stream(1, len(targets)))
     accesses = (source.access(write=False), *(target.access(write=True) for target in targets))
     return Kernel(node.device, accesses, (), body, targets, (source,), (work,))

@@ -2,17 +2,14 @@
 
 An item folds by vectors where C has the operation on them, to the bit. Else it takes ``BLOCK`` elements to private
 memory before it stores them, so that the compiler makes vectors of any dtype.
-From ``Settings.past_from`` bytes on the stores go past the caches, as those of memcpy do: with 4 ranks of 4 MiB and
-64 MiB that took 0.65 and 0.6 of the time, and with 256 KiB 1.1 of it (float32 sums, PoCL on two cores).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.item import Work
-from conformance.backends.opencl.render import PAST_BYTES, SLOTS, Body, Stream
+from conformance.backends.opencl.render import SLOTS, Body, Stream
 from conformance.backends.opencl.settings import Settings
 
 FOLDED: Final = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
@@ -31,10 +28,7 @@ def streamed(body: Body, work: Work, settings: Settings) -> Body:
         or any(view.strides != (1,) for view in views)
     ):
         return body
-    width = FORMATS[body.accumulator].itemsize
-    first = [(view.offset + work.first) * width for _, view in work.stores]
-    past = work.size * width * len(first) >= settings.past_from and not any(at % PAST_BYTES for at in first)
-    return body._replace(stream=Stream(len(slots), len(first), past))
+    return body._replace(stream=Stream(len(slots), len(work.stores)))
 
 
 def moved(body: Body, works: tuple[Work, ...], settings: Settings) -> Body:
@@ -43,7 +37,4 @@ def moved(body: Body, works: tuple[Work, ...], settings: Settings) -> Body:
     size = sum(work.size for work in works)
     if len(views) < 2 * len(works) or any(view.strides != (1,) for view in views) or size < settings.stream_from:
         return body
-    width = int(body.source)
-    past = size * width >= settings.past_from
-    past = past and not any(work.stores[0][1].offset * width % PAST_BYTES for work in works)
-    return body._replace(stream=Stream(SLOTS, 1, past))
+    return body._replace(stream=Stream(SLOTS, 1))

@@ -48,6 +48,8 @@ class JaxPeer:
 
     def once(self) -> None:
         """Call and block until the result is there."""
+        # The others write to one place again and again.
+        self._result = None
         self._result = self._call(self._input).block_until_ready()
 
     def meet(self) -> None:

@@ -37,10 +37,11 @@ class OpenCLPeer:
 
     def once(self) -> float:
         """Make the program, start it and wait for it; the plan is the engine's own business."""
+        # The others write to one place again and again.
+        self._result = None
         began = time.perf_counter()
         started = self._engine.start(self._program(), self._inputs)
         launched = time.perf_counter() - began
-        # The result before stays until this one is there, as in a program that uses it.
         self._result = started.wait()["y"]
         return launched
 
@@ -50,6 +51,7 @@ class OpenCLPeer:
     def wrong(self) -> int:
         """Return how many elements of all ranks differ."""
         self.once()
+        assert self._result is not None  # once has just made it
         pairs = zip(self._engine.read(self._result), self._point.expected(), strict=True)
         return sum(wrong(found, expected) for found, expected in pairs if found is not None)
 

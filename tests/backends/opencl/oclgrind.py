@@ -44,8 +44,8 @@ os.environ.update(
 SETTINGS: dict[str, dict[str, Any]] = {
     **{algorithm: {"force": algorithm} for algorithm in ALGORITHMS},
     "without a memory plan": {"force": "ring", "reuse": False},
-    "streaming": {"stream_from": 1},
-    "past the caches": {"stream_from": 1, "past_from": 1},
+    "streaming": {"stream_from": 1, "cached": 2**62},
+    "past the caches": {"stream_from": 1, "cached": 0},
 }
 
 PLANTED = {

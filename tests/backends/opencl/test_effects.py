@@ -116,7 +116,7 @@ def test_large_blocks_are_written_by_streaming_kernels(opencl: Any, make_program
     for name in ("out", "in place", "moved in place", "crossed"):
         steps, results = PROGRAMS[name]
         case = make_program({"r": 4}, {"x": blocks(rows=5000)}, steps, results)
-        agree(case, opencl(past_from=0).execute(case))
+        agree(case, opencl(cached=0).execute(case))
 
 
 @pytest.mark.parametrize("reuse", [True, False])

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Kernel, Work
+from conformance.backends.opencl.item import Kernel, Region, Work
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.render import BLOCK, VECTOR_BLOCK, Body
+from conformance.backends.opencl.past import past_caches
+from conformance.backends.opencl.render import BLOCK, VECTOR_BLOCK, Body, Stream
 from conformance.backends.opencl.render_stream import render_stream
 from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings
@@ -26,17 +27,16 @@ RUN = View((100,), (1,))
 
 def streams(body: Body = SUM, **changed: Any) -> Any:
     given: dict[str, Any] = {"first": 0, "size": 100, "loads": ((0, RUN), (1, RUN)), "stores": ((0, RUN),), **changed}
-    return streamed(body, Work(**given), Settings(stream_from=100, past_from=400)).stream
+    return streamed(body, Work(**given), Settings(stream_from=100)).stream
 
 
 def test_only_long_runs_of_a_plain_fold_stream() -> None:
-    assert streams() == (2, 1, True)
+    assert streams() == (2, 1, 0)
     assert streams(size=99) is None
     assert streams(mode="divide") is None
     assert streams(loads=((0, RUN), (0, RUN))) is None
     assert streams(stores=((0, View((100,), (2,))),)) is None
     assert streams(Body("move", "4", "4")) is None
-    assert streams(stores=((0, View((100,), (1,), 1)),)) == (2, 1, False)
 
 
 def test_a_body_that_does_not_stream_is_refused() -> None:
@@ -44,9 +44,9 @@ def test_a_body_that_does_not_stream_is_refused() -> None:
         render_stream(SUM)
 
 
-@pytest.mark.parametrize("past", [1, 2**62])
+@pytest.mark.parametrize("cached", [0, 2**62])
 @pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, VECTOR_BLOCK, VECTOR_BLOCK + 1, 2 * VECTOR_BLOCK + 5])
-def test_runs_around_a_block_are_exact(size: int, past: int, opencl: Any, make_case: Any, agree: Any) -> None:
+def test_runs_around_a_block_are_exact(size: int, cached: int, opencl: Any, make_case: Any, agree: Any) -> None:
     blocks = [np.random.default_rng(rank).standard_normal(size).astype(np.float32) for rank in range(3)]
     for layouts in (("contiguous",) * 3, ("offset", "contiguous", "strided")):
         for op, attrs in (
@@ -55,7 +55,37 @@ def test_runs_around_a_block_are_exact(size: int, past: int, opencl: Any, make_c
             ("all_gather", {"axis": 0, "tiled": True}),
         ):
             case = make_case(op, blocks, layouts=layouts, **attrs)
-            agree(case, opencl(**ALWAYS, past_from=past).execute(case))
+            agree(case, opencl(**ALWAYS, cached=cached).execute(case))
+
+
+def reduced(cached: int, size: int = 4096) -> list[int]:
+    """Return for each kernel of an all_reduce of 4 ranks how many of its 4 stores go past the caches."""
+    blocks = tuple(whole(Buffer(rank, "float32", size, "x"), (size,)) for rank in range(4))
+    made = collective("all_reduce", blocks, {"op": "sum"}, ((0, 1, 2, 3),))
+    settings = Settings(stream_from=1, cached=cached)
+    items = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=settings).items
+    return [item.body.stream.past for item in items if isinstance(item, Kernel) and item.body.stream is not None]
+
+
+@pytest.mark.parametrize(
+    ("held", "past"), [(0, [4] * 4), (4, [4] * 4), (5, [3] * 4), (6, [2] * 4), (7.5, [1, 0, 1, 0]), (8, [0] * 4)]
+)
+def test_as_much_is_stored_past_the_caches_as_they_do_not_hold(held: float, past: list[int]) -> None:
+    assert reduced(int(held * 4 * 4096)) == past
+
+
+def test_the_devices_say_what_their_caches_hold(opencl: Any) -> None:
+    engine = opencl().engine
+    assert engine.settings.cached == engine.session.platform.cached * 5 // 8 > 0
+    assert opencl(cached=7).engine.settings.cached == 7
+
+
+def test_what_no_vector_is_aligned_to_is_stored_plainly() -> None:
+    assert reduced(0, size=4100) == [4] * 4
+    work = Work(0, 64, ((0, View((64,), (1,))),), ((0, View((64,), (1,), 1)),))
+    target, source = (Region(Buffer(0, "float32", 80, name), 0, 80) for name in "yx")
+    item = Kernel(0, (), (), SUM._replace(stream=Stream(1, 1)), (target,), (source,), (work,))
+    assert past_caches([item], [320, 320], 0) == [item]
 
 
 def drawn(dtype: str) -> list[Any]:
@@ -68,7 +98,7 @@ def drawn(dtype: str) -> list[Any]:
 @pytest.mark.parametrize(("dtype", "op"), [("bool", "sum"), ("int4", "sum"), ("int16", "min"), ("bfloat16", "product")])
 def test_a_dtype_streams_as_it_folds(dtype: str, op: str, opencl: Any, make_case: Any, agree: Any) -> None:
     case = make_case("all_reduce", drawn(dtype), op=op)
-    agree(case, opencl(**ALWAYS, past_from=1).execute(case))
+    agree(case, opencl(**ALWAYS, cached=0).execute(case))
 
 
 @pytest.mark.slow
@@ -79,7 +109,7 @@ def test_every_dtype_streams_as_it_folds(dtype: str, opencl: Any, make_case: Any
     }[kind(dtype)]  # fmt: skip
     for op in sorted(FOLDED - set(left_out)):
         case = make_case("all_reduce", drawn(dtype), op=op)
-        agree(case, opencl(**ALWAYS, past_from=1).execute(case))
+        agree(case, opencl(**ALWAYS, cached=0).execute(case))
 
 
 @pytest.mark.parametrize("op", ["all_gather", "broadcast"])
@@ -89,7 +119,7 @@ def test_a_block_that_many_want_is_read_once(op: str) -> None:
     made = collective(op, blocks, attrs, ((0, 1, 2, 3),))
     plan = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=Settings(stream_from=64))
     kernels = [item for item in plan.items if isinstance(item, Kernel)]
-    assert [kernel.body.stream for kernel in kernels] == [(1, 4, False)] * (4 if op == "all_gather" else 1)
+    assert [kernel.body.stream for kernel in kernels] == [(1, 4, 0)] * (4 if op == "all_gather" else 1)
     assert all(kernel.device == kernel.sources[0].node.device for kernel in kernels)
     assert [target.node.device for target in kernels[0].targets] == [0, 1, 2, 3]
 
@@ -115,4 +145,4 @@ def test_every_width_moves_every_bit(dtype: str, opencl: Any, make_case: Any, ag
         ("all_to_all", {"split_axis": 0, "concat_axis": 0, "tiled": True}),
     ):
         case = make_case(op, [block, block[::-1].copy()], **attrs)
-        agree(case, opencl(**ALWAYS, past_from=1).execute(case))
+        agree(case, opencl(**ALWAYS, cached=0).execute(case))

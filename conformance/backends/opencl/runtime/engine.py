@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -72,7 +73,8 @@ class Engine:
 
     def __init__(self, session: Session, settings: Settings) -> None:
         """Start with no plan."""
-        self.session, self.settings = session, settings
+        cached = session.platform.cached * 5 // 8 if settings.cached is None else settings.cached
+        self.session, self.settings = session, replace(settings, cached=cached)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
 
     def put(self, blocks: Sequence[tuple[Array, Array]]) -> Value:

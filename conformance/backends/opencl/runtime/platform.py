@@ -19,11 +19,15 @@ POCL: Final = "Portable Computing Language"
 
 @dataclass(frozen=True)
 class Platform:
-    """An open platform. Rank ``r`` works on device ``r`` modulo the number of devices."""
+    """An open platform. Rank ``r`` works on device ``r`` modulo the number of devices.
+
+    Sub-buffers begin at multiples of ``alignment`` bytes, and the caches hold ``cached`` bytes.
+    """
 
     context: cl.Context
     queues: tuple[cl.CommandQueue, ...]
     alignment: int
+    cached: int
     description: dict[str, str]
 
     def queue_of(self, device: int) -> int:
@@ -57,6 +61,7 @@ def open_platform(settings: Settings) -> Platform:
     context = cl.Context(devices)
     # Bits in the standard, bytes here.
     alignment = max(device.mem_base_addr_align for device in devices) // 8
+    cached = min(device.global_mem_cache_size for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
     queues = tuple(cl.CommandQueue(context, device, **noting) for device in devices)
     description = {
@@ -69,4 +74,4 @@ def open_platform(settings: Settings) -> Platform:
         description["pocl-binary-distribution"] = version("pocl-binary-distribution")
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
-    return Platform(context, queues, alignment, description)
+    return Platform(context, queues, alignment, cached, description)
