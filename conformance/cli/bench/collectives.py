@@ -61,7 +61,8 @@ def command(
     """Time float32 collectives of every backend in turn, each in processes of its own.
 
     Columns are those of nccl-tests. x copy: the time as a multiple of what two threads take to copy the bytes of
-    all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy.
+    all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy, and none is
+    kept while the next is made.
     """
     asked = checked("backend", names if names is not None else PEERS, PEERS)
     absent = {name: how for name in asked if (how := missing(name)) is not None}
