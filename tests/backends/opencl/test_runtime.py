@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,68 @@ import pytest
 
 from conformance.backends.opencl.render import Body
 from conformance.backends.opencl.runtime import NoPlatformError
+from conformance.backends.opencl.runtime.memory import PARTS
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
 
 
-def test_a_launch_that_fails_half_way_gives_its_memory_back(
+class Kept(np.ndarray):
+    """An array that can be asked whether it is alive."""
+
+
+def test_what_was_put_and_read_is_not_kept(opencl: Any) -> None:
+    engine = opencl().engine
+    blocks = [np.ones(3001 + rank, np.float32).view(Kept) for rank in range(2)]
+    alive = [weakref.ref(block) for block in blocks]
+    value = engine.put([(block, block) for block in blocks])
+    assert [each.sum() for each in engine.read(value) if each is not None] == [3001, 3002]
+    del value, blocks
+    gc.collect()
+    assert [each() for each in alive] == [None, None]
+
+
+def test_a_launch_that_fails_half_way_is_waited_for(opencl: Any, make_case: Any, monkeypatch: Any) -> None:
+    engine = opencl(force="ring").engine
+    case = make_case("all_reduce", [np.ones(4, np.float32)] * 3, op="sum")
+    value = engine.put([(block, block) for block in case.blocks()["x"]])
+    plan = engine.plan(case.program, {"x": value})
+    for count in range(len(plan.commands)):
+        for storage in value.storages:
+            storage.cell.under_way.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(type(plan.commands[count]), "enqueue", nth(count, type(plan.commands[count]).enqueue, plan))
+            with pytest.raises(RuntimeError, match="no more"):
+                engine.start(case.program, {"x": value})
+        wanted = {
+            (id(value.storages[plan.inputs[place]].cell), (each.queue, write, start, stop))
+            for each in plan.commands[:count]
+            for place, start, stop, write in each.uses
+            if place < len(plan.inputs)
+        }
+        assert wanted == {(id(each.cell), use) for each in value.storages for use in each.cell.under_way}
+
+
+def nth(count: int, enqueue: Any, plan: Any) -> Any:
+    """Return an ``enqueue`` that fails for the command of a plan with the number ``count``."""
+
+    def failing(self: Any, *given: Any) -> Any:
+        if self is plan.commands[count]:
+            raise RuntimeError("no more")
+        return enqueue(self, *given)
+
+    return failing
+
+
+def test_sub_buffers_are_bounded(session: Session) -> None:
+    storage = session.memory.allocate(2**20)
+    first = storage.cell.part(0, 128)
+    for at in range(1, 4 * PARTS):
+        storage.cell.part(at * 128, at * 128 + 128)
+        assert storage.cell.part(0, 128) is first
+    assert len(storage.cell.parts) == PARTS
+
+
+def test_a_plan_that_cannot_be_made_gives_its_memory_back(
     opencl: Any, make_case: Any, session: Session, monkeypatch: Any
 ) -> None:
     def broken(body: Body) -> None:

@@ -116,9 +116,8 @@ class Engine:
                 cell, queue = storage.cell, self.session.platform.queue_of(rank)
                 waits = cell.conflicts(queue, 0, cell.size, write=False)
                 chosen = self.session.platform.queues[queue]
-                event = cl.enqueue_copy(chosen, target, cell.buffer, is_blocking=False, wait_for=waits or None)
-                cell.enqueued((queue, False, 0, cell.size), event)
-                events.append(event)
+                # Nothing later needs to wait for it: it is waited for here.
+                events.append(cl.enqueue_copy(chosen, target, cell.buffer, is_blocking=False, wait_for=waits or None))
         if events:
             cl.wait_for_events(events)
 

@@ -18,6 +18,10 @@ FORGET: Final = 32
 """Commands under way that a buffer remembers before it looks which of them are done."""
 
 
+PARTS: Final = 64
+"""Sub-buffers that a buffer keeps, the least recently used given back first; one command binds 16 at most."""
+
+
 class Cell:
     """One buffer, its sub-buffers, and the commands under way on it."""
 
@@ -33,9 +37,12 @@ class Cell:
         """Return the memory object of bytes ``start`` to ``stop``: the buffer, or a sub-buffer made once."""
         if start == 0 and stop == self.size:
             return self.buffer
-        found = self.parts.get((start, stop))
+        found = self.parts.pop((start, stop), None)
         if found is None:
-            found = self.parts[start, stop] = self.buffer.get_sub_region(start, stop - start)
+            if len(self.parts) >= PARTS:
+                self.parts.pop(next(iter(self.parts))).release()
+            found = self.buffer.get_sub_region(start, stop - start)
+        self.parts[start, stop] = found
         return found
 
     def conflicts(self, queue: int, start: int, stop: int, *, write: bool) -> list[cl.Event]:
@@ -49,11 +56,13 @@ class Cell:
     def enqueued(self, use: Use, event: cl.Event) -> None:
         """Remember a command that waits for all it conflicts with, so that later ones can wait for it."""
         if len(self.under_way) > FORGET:
-            done = cl.command_execution_status.COMPLETE
-            self.under_way = {
-                key: each for key, each in self.under_way.items() if each.command_execution_status != done
-            }
+            self.forget()
         self.under_way[use] = event
+
+    def forget(self) -> None:
+        """Forget the commands that are done."""
+        done = cl.command_execution_status.COMPLETE
+        self.under_way = {key: each for key, each in self.under_way.items() if each.command_execution_status != done}
 
     def release(self) -> None:
         """Give the memory back to OpenCL, which keeps it until the commands that use it are done."""
@@ -110,6 +119,9 @@ class Memory:
     def take_back(self, cell: Cell) -> None:
         """Keep the bytes of a storage that nobody holds any more for their next use, or release them."""
         self.live -= 1
+        # The event of an upload keeps the array that it came from alive.
+        if any(isinstance(event, cl.NannyEvent) for event in cell.under_way.values()):
+            cell.forget()
         if not self._reuse or cell.size > KEPT_BYTES:
             self._release(cell)
             return

@@ -48,13 +48,17 @@ class Plan:
             for number, item in enumerate(made.items)
         )
         self._sizes = made.sizes[len(made.inputs) :]
-        last: dict[tuple[int, Use], int] = {}
-        for number, each in enumerate(self.commands):
-            for place, start, stop, write in each.uses:
-                last[place, (each.queue, write, start, stop)] = number
-        self._last = tuple((place, use, number) for (place, use), number in last.items())
+        self._last = self._uses(len(self.commands))
         self._results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
         self._buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
+
+    def _uses(self, count: int) -> tuple[tuple[int, Use, int], ...]:
+        """Return every use that the first ``count`` commands make of a place, with the last of them that makes it."""
+        last: dict[tuple[int, Use], int] = {}
+        for number, each in enumerate(self.commands[:count]):
+            for place, start, stop, write in each.uses:
+                last[place, (each.queue, write, start, stop)] = number
+        return tuple((place, use, number) for (place, use), number in last.items())
 
     def launch(self, given: Mapping[int, Storage]) -> Launched:
         """Enqueue every command, ordered by events, and return what is under way; nothing blocks.
@@ -77,9 +81,8 @@ class Plan:
                         waits += cell.conflicts(queue, start, stop, write=write)
                 events.append(each.enqueue(queues[queue], cells, waits or None))
         finally:
-            for place, use, number in self._last:
-                if number < len(events):
-                    cells[place].enqueued(use, events[number])
+            for place, use, number in self._last if len(events) == len(self.commands) else self._uses(len(events)):
+                cells[place].enqueued(use, events[number])
             # Whoever waits for an event of a queue needs its commands submitted.
             for one in queues:
                 one.flush()
