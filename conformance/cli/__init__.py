@@ -27,7 +27,7 @@ COMMANDS = {
     "schedule": "Schedules, of a file or of backends, judged clause by clause.",
     "report": "Run logs in, a report out.",
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
-    "bench": "How fast the suite judges.",
+    "bench": "How fast collectives are, and how fast the suite judges.",
 }
 
 

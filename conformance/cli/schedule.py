@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import click
 import msgspec
@@ -21,6 +21,9 @@ from conformance.cli.progress import Progress, printer
 from conformance.judging.schedule_clause import Found, Relation
 from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
+
+ALONE: Final = {"examples": "--examples", "seed": "--seed", "directory": "-o", "in_process": "--in-process"}
+"""The options that are about asking backends."""
 
 
 @click.command("schedule")
@@ -61,6 +64,10 @@ def command(
         raise click.UsageError(
             "a FILE to judge, or -b with the backends to ask, is needed: one of them, and --second with FILE"
         )
+    given = click.get_current_context().get_parameter_source
+    idle = [name for name in ALONE if not names and given(name) is click.core.ParameterSource.COMMANDLINE]
+    if idle:
+        raise click.UsageError(f"{ALONE[idle[0]]} is for -b: a FILE is judged as it is")
     if names:
         return _asked(names, examples, seed, directory or new_directory(), in_process=in_process, as_json=as_json)
     assert file is not None
@@ -73,6 +80,9 @@ def command(
         if (len(several) > 1) != (relation == "together"):
             many = "twice or more" if relation == "together" else "once"
             raise click.UsageError(f"--second {relation} is needed {many}, and was given {len(several)} times")
+        for each in several:
+            if not _of_one_graph(first, each, relation):
+                raise click.UsageError(f"--second {relation} is needed of the graph in {file}, and is of another")
         found += judge_two(first, several[0], relation, *several[1:])
     if as_json:
         print(
@@ -81,6 +91,19 @@ def command(
     else:
         _show(printer(), found)
     return int(any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found))
+
+
+def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool:
+    """Return whether two schedules are of one graph, but for what the relation says is different."""
+    if first.graph is None or second.graph is None:
+        return first.graph is second.graph
+    if relation in ("reordered", "together"):
+        # Nodes that only the other results need are not in the graph of some.
+        ours, theirs = ({node.id: node for node in graph.nodes} for graph in (first.graph, second.graph))
+        return all(ours.get(name) == node for name, node in theirs.items())
+    if relation == "rebound":
+        return first.graph.nodes == second.graph.nodes
+    return first.graph == second.graph
 
 
 def _asked(

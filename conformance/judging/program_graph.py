@@ -50,8 +50,6 @@ def program_graph(case: Case) -> Graph:
         raise NoGraph("the tables of ragged_all_to_all are data, and a graph is the same for all data")
     if case.troubled:
         raise NoGraph("a graph has one program for all ranks, none of which is late or dies")
-    if case.troubled:
-        raise NoGraph("ranks run different steps, or something befalls one, which no schedule says")
     seen = _Seen()
     try:
         run(case, case.blocks(), OPERATIONS, seen)

@@ -125,7 +125,10 @@ class Asker:
         first = self._schedule(self._worker, asked, graph)
         if isinstance(first, Judged):
             return first
-        found = list(judge(first))
+        try:
+            found = list(judge(first))
+        except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
+            return Judged("errored", f"judging: {type(error).__name__}: {error}", (), first)
         second: dict[Relation, tuple[Schedule, ...]] = {}
         # Of a schedule that is wrong alone, a second one would only say so again.
         right = all(each.finding != "broken" for each in found)

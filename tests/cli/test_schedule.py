@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import save_schedule, text
 from conformance.specs.schedules import CLAUSES, EVERY, FORM
+from conformance.specs.schedules.build import graph, stored
 from conformance.specs.schedules.violations import violations
 from tests.cli.conftest import Conformance
 from tests.specs.schedules.all_reduces import ring
@@ -110,3 +112,20 @@ def test_a_file_or_backends_but_not_both(words: tuple[str, ...], conformance: Co
     ended = conformance("schedule", *words)
     assert ended.status == 2
     assert "a FILE to judge, or -b with the backends to ask, is needed" in ended.err
+
+
+@pytest.mark.parametrize("words", [("--examples", "5"), ("--seed", "3"), ("-o", "out"), ("--in-process",)])
+def test_what_is_for_backends_is_not_for_a_file(words: tuple[str, ...], conformance: Conformance) -> None:
+    ended = conformance("schedule", "schedule.json", *words)
+    assert ended.status == 2
+    assert f"{words[0]} is for -b" in ended.err
+
+
+def test_a_second_schedule_is_of_the_same_graph(conformance: Conformance) -> None:
+    made = BY_NAME["depends_on_the_process"].make()
+    assert isinstance(made, tuple)
+    for name, shape in (("one.json", (4,)), ("two.json", (2, 2))):
+        save_schedule(replace(made[0], graph=graph(stored("a", shape=shape), results=["a"])), Path(name))
+    ended = conformance("schedule", "one.json", "--second", "unplanned", "two.json")
+    assert ended.status == 2
+    assert "--second unplanned is needed of the graph in one.json, and is of another" in ended.err

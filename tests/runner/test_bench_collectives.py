@@ -47,6 +47,16 @@ class Scripted:
         return [self._seconds] * count, []
 
 
+class Dies(Scripted):
+    """A peer that dies in the second round."""
+
+    def times(self, count: int) -> tuple[list[float], list[float]]:
+        self._errors += 1
+        if self._errors > 2:
+            raise PeerError(f"{self.name} died")
+        return super().times(count)
+
+
 def rows(**peers: Scripted) -> dict[str, rounds.Row]:
     measured: Callable[..., list[rounds.Row]] = rounds._rows
     return {row.backend: row for row in measured(Point("all_reduce", 4000, 4), peers, 3)}
@@ -83,3 +93,14 @@ def test_the_command_times_and_checks_processes() -> None:
 @pytest.mark.parametrize(("option", "value"), [("--sizes", "4X"), ("--ops", "all_reduced"), ("-b", "nccl")])
 def test_what_is_not_known_is_refused(option: str, value: str) -> None:
     assert CliRunner().invoke(command, [option, value]).exit_code == 2
+
+
+def test_a_peer_that_dies_in_a_round_has_its_error_in_the_row() -> None:
+    found = rows(copy=Scripted("copy", 2e-6), one=Dies("one", 4e-6), two=Scripted("two", 1e-6))
+    assert (found["one"].error, found["two"].ahead) == ("one died", None)
+
+
+def test_without_a_copy_nothing_is_a_multiple_of_it() -> None:
+    found = rows(copy=Scripted("copy", -1), one=Scripted("one", 4e-6), two=Scripted("two", 1e-6))
+    assert (found["one"].copy, found["one"].ahead) == (None, pytest.approx(0.25))
+    assert {row.error for row in rows(copy=Scripted("copy", -1)).values()} == {"copy: no all_reduce"}

@@ -87,6 +87,16 @@ def test_clauses_are_counted_and_no_clause_is_left_out() -> None:
     assert by_name["order.C2"].held + by_name["order.C2"].broken == one.outcomes["judged"]
 
 
+def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(_schedule: Schedule) -> None:
+        raise ValueError("negative dimensions are not allowed")
+
+    monkeypatch.setattr("conformance.runner.schedules.judge", breaks)
+    found = run(Nothing, examples=3)
+    assert found.status == 1
+    assert {each.way for each in found.backends[0].failures} == {"errored judging"}
+
+
 def test_the_same_seed_asks_the_same() -> None:
     assert drawn(12, 3) == drawn(12, 3) != drawn(12, 4)
 

@@ -117,4 +117,5 @@ def _cells(row: Row) -> tuple[str, ...]:
         return (*first, "error", *[""] * (len(COLUMNS) - len(first) - 1))
     speed = (f"{row.time_us:.1f}", f"{row.least_us:.1f}", f"{row.algbw:.2f}", f"{row.busbw:.2f}", str(row.wrong))
     ahead = "" if row.ahead is None else f"{row.ahead:.2f}"
-    return (*first, *speed, f"{row.copy:.2f}", ahead, "" if row.launch_us is None else f"{row.launch_us:.0f}")
+    copy = "" if row.copy is None else f"{row.copy:.2f}"
+    return (*first, *speed, copy, ahead, "" if row.launch_us is None else f"{row.launch_us:.0f}")

@@ -40,7 +40,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     algbw: float
     busbw: float
     wrong: int
-    copy: float
+    copy: float | None
     ahead: float | None
     launch_us: float | None
     error: str = ""
@@ -116,13 +116,19 @@ def _rows(point: Point, peers: Mapping[str, Driven], repeats: int) -> list[Row]:
     launching: dict[str, list[float]] = {name: [] for name in timed}
     for number in range(repeats):
         # Each round begins with another, so that nobody always follows the same one.
-        start = number % len(timed)
+        start = number % max(1, len(timed))
         for name in timed[start:] + timed[:start]:
-            seconds, launched = peers[name].times(turns[name])
+            try:
+                seconds, launched = peers[name].times(turns[name])
+            except PeerError as error:
+                errors[name] = str(error)
+                continue
             medians[name].append(statistics.median(seconds))
             least[name] = min(least[name], *seconds)
             launching[name] += launched
-    found = [_row(point, name, medians, least[name], launching[name], wrong[name]) for name in timed]
+        timed = [name for name in timed if name not in errors]
+    whole = {name: medians[name] for name in timed}
+    found = [_row(point, name, whole, least[name], launching[name], wrong[name]) for name in timed]
     return found + [_failed(point, name, error) for name, error in errors.items()]
 
 
@@ -151,7 +157,7 @@ def _row(
         algbw=algbw,
         busbw=algbw * shape.bus(point.ranks),
         wrong=wrong,
-        copy=_ratio(medians[name], medians[COPY]),
+        copy=_ratio(medians[name], medians[COPY]) if COPY in medians else None,
         ahead=None if fastest is None else _ratio(fastest, medians[name]),
         launch_us=statistics.median(launching) * 1e6 if launching else None,
     )
