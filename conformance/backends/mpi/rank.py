@@ -17,7 +17,7 @@ from mpi4py import MPI
 
 from conformance.backends.base import Backend, Ready, Unsupported, alone, place_inputs, rank_error, touched
 from conformance.backends.mpi.datatypes import Datatypes
-from conformance.backends.mpi.operations import ALONE, CALLS, TAGGED, TOKENS, Call
+from conformance.backends.mpi.operations import ALONE, CALLS, TAGGED, TOKENS, Call, Token
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.observation import Category, Observation, RankError
@@ -154,7 +154,9 @@ class Ranked(Backend):
             return [[ALONE[step.op](comm, **step.attrs)]]
         outs = targets or [None] * len(operands)
         pairs = zip(operands, outs, strict=True)
-        if step.idle and step.op not in TOKENS:
+        if step.op == "recv" and any(isinstance(blocks[0], Token) == step.idle for blocks in operands):
+            raise ValueError("what was sent along axes is received along axes, and what was sent over none over none")
+        if step.idle:
             made = [alone(blocks, out) for blocks, out in pairs]  # Nobody meets, so nothing is asked of MPI.
             return [Ready(blocks) for blocks in made] if step.start else made
         if step.op in TOKENS:

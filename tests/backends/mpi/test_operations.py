@@ -105,6 +105,22 @@ def test_a_message_nobody_receives_is_not_taken_for_a_later_one(mpi: MPI, one: A
         agrees(mpi, msgspec.structs.replace(asked, program=program))
 
 
+@pytest.mark.parametrize(("sent", "received"), [((), ()), (("i",), ()), ((), ("i",))])
+def test_what_is_sent_over_no_axis_is_received_over_none_and_there_alone(
+    mpi: MPI, one: Any, agrees: Any, sent: tuple[str, ...], received: tuple[str, ...]
+) -> None:
+    asked = one("permute", 2, pairs=())
+    send = Step(op="send", inputs=("x0",), outputs=("token",), axes=sent, attrs={"pairs": ()})
+    attrs = {"pairs": (), "shape": (4,), "dtype": "int32"}
+    recv = Step(op="recv", inputs=("token",), outputs=("y",), axes=received, attrs=attrs)
+    program = Program(mesh=asked.program.mesh, steps=(send, recv), results=("y",))
+    asked = msgspec.structs.replace(asked, program=program)
+    if sent == received:
+        agrees(mpi, asked)
+    else:
+        assert [error and error.kind for error in mpi.execute(asked).errors] == ["ValueError"] * 2
+
+
 @pytest.mark.parametrize("op", ["axis_index", "axis_size", "barrier"])
 def test_steps_without_operands(mpi: MPI, one: Any, agrees: Any, op: str) -> None:
     agrees(mpi, one(op, 4, operands=0, groups=((3, 1, 0), (2,))))
