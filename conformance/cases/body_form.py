@@ -31,6 +31,18 @@ from conformance.cases.schedule_error import ScheduleError
 MOST_POINTS: Final = 1 << 26
 """Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
 
+MOST_AXES: Final = 32
+"""Axes of one map, body or node: half of what NumPy 2 has, so that none is lacking where some are added."""
+
+
+def countable(shape: tuple[int, ...]) -> bool:
+    """Return whether the points of a shape can be enumerated; each extent counts, where another is 0 too."""
+    return (
+        len(shape) <= MOST_AXES
+        and all(0 <= extent <= MOST_POINTS for extent in shape)
+        and math.prod(shape) <= MOST_POINTS
+    )
+
 
 def check_map(where: str, index_map: IndexMap, most: Values) -> None:
     """Raise ``ScheduleError`` unless the map has a rank, and no more points than can be enumerated.
@@ -47,9 +59,11 @@ def check_map(where: str, index_map: IndexMap, most: Values) -> None:
         if len(affine.strides) != rank or (affine.mask is not None and len(affine.mask) != rank):
             raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many strides or ranges of the mask")
         shape = sizes(affine.extents, most)
-        if any(extent < 0 for extent in shape) or math.prod(shape) > MOST_POINTS:
-            raise ScheduleError("form.C8", f"{where}: extents {list(affine.extents)} are negative or too large")
-        reach = abs(affine.offset) + sum(abs(s) * e for s, e in zip(affine.strides, shape, strict=True))
+        if not countable(shape):
+            raise ScheduleError(
+                "form.C8", f"{where}: extents {list(affine.extents)} are negative, too many or too large"
+            )
+        reach = abs(affine.offset) + sum(abs(s) * max(e, 1) for s, e in zip(affine.strides, shape, strict=True))
         if reach + sum(abs(c) * most[name] for name, c in affine.variables.items()) >= 1 << 62:
             raise ScheduleError("form.C8", f"{where}: positions beyond 64 bits")
 
@@ -74,8 +88,11 @@ def check_bodies(where: str, item: Kernel, buffers: Mapping[str, Buffer]) -> Non
                 raise ScheduleError("form.C11", f"{place}: {error}") from None
     values = {binding.name: binding.value for binding in item.variables}
     for number, body in enumerate(item.bodies):
-        if math.prod(sizes(body.extents, values)) > MOST_POINTS:
-            raise ScheduleError("form.C8", f"{where}, body {number}: extents {list(body.extents)} are too large")
+        if not countable(sizes(body.extents, values)):
+            raise ScheduleError(
+                "form.C8",
+                f"{where}, body {number}: extents {list(body.extents)} are negative, too many or too large",
+            )
 
 
 def dtypes_of(body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> tuple[str, ...]:

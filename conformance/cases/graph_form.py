@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.cases.body_form import MOST_POINTS
+from conformance.cases.body_form import MOST_AXES, MOST_POINTS, countable
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
 from conformance.cases.kernel_body import ARITY, COMPARISONS, check_kind
-from conformance.cases.schedule import Buffer, Schedule
+from conformance.cases.schedule import Buffer, Schedule, bound_values
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import Tensor
 
@@ -205,7 +205,7 @@ def _check_argument(node: Node, schedule: Schedule) -> None:
         raise ValueError(f"{node.fold!r} is no fold; known are {', '.join(FOLDS)}")
     if node.op == "copy" and not (arg is None or isinstance(arg, bool)):
         raise ValueError("its argument says whether it is forced")
-    if node.op == "param" and not (isinstance(arg, int) and arg >= 0):
+    if node.op == "param" and not (isinstance(arg, int) and not isinstance(arg, bool) and arg >= 0):
         raise ValueError(f"{arg!r} is no number of a parameter")
     if node.op in {"pad", "shrink"}:
         if not (isinstance(arg, tuple) and len(arg) == rank and all(isinstance(pair, tuple) for pair in arg)):
@@ -245,11 +245,12 @@ def _check_dtype(node: Node, of: list[Node]) -> None:
 
 def _check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -> None:
     lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
-    if math.prod(sizes(node.shape, most)) > MOST_POINTS:
-        raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements")
+    if not countable(sizes(node.shape, most)):
+        raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements, or {MOST_AXES} axes")
     if not of or node.op in {"collective", "call"}:
         return
-    for values in (lowest, most):
+    # Two variables of the same bounds differ in what they are bound to alone.
+    for values in (lowest, most, bound_values(schedule)):
         given = [sizes(source.shape, values) for source in of]
         if len(set(given)) > 1:
             raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")

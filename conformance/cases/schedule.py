@@ -176,6 +176,15 @@ def leaves(schedule: Schedule) -> Iterator[tuple[Item, Collective | None]]:
             yield item, None
 
 
+def bound_values(schedule: Schedule) -> dict[str, int]:
+    """Return what the graph, or else the first item, binds each variable to; the most it may be if none does."""
+    found = {name: bounds.high for name, bounds in schedule.variables.items()}
+    bound = [each for leaf, _ in leaves(schedule) if isinstance(leaf, Kernel) for each in leaf.variables]
+    asked = schedule.graph.variables if schedule.graph else {}
+    own = {name: variable.value for name, variable in asked.items()}
+    return found | {binding.name: binding.value for binding in reversed(bound)} | own
+
+
 def accesses(item: Item) -> tuple[Access, ...]:
     """Return what an item reads and writes, its parts included."""
     if isinstance(item, Collective):

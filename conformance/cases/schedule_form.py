@@ -15,7 +15,7 @@ from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, K
 from conformance.cases.schedule_error import ScheduleError
 
 MOST_BYTES: Final = 1 << 44
-"""Bytes of one buffer: more than any machine has, and so little that sums of them are exact everywhere."""
+"""Bytes of one buffer, or to it: more than any machine has, and so little that sums of them are exact everywhere."""
 
 
 def validate_schedule(schedule: Schedule) -> None:
@@ -23,6 +23,9 @@ def validate_schedule(schedule: Schedule) -> None:
     for name, bounds in schedule.variables.items():
         if not 0 <= bounds.low <= bounds.high < MOST_BYTES:
             raise ScheduleError("form.C8", f"variable {name!r}: {bounds.low} to {bounds.high} is no range of sizes")
+    for name, device in schedule.devices.items():
+        if not 0 <= device.alignment < MOST_BYTES:
+            raise ScheduleError("form.C8", f"device {name!r}: {device.alignment} is no alignment")
     most = _greatest(schedule)
     buffers = _buffers(schedule)
     known: dict[str, Item] = {}
@@ -52,7 +55,8 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
             raise ScheduleError("form.C3", f"{where}: device {buffer.device!r} is not declared")
         if buffer.dtype not in NUMPY:
             raise ScheduleError("form.C3", f"{where}: unknown dtype {buffer.dtype!r}")
-        if not 0 <= buffer.size < MOST_BYTES or buffer.size % NUMPY[buffer.dtype].itemsize or buffer.offset < 0:
+        fits = all(0 <= count < MOST_BYTES for count in (buffer.size, buffer.offset))
+        if not fits or buffer.size % NUMPY[buffer.dtype].itemsize:
             raise ScheduleError("form.C8", f"{where}: {buffer.size} bytes at {buffer.offset} are no {buffer.dtype}")
         for name in (dim for dim in buffer.shape or () if isinstance(dim, str)):
             if name not in schedule.variables:

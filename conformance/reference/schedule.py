@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from conformance.cases.dtypes import NUMPY, Array, kind
-from conformance.cases.graph import Node
+from conformance.cases.graph import Graph, Node
 from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
 from conformance.cases.schedule import Access, Collective, Kernel
@@ -51,12 +51,17 @@ def executable(facts: Facts) -> str | None:
     graph = facts.schedule.graph
     if graph is None:
         return "it has no graph"
-    inner = [node for function in graph.functions.values() for node in function.nodes]
-    storages = sum(buffer.size for buffer in facts.schedule.buffers if buffer.base is None)
-    if max(storages, sum(_bytes(facts, node) for node in (*graph.nodes, *inner))) > MOST_BYTES:
+    if _large(facts, graph):
         return f"its storages or its nodes have more than {MOST_BYTES >> 20} MiB"
     problems = (_unknown(facts, number) for number in range(len(facts.leaves)))
     return next((problem for problem in problems if problem), None)
+
+
+def _large(facts: Facts, graph: Graph) -> bool:
+    """Return whether the storages or the nodes are more than can be held."""
+    inner = [node for function in graph.functions.values() for node in function.nodes]
+    storages = sum(buffer.size for buffer in facts.schedule.buffers if buffer.base is None)
+    return max(storages, sum(_bytes(facts, node) for node in (*graph.nodes, *inner))) > MOST_BYTES
 
 
 def _unknown(facts: Facts, number: int) -> str | None:
@@ -115,11 +120,11 @@ def eager(facts: Facts, seed: int = 0) -> Evaluation:
 def changes_nothing(facts: Facts, assign: str) -> bool:
     """Return whether an assign of the graph leaves its target as it is, whatever data are drawn.
 
-    ``False`` too where the graph is too large to be computed.
+    ``False`` too where the graph, or the memory that it is computed in, is too large.
     """
     graph, place = facts.schedule.graph, facts.program[assign]
     assert graph is not None
-    if sum(_bytes(facts, node) for node in graph.nodes) > MOST_BYTES:
+    if _large(facts, graph):
         return False
     stored = facts.stored[assign]
     for seed in range(MANY_DRAWS):

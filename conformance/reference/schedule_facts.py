@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import MOVEMENT, Node
 from conformance.cases.index_map import Indices, Values, distinct, elements, merged, runs, sizes
-from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule, Wait, accesses, leaves
+from conformance.cases.schedule import (
+    Access,
+    Buffer,
+    Collective,
+    Item,
+    Kernel,
+    Schedule,
+    Wait,
+    accesses,
+    bound_values,
+    leaves,
+)
 from conformance.reference.byte_ranges import NOTHING, joined, overlap
 from conformance.reference.graph_movement import Stored
 from conformance.reference.graph_storage import Assigned, storage_of
@@ -56,11 +67,7 @@ class Facts:
     @cached_property
     def values(self) -> Values:
         """Return what the graph, or else the first item, binds each variable to; the most it may be if none does."""
-        found = {name: bounds.high for name, bounds in self.schedule.variables.items()}
-        bound = [binding for leaf in self.leaves if isinstance(leaf, Kernel) for binding in leaf.variables]
-        asked = self.schedule.graph.variables if self.schedule.graph else {}
-        own = {name: variable.value for name, variable in asked.items()}
-        return found | {binding.name: binding.value for binding in reversed(bound)} | own
+        return bound_values(self.schedule)
 
     def root(self, buffer: str) -> tuple[str, int]:
         """Return the storage that a buffer lies in, and at which byte of it."""

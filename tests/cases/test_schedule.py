@@ -84,6 +84,33 @@ def refusal(how: Any) -> tuple[str, str]:
     return caught.value.clause, str(caught.value)
 
 
+def node(document: Any, name: str, op: str, shape: list[Any], **rest: Any) -> None:
+    made = {"id": name, "op": op, "shape": shape, "dtype": "float32", "device": "d0", **rest}
+    document["graph"]["nodes"].append(made)
+
+
+def planned(document: Any, offset: int) -> None:
+    document["buffers"][1].update(base="a", offset=offset, planned=True)
+
+
+def bodies(document: Any, extents: list[int]) -> None:
+    document["items"][0]["bodies"].append({"extents": extents, "instructions": []})
+
+
+def two_sizes(document: Any) -> None:
+    """Add what holds for the least and the greatest values of n and m, and not for those asked for."""
+    document["variables"] = {name: {"low": 1, "high": 4} for name in "nm"}
+    document["graph"]["variables"] = {"n": N, "m": {**N, "value": 3}}
+    for name in "nm":
+        node(document, f"a{name}", "shrink", [name], of=["a"], arg=[[0, name]])
+    node(document, "s", "alu", ["n"], of=["an", "am"], arg="add")
+
+
+def function(document: Any, number: Any) -> None:
+    param = {"id": "p", "op": "param", "shape": [4], "dtype": "float32", "device": "d0", "arg": number}
+    document["graph"]["functions"] = {"f": {"nodes": [param], "result": "p"}}
+
+
 def cyclic(document: Any) -> None:
     document["items"][0]["after"], document["items"][1]["after"] = ["send"], ["add"]
 
@@ -125,6 +152,21 @@ def forward(document: Any) -> None:
         (lambda d: d["items"][0]["bodies"][0]["instructions"].append({"do": "store", "access": 1, "of": 3}), "form.C11",
          "it takes [3], not all values before it"),
         (lambda d: d["items"][0]["bodies"][0].update(extents=[2]), "form.C11", "access 0 is not over the extents [2]"),
+        (lambda d: bodies(d, [-4]), "form.C8", "item 'add', body 1: extents [-4] are negative"),
+        (lambda d: bodies(d, [-1]), "form.C8", "item 'add', body 1: extents [-1] are negative"),
+        (lambda d: bodies(d, [-2, -2]), "form.C8", "item 'add', body 1: extents [-2, -2] are negative"),
+        (lambda d: bodies(d, [0, 1 << 61]), "form.C8", "item 'add', body 1: extents [0, 2305843009213693952] are"),
+        (lambda d: d["items"][0]["accesses"][0].update(map=[{"extents": [0, 1 << 61], "strides": [1, 1]}]), "form.C8",
+         "item 'add', access 0: extents [0, 2305843009213693952] are"),
+        (lambda d: d["items"][0]["accesses"][0].update(map=[{"extents": [0], "strides": [1 << 70]}]), "form.C8",
+         "item 'add', access 0: positions beyond 64 bits"),
+        (lambda d: planned(d, 1 << 63), "form.C8", "buffer 'b': 16 bytes at 9223372036854775808 are no float32"),
+        (lambda d: d["devices"]["d0"].update(alignment=-3), "form.C8", "device 'd0': -3 is no alignment"),
+        (two_sizes, "form.C10", "node 's' (alu): its sources have the shapes [2], [3]"),
+        (lambda d: function(d, True), "form.C10", "node 'p' (param): True is no number of a parameter"),
+        (lambda d: node(d, "e", "const", [0, 1 << 62], arg=d["graph"]["nodes"][1]["arg"]), "form.C10",
+         "node 'e' (const): shape [0, 4611686018427387904] has more than"),
+        (lambda d: node(d, "e", "reshape", [1] * 69 + [4], of=["a"]), "form.C10", "elements, or 32 axes"),
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_refused_with_the_item_and_the_reason(how: Any, clause: str, words: str) -> None:

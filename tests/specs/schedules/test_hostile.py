@@ -12,10 +12,11 @@ from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import parse, text
 from conformance.cases.schedule_error import ScheduleError
 from conformance.specs.schedules import judge
+from conformance.specs.schedules.build import alu, buffer, constant, given, graph, node, schedule, stored
 from conformance.specs.schedules.violations import violations
 
 WORDS = ["a", "y", "d1", "float32", "int8", "n", "h", "assign", "reduce", "buf", "copy", "pad", "call", "shl", "min"]
-NUMBERS = [0, 1, -1, 2, 4, 10**6, 2**40, 2**62, -(2**62)]
+NUMBERS = [0, 1, -1, 2, 4, 10**6, 2**40, 2**62, -(2**62), 2**63 - 1, 2**63, 2**64, -(2**64), True]
 
 
 def places(document: Any) -> Iterator[tuple[Any, Any]]:
@@ -40,9 +41,10 @@ def damage(document: Any, source: random.Random) -> None:
 def test_a_damaged_schedule_is_refused_or_judged() -> None:
     made = [made for made in (each.make() for each in violations()) if isinstance(made, Schedule)]
     documents, source, seen = [text(each) for each in made], random.Random(0), Counter[str]()
-    for _ in range(1500):
+    for _ in range(3000):
         document = json.loads(source.choice(documents))
-        damage(document, source)
+        for _ in range(source.choice([1, 1, 2, 3])):
+            damage(document, source)
         try:
             found = judge(parse(json.dumps(document).encode()))
             seen["judged"] += len(found) > 80
@@ -50,3 +52,11 @@ def test_a_damaged_schedule_is_refused_or_judged() -> None:
             seen[error.clause] += 1
     assert len(seen) > 10, seen
     assert seen["judged"] > 50, seen
+
+
+def test_storage_that_no_machine_has_is_judged_and_not_made() -> None:
+    nodes = stored("a"), constant("1"), alu("y", "add", "a", "1"), node("s", "assign", "a", "y")
+    made = schedule((*given("a"), buffer("t", 1 << 38)), [], graph(*nodes, results=["s"]))
+    found = {each.clause: each for each in judge(made)}
+    assert found["assign.C14"].finding == "broken"
+    assert found["law.C1"].finding == "silent"
