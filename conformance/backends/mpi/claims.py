@@ -55,7 +55,7 @@ REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 There is no mean and no scaled sum."""
 
 UNKNOWN: Final = "median"
-"""No reduction, and easily asked for: by its name, which mpi4py has to refuse."""
+"""No reduction, and easily asked for by its name, which stands for no operation of MPI."""
 
 REDUCING: Final[Limits] = {
     # "The predefined operations work only with the MPI types listed": a derived type is none of them.

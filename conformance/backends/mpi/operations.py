@@ -8,7 +8,7 @@ is the argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,9 +35,13 @@ class Call(NamedTuple):
     reads: tuple[Array, ...]
 
 
-NAMES: Final = {"product": "PROD", "and": "BAND", "or": "BOR", "xor": "BXOR"}
-LOGICAL: Final = {"and": "LAND", "or": "LOR", "xor": "LXOR"}
-"""The members of MPI that are not the reduction's name in capitals, and those for logical types."""
+NAMES: Final = {
+    "sum": MPI.SUM, "product": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
+    "and": MPI.BAND, "or": MPI.BOR, "xor": MPI.BXOR,
+}  # fmt: skip
+LOGICAL: Final = {**NAMES, "and": MPI.LAND, "or": MPI.LOR, "xor": MPI.LXOR}
+LOCATING: Final = {"max": MPI.MAXLOC, "min": MPI.MINLOC}
+"""The predefined operation that each reduction is, of logical types, and of pairs of a value and its position."""
 
 
 class Token(NamedTuple):
@@ -93,8 +97,7 @@ def arg_reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, 
         raise Unsupported("MAXLOC and MINLOC leave values and positions in pairs; no target is like that")
     made, datatype = pairs(block, comm.Get_rank())
     found = np.zeros_like(made)
-    reducing = getattr(MPI, f"{op.upper()}LOC")
-    arguments = ((made, made.size, datatype), (found, found.size, datatype), reducing)
+    arguments = ((made, made.size, datatype), (found, found.size, datatype), named(op, LOCATING))
     return Call("Allreduce", arguments, found["position"].copy, (made,))
 
 
@@ -231,10 +234,15 @@ def axis_size(comm: MPI.Comm) -> Array:
 
 
 def reduction(op: str, dtype: np.dtype[Any]) -> MPI.Op:
-    """Return ``MPI.SUM`` for ``sum``, and so on; mpi4py raises ``AttributeError`` for a name it lacks."""
-    names = {**NAMES, **LOGICAL} if dtype == np.bool_ else NAMES
-    found: MPI.Op = getattr(MPI, names.get(op, op.upper()))
-    return found
+    """Return ``MPI.SUM`` for ``sum``, and so on."""
+    return named(op, LOGICAL if dtype == np.bool_ else NAMES)
+
+
+def named(op: str, table: Mapping[str, MPI.Op]) -> MPI.Op:
+    """Return the operation of MPI that a reduction is; raise ``ValueError`` for a name that stands for none."""
+    if op not in table:
+        raise ValueError(f"no predefined operation of MPI is the reduction {op!r}; known are {', '.join(table)}")
+    return table[op]
 
 
 def split(block: Array, size: int, axis: int, tiled: bool) -> list[Array]:

@@ -20,8 +20,11 @@ Group = dist.ProcessGroup
 Tensor = torch.Tensor
 Table = tuple[tuple[int, ...], ...]
 
-NAMES: Final = {"mean": "AVG", "and": "BAND", "or": "BOR", "xor": "BXOR"}
-"""The members of ``ReduceOp`` that are not the operation's name in capitals."""
+NAMES: Final = {
+    "sum": "SUM", "product": "PRODUCT", "mean": "AVG", "max": "MAX", "min": "MIN",
+    "and": "BAND", "or": "BOR", "xor": "BXOR",
+}  # fmt: skip
+"""The member of ``ReduceOp`` that each reduction is; ``PREMUL_SUM`` is made by a function of that name."""
 
 
 def all_reduce(
@@ -130,11 +133,13 @@ def axis_size(_: list[Tensor], group: Group) -> list[Tensor]:
 
 
 def reduction(op: str, factor: float) -> Any:
-    """Return ``ReduceOp.SUM`` for ``sum``, and so on; Torch raises ``AttributeError`` for a name it lacks."""
+    """Return ``ReduceOp.SUM`` for ``sum``, and so on; raise ``ValueError`` for a name that stands for none."""
     if op == "premul_sum":
         premultiplied: Any = dist.ReduceOp.PREMUL_SUM
         return premultiplied(factor)
-    return getattr(dist.ReduceOp, NAMES.get(op, op.upper()))
+    if op not in NAMES:
+        raise ValueError(f"no member of ReduceOp is the reduction {op!r}; known are {', '.join(NAMES)}, premul_sum")
+    return getattr(dist.ReduceOp, NAMES[op])
 
 
 def split(block: Tensor, size: int, axis: int, tiled: bool) -> list[Tensor]:

@@ -67,7 +67,7 @@ REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 """ReduceOp: "AVG is only available with the NCCL backend", PREMUL_SUM with NCCL and XCCL."""
 
 UNKNOWN: Final = "median"
-"""No reduction, and easily asked for: by its name, which Torch has to refuse."""
+"""No reduction, and easily asked for by its name: functional collectives are given it, and ``ReduceOp`` lacks it."""
 
 REDUCING: Final[Limits] = {
     **ALIKE,
