@@ -11,6 +11,7 @@ from conformance.cases.body_form import check_bodies, check_map
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph_form import check_graph
 from conformance.cases.index_map import Values, runs
+from conformance.cases.opaque_form import check_opaque
 from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.cases.schedule_error import ScheduleError
 
@@ -186,25 +187,14 @@ def _check_collective(where: str, item: Collective, schedule: Schedule, buffers:
             raise ScheduleError("form.C3", f"{where}: device {device!r} is not declared")
     if len(set(item.participants)) != len(item.participants) or not item.participants:
         raise ScheduleError("form.C9", f"{where}: participants must be one or more distinct devices")
-    if bool(item.parts) == bool(item.accesses):
+    if item.parts and item.accesses:
         raise ScheduleError("form.C9", f"{where}: a collective has either parts or accesses of its own")
     if item.parts and item.after is not None:
         raise ScheduleError("form.C9", f"{where}: what a collective with parts is after, its parts say")
     if item.turns is not None and len(item.turns) != len(item.participants):
         raise ScheduleError("form.C9", f"{where}: {len(item.turns)} turns for {len(item.participants)} participants")
-    if item.accesses:
-        count = len(item.participants)
-        modes = [access.write for access in item.accesses]
-        if modes != [False] * count + [True] * count:
-            raise ScheduleError(
-                "form.C9", f"{where}: an opaque collective has a read, then a write for each participant"
-            )
-        for number, access in enumerate(item.accesses):
-            device, found = item.participants[number % count], buffers[access.buffer].device
-            if device != found:
-                raise ScheduleError(
-                    "form.C7", f"{where}, access {number}: participant {device} uses {access.buffer!r} on {found}"
-                )
+    if not item.parts:
+        check_opaque(where, item, buffers)
 
 
 def _check_waits(schedule: Schedule) -> None:

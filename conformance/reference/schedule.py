@@ -19,12 +19,13 @@ from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.graph import Graph, Node
 from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
+from conformance.cases.opaque_form import ROLES
 from conformance.cases.schedule import Access, Collective, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.reference.graph_movement import Stored
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
-from conformance.reference.schedule_memory import POISON, Memory, operation_of, perform
+from conformance.reference.schedule_memory import POISON, Memory, perform
 from conformance.reference.schedule_orders import legal_orders
 
 MOST_BYTES: Final = 1 << 28
@@ -67,8 +68,10 @@ def _large(facts: Facts, graph: Graph) -> bool:
 def _unknown(facts: Facts, number: int) -> str | None:
     """Return what is not known of a leaf, or too much of it, to run it."""
     leaf = facts.leaves[number]
-    if isinstance(leaf, Collective) and operation_of(leaf.op) is None:
+    if isinstance(leaf, Collective) and leaf.op not in ROLES:
         return f"{facts.name(number)} is {leaf.op!r}, which is no operation of the specification"
+    if isinstance(leaf, Collective) and leaf.op in ("send", "recv"):
+        return f"{facts.name(number)} is {leaf.op!r}, and what is under way lies in no buffer"
     if isinstance(leaf, Kernel):
         bodies = [(sizes(body.extents, facts.bound(leaf)), len(body.instructions)) for body in leaf.bodies]
         stored = {each.access for body in leaf.bodies for each in body.instructions if isinstance(each, Store)}

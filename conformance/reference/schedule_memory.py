@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ from conformance.cases.kernel_body import (
     Symbol,
     sources,
 )
+from conformance.cases.opaque_form import ROLES, readers, writers
 from conformance.cases.schedule import Access, Collective, Copy, Item, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import to_array
@@ -107,18 +108,39 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
 
 def _meet(memory: Memory, leaf: Collective, values: Values) -> None:
     """Do an opaque collective; raise ``TypeError`` or ``ValueError`` where it does not fit its operation."""
-    count = len(leaf.participants)
-    blocks = [memory.read(access, values) for access in leaf.accesses[:count]]
     operation = operation_of(leaf.op)
     if operation is None:
         raise ValueError("it is no operation of the specification")
-    results = operation(blocks, **leaf.attrs, groups=(tuple(range(count)),))
-    for access, device, result in zip(leaf.accesses[count:], leaf.participants, results, strict=True):
-        if result is not None:
-            received, wanted = np.asarray(result), memory.read(access, values)
-            if received.dtype == np.object_ or received.nbytes != wanted.nbytes:
-                raise ValueError(f"{device} receives {received.nbytes} bytes, and writes {wanted.nbytes}")
-            memory.write(access, received, values)
+    count, reading, writing = len(leaf.participants), readers(leaf), writers(leaf)
+    written = leaf.accesses[len(leaf.accesses) - len(writing) :]
+    operands = [
+        _blocks(memory, leaf.accesses[number * len(reading) :], reading, written, count, values)
+        for number in range(ROLES[leaf.op].operands)
+    ]
+    results = operation(*operands, **leaf.attrs, groups=(tuple(range(count)),)) or ()
+    for access, position in zip(written, writing, strict=True):
+        received, wanted, device = (
+            np.asarray(results[position]),
+            memory.read(access, values),
+            leaf.participants[position],
+        )
+        if received.dtype == np.object_ or received.nbytes != wanted.nbytes:
+            raise ValueError(f"{device} receives {received.nbytes} bytes, and writes {wanted.nbytes}")
+        memory.write(access, received, values)
+
+
+def _blocks(
+    memory: Memory,
+    taken: Sequence[Access],
+    reading: Sequence[int],
+    written: Sequence[Access],
+    count: int,
+    values: Values,
+) -> list[Array]:
+    """Return a block for every member: what it reads, and for who reads nothing one that is like the others'."""
+    found = {position: memory.read(access, values) for position, access in zip(reading, taken, strict=False)}
+    like = memory.read(written[0], values) if not found else next(iter(found.values()))
+    return [found.get(position, like) for position in range(count)]
 
 
 def _points(facts: Facts, leaf: Kernel, number: int, body: Body, values: Values) -> Iterator[tuple[slice, ...]]:

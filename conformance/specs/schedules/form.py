@@ -15,7 +15,11 @@ FORM = (
     FormClause("form.C6", "Nothing needs itself: items, nodes, functions and bases of buffers have an order.", "004"),
     FormClause("form.C7", "All buffers of a kernel are on its device, or on those of its collective.", "003"),
     FormClause("form.C8", "Sizes, ranges, maps and views fit the buffers they speak of.", "003"),
-    FormClause("form.C9", "A collective has distinct participants, and parts or accesses for each.", "000"),
+    FormClause(
+        "form.C9",
+        "A collective has distinct participants, and parts, or accesses for those who read and write in its operation.",
+        "000",
+    ),
     FormClause("form.C10", "A node fits its sources, its argument, its dtype and its shape.", "003"),
     FormClause(
         "form.C11",

@@ -141,7 +141,7 @@ LEGAL: dict[str, Callable[[], Schedule]] = {
     "collective of byte ranges": lambda: collective_of_bytes(
         "all_reduce", {"op": "sum"}, ((0, 16),), ((0, 8), (8, 16))
     ),
-    "broadcast of the root's bytes": lambda: collective_of_bytes("broadcast", {"root": 0}, ((0, 16),), ()),
+    "broadcast of the root's bytes": lambda: collective_of_bytes("broadcast", {"root": 0}, ((0, 16),)),
 }
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph import Function
 from conformance.cases.kernel_body import Alu, Body, Load, Store
+from conformance.cases.program import Attr
 from conformance.cases.schedule import Collective, Kernel, Schedule, Wait
 from conformance.specs.schedules.build import (
     alu,
@@ -100,6 +101,16 @@ def participant_named_twice() -> Schedule:
     own = (reads("a"), reads("a"), writes("y"), writes("y"))
     item = Collective(id="r", op="all_reduce", participants=("d0", "d0"), group="g", accesses=own)
     return schedule((*given("a"), buffer("y", output=True)), [item])
+
+
+@violates("form.C9")
+def written_by_another_than_the_root() -> Schedule:
+    """Every rank's buffer is marked as written by a reduce, and one that is not the root goes on with what is in it."""
+    own = (reads("a"), reads("b"), writes("y"), writes("z"))
+    attrs: dict[str, Attr] = {"op": "sum", "root": 0}
+    item = Collective(id="r", op="reduce", attrs=attrs, participants=("d0", "d1"), group="g", accesses=own)
+    buffers = (*given("a"), *given("b", device="d1"), buffer("y"), buffer("z", device="d1", output=True))
+    return schedule(buffers, [item])
 
 
 @violates("form.C10")
