@@ -113,6 +113,14 @@ class Backend:
         """
         raise Unsupported(f"{type(self).__name__} gives no schedules")
 
+    def remaining(self, asked: Case | Graph) -> Schedule:
+        """Run a program or a graph, ask for the same values once more, and return the schedule of what is to do now.
+
+        It has an item for whatever would be computed, moved or written again, and none where all values are kept. Raise
+        ``Unsupported`` where nothing is kept between two calls, so that there is nothing to ask.
+        """
+        raise Unsupported(f"{type(self).__name__} keeps no values to ask for again")
+
     def close(self) -> None:
         """Release processes and devices."""
 

@@ -59,6 +59,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, tag="schedule"):
     planned: bool = True
 
 
+class Remaining(msgspec.Struct, frozen=True, kw_only=True, tag="remaining"):
+    """Run a program or a graph and schedule what remains to be done (``Backend.remaining``); else as ``Plan``."""
+
+    seq: int
+    case: Case | None = None
+    graph: Graph | None = None
+
+
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
     """Last request; the worker exits with status 0."""
 
@@ -98,5 +106,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | Plan | Stop
+Request = Hello | Run | Plan | Remaining | Stop
 Reply = Ready | Done

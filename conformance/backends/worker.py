@@ -76,9 +76,11 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
                 runs += _runs(new)
                 cases += [_case(run, folder) for run in _runs(new)]
         for request in arrived:
-            if isinstance(request, protocol.Plan):
+            if isinstance(request, protocol.Plan | protocol.Remaining):
                 asked = request.case if request.case is not None else request.graph
-                made = Observation() if asked is None else scheduled(backend, asked, planned=request.planned)
+                planned = request.planned if isinstance(request, protocol.Plan) else True
+                after = isinstance(request, protocol.Remaining)
+                made = Observation() if asked is None else scheduled(backend, asked, planned=planned, after=after)
                 _send(sink, msgspec.json.encode(protocol.Done(seq=request.seq, observation=made)))
         stop = any(isinstance(request, protocol.Stop) for request in arrived)
 
@@ -100,12 +102,16 @@ def introduce(backend: Backend) -> protocol.Ready:
     )
 
 
-def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool) -> Observation:
-    """Return the observation that has the schedule of a program or a graph, or the error that was raised instead."""
+def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, after: bool = False) -> Observation:
+    """Return the observation that has the schedule of a program or a graph, or the error that was raised instead.
+
+    With ``after`` it is the schedule of what remains to be done when that one has run.
+    """
     start = time.perf_counter()
     try:
+        made = backend.remaining(asked) if after else backend.schedule(asked, planned=planned)
         # The judge attaches the graph, and needs none of a backend's.
-        made = msgspec.structs.replace(backend.schedule(asked, planned=planned), graph=None)
+        made = msgspec.structs.replace(made, graph=None)
     except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
         return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
     return Observation(schedule=made, seconds=time.perf_counter() - start)

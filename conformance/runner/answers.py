@@ -35,13 +35,17 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan."""
+    """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan.
+
+    With ``after`` it is run, and asked for is the schedule of what remains to be done.
+    """
 
     asked: Case | Graph
     planned: bool = True
+    after: bool = False
 
     troubled: ClassVar = False
-    """Nothing befalls a rank, for none runs."""
+    """Nothing befalls a rank."""
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,14 @@ class InProcess:
         return [
             _answer(
                 case,
-                next(seen) if isinstance(case, Case) else scheduled(self._backend, case.asked, planned=case.planned),
+                next(seen) if isinstance(case, Case) else _scheduled(self._backend, case),
             )
             for case in cases
         ]
+
+
+def _scheduled(backend: Backend, plan: Plan) -> Observation:
+    return scheduled(backend, plan.asked, planned=plan.planned, after=plan.after)
 
 
 def _answer(case: Case | Plan, observation: Observation) -> Answer:

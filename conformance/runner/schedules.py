@@ -40,9 +40,6 @@ PROGRAMS: Final = st.sampled_from(
 
 DOMAINS: Final[Mapping[str, SearchStrategy[Asked]]] = {"programs": PROGRAMS, "graphs": graphs()}
 
-RELATIONS: Final[tuple[Relation, ...]] = ("again", "reordered", "unplanned", "together")
-"""What is asked for again: in another process, the results turned round, without a plan, one result and the rest."""
-
 
 def name_of(asked: Asked) -> str:
     """Return the id of a case, and of a graph its operations and the digest of it."""
@@ -122,7 +119,7 @@ class Asker:
         assert isinstance(graph, Graph)
         if outside is not None:
             return Judged("unsupported", outside)
-        first = self._schedule(self._worker, asked, graph)
+        first = self._schedule(self._worker, Plan(asked), graph)
         if isinstance(first, Judged):
             return first
         try:
@@ -132,8 +129,10 @@ class Asker:
         second: dict[Relation, tuple[Schedule, ...]] = {}
         # Of a schedule that is wrong alone, a second one would only say so again.
         right = all(each.finding != "broken" for each in found)
-        for relation, worker, questions, planned in self._seconds(asked) if right else ():
-            made = [self._schedule(worker, each, graph, planned=planned) for each in questions]
+        for relation, worker, questions in self._seconds(asked) if right else ():
+            bound = questions[0].asked if relation == "rebound" else graph
+            assert isinstance(bound, Graph)
+            made = [self._schedule(worker, each, bound) for each in questions]
             others = tuple(each for each in made if isinstance(each, Schedule) and _sound(each))
             # What cannot be had is nobody's fault here; what breaks is found when it is asked for first.
             if len(others) == len(questions):
@@ -141,16 +140,21 @@ class Asker:
                 second[relation] = others
         return Judged("judged", "", tuple(found), first, second)
 
-    def _seconds(self, asked: Asked) -> Iterator[tuple[Relation, Judgeable, tuple[Asked, ...], bool]]:
-        yield "again", self._other, (asked,), True
+    def _seconds(self, asked: Asked) -> Iterator[tuple[Relation, Judgeable, tuple[Plan, ...]]]:
+        """Yield each relation with who is asked what: what is run last, for it may leave something behind."""
+        yield "again", self._other, (Plan(asked),)
         results = asked.program.results if isinstance(asked, Case) else asked.results
         if len(results) > 1:
-            yield "reordered", self._worker, (_of(asked, results[::-1]),), True
-            yield "together", self._worker, (_of(asked, results[:1]), _of(asked, results[1:])), True
-        yield "unplanned", self._worker, (asked,), False
+            yield "reordered", self._worker, (Plan(_of(asked, results[::-1])),)
+            yield "together", self._worker, (Plan(_of(asked, results[:1])), Plan(_of(asked, results[1:])))
+        yield "unplanned", self._worker, (Plan(asked, planned=False),)
+        other = _rebound(asked)
+        if other is not None:
+            yield "rebound", self._worker, (Plan(other),)
+        yield "afterwards", self._worker, (Plan(asked, after=True),)
 
-    def _schedule(self, worker: Judgeable, asked: Asked, graph: Graph, *, planned: bool = True) -> Schedule | Judged:
-        answer: Answer = worker.ask(Plan(asked, planned=planned))
+    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> Schedule | Judged:
+        answer: Answer = worker.ask(plan)
         if isinstance(answer.result, Broken):
             return Judged(answer.result.outcome, answer.result.detail)
         error = next((each for each in answer.result.errors if each is not None), None)
@@ -174,6 +178,17 @@ def _of(asked: Asked, results: tuple[str, ...]) -> Asked:
     if isinstance(asked, Case):
         return replace(asked, program=replace(asked.program, results=results))
     return replace(asked, results=results)
+
+
+def _rebound(asked: Asked) -> Graph | None:
+    """Return the same graph with another value for every variable that may have one, if any may."""
+    if isinstance(asked, Case) or all(each.low == each.high for each in asked.variables.values()):
+        return None
+    others = {
+        name: replace(each, value=each.high if each.value < each.high else each.low)
+        for name, each in asked.variables.items()
+    }
+    return replace(asked, variables=others)
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):

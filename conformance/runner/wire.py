@@ -29,7 +29,12 @@ def run_line(seq: int, case: Case | Plan, folder: Path) -> bytes:
     """Return the request to execute ``case``, or for a schedule; a large case is written to ``folder``."""
     if isinstance(case, Plan):
         program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
-        return msgspec.json.encode(protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)) + b"\n"
+        asked = (
+            protocol.Remaining(seq=seq, case=program, graph=graph)
+            if case.after
+            else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
+        )
+        return msgspec.json.encode(asked) + b"\n"
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:
         return msgspec.json.encode(protocol.Run(seq=seq, case=case)) + b"\n"

@@ -12,20 +12,26 @@ from msgspec.structs import replace
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Schedule
+from conformance.cases.graph import Graph, Variable
+from conformance.cases.index_map import Affine
+from conformance.cases.kernel_body import Alu, Body, Load, Store
+from conformance.cases.schedule import Binding, Kernel, Place, Schedule
 from conformance.cases.schedule_codec import load_schedule
 from conformance.runner.answers import Answer, Broken, Limits, Plan
 from conformance.runner.in_process import InProcess
 from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
-from conformance.runner.schedules import drawn
+from conformance.runner.schedules import Asker, drawn
 from conformance.runner.workers import Worker
 from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.build import graph, stored
+from conformance.specs.schedules.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 ASKED = graph(stored("a"), results=["a"])
+SYMBOLIC = graph(
+    stored("a"), node("part", "shrink", "a", shape=("n",), arg=((0, "n"),)), alu("y", "neg", "part", shape=("n",)),
+    results=["y"], variables={"n": Variable(low=1, high=4, value=3)},
+)  # fmt: skip
 
 
 class Views(Backend):
@@ -44,6 +50,62 @@ class Nothing(Backend):
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return no item."""
         return EMPTY
+
+
+class Negates(Backend):
+    """Negates the first elements of a buffer, as many as a variable says."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return one kernel over as many points."""
+        if isinstance(asked, Case):
+            raise Unsupported("no programs")
+        every = (Affine(extents=self.extents(asked), strides=(1,)),)
+        body = Body(
+            extents=every[0].extents, instructions=(Load(access=0), Alu(op="neg", of=(0,)), Store(access=1, of=1))
+        )
+        told = tuple(Binding(n, asked.variables[n].value) for n in every[0].extents if isinstance(n, str))
+        kernel = Kernel(
+            id="k", device="d0", accesses=(reads("a", every), writes("y", every)), bodies=(body,), variables=told
+        )
+        return replace(
+            schedule((*given("a"), buffer("y")), [kernel]),
+            places=(Place(node="y", buffer="y", map=(Affine(extents=("n",), strides=(1,)),)),),
+        )
+
+    def extents(self, asked: Graph) -> tuple[int | str, ...]:
+        """Return the points by the name of their number."""
+        return ("n",)
+
+    def remaining(self, asked: Case | Graph) -> Schedule:
+        """Return no item."""
+        return replace(self.schedule(asked), items=())
+
+
+class BakesTheValue(Negates):
+    """Compiles the value of a variable."""
+
+    def extents(self, asked: Graph) -> tuple[int | str, ...]:
+        """Return the number of points."""
+        return (asked.variables["n"].value,)
+
+
+class KeepsTheValue(Negates):
+    """Gives the schedule that it made first, whatever the value is now."""
+
+    first: Schedule | None = None
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the first schedule."""
+        self.first = self.first or super().schedule(asked)
+        return self.first
+
+
+class RunsAgain(Negates):
+    """Forgets what it has realized."""
+
+    def remaining(self, asked: Case | Graph) -> Schedule:
+        """Return all items."""
+        return self.schedule(asked)
 
 
 class Hangs(Backend):
@@ -95,6 +157,28 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: py
     found = run(Nothing, examples=3)
     assert found.status == 1
     assert {each.way for each in found.backends[0].failures} == {"errored judging"}
+
+
+@pytest.mark.parametrize(
+    ("backend", "broken"),
+    [(Negates, set()), (BakesTheValue, {"variables.C7"}), (KeepsTheValue, {"variables.C7"}), (RunsAgain, {"order.C6"})],
+)
+def test_other_values_and_what_remains_are_asked_for(backend: type[Backend], broken: set[str]) -> None:
+    with Worker(spec_of(backend)) as worker, Worker(spec_of(backend)) as other:
+        judged = Asker("it", worker, other).ask(SYMBOLIC)
+    assert judged.outcome == "judged"
+    assert judged.ways.keys() == broken
+    assert judged.second.keys() == {"again", "unplanned", "rebound", "afterwards"}
+
+
+def test_who_keeps_no_values_is_not_judged_by_what_remains() -> None:
+    class Eager(Negates):
+        remaining = Backend.remaining
+
+    pair = tuple(InProcess(BackendSpec("it", ()), backend=Eager()) for _ in range(2))
+    judged = Asker("it", *pair).ask(SYMBOLIC)
+    assert judged.second.keys() == {"again", "unplanned", "rebound"}
+    assert judged.ways == {}
 
 
 def test_the_same_seed_asks_the_same() -> None:

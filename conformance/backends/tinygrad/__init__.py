@@ -82,11 +82,18 @@ class TinyGrad(Backend):
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return the schedule that tinygrad makes of a graph; raise ``Unsupported`` where it has no words for it."""
+        return self._linear(asked, "schedule", planned=planned)
+
+    def remaining(self, asked: Case | Graph) -> Schedule:
+        """Return what tinygrad schedules for the tensors of a graph that it has realized once."""
+        return self._linear(asked, "remaining")
+
+    def _linear(self, asked: Case | Graph, what: str, **how: bool) -> Schedule:
         if isinstance(asked, Case):
             raise Unsupported("tinygrad schedules graphs; a program of several ranks is many of them")
         made: Schedule
         with self._carry.lowered(self.algorithm):
-            made = import_module("conformance.backends.tinygrad.linear").schedule(asked, self._device, planned=planned)
+            made = getattr(import_module("conformance.backends.tinygrad.linear"), what)(asked, self._device, **how)
         return made
 
     def _each(self, carry: Any, blocks: list[Array], groups: Groups, **attrs: Any) -> list[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from tinygrad.device import canonicalize_device
+from tinygrad.engine.realize import run_linear
 from tinygrad.helpers import Context
 from tinygrad.tensor import Tensor
 from tinygrad.uop import Ops
@@ -40,9 +41,8 @@ def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
 
     Raise ``Unsupported`` for what tinygrad has no words for, and whatever tinygrad raises.
     """
-    names = list(dict.fromkeys(node.device for node in graph.nodes))
-    devices = {name: f"{device}:{number}" for number, name in enumerate(names)}
-    own = {str(canonicalize_device(devices[name])): name for name in names}
+    devices = _devices(graph, device)
+    own = {str(canonicalize_device(each)): name for name, each in devices.items()}
     plain, values, lazy = _linear(graph, devices, planned=False)
     placed, _, _ = _linear(graph, devices, planned=planned)
     named = _Buffers(own, lazy)
@@ -57,22 +57,60 @@ def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
     ]
     symbolic = {access.buffer: shape for access in written if (shape := _symbolic(access, graph.most))}
     return Schedule(
-        devices=dict.fromkeys(names, BLOCK),
+        devices=dict.fromkeys(devices, BLOCK),
         buffers=named.declared({place.buffer for place in places}, symbolic),
-        variables={name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()},
+        variables=_bounds(graph),
         items=tuple(with_provenance(items, graph, places)),
         graph=graph,
         places=places,
     )
 
 
+def remaining(graph: Graph, device: str) -> Schedule:
+    """Return the schedule that tinygrad makes of the tensors of ``graph`` when it has run the one that realizes them.
+
+    Raise ``Unsupported`` and whatever tinygrad raises.
+    """
+    devices = _devices(graph, device)
+    lazy = Lazy(graph, devices)
+    run_linear(*_wanted(lazy, planned=True))
+    linear, values = _wanted(lazy, planned=False)
+    named = _Buffers({str(canonicalize_device(each)): name for name, each in devices.items()}, lazy)
+    items = [item for number, call in enumerate(linear.src) for item in _items(number, call, named, values)]
+    places = tuple(_places(lazy, named, graph))
+    found = named.declared({place.buffer for place in places}, {})
+    return Schedule(
+        devices=dict.fromkeys(devices, BLOCK),
+        # Whatever was realized is there before.
+        buffers=tuple(msgspec.structs.replace(each, preexisting=True) for each in found),
+        variables=_bounds(graph),
+        items=tuple(items),
+        graph=graph,
+        places=places,
+    )
+
+
+def _devices(graph: Graph, device: str) -> dict[str, str]:
+    names = dict.fromkeys(node.device for node in graph.nodes)
+    return {name: f"{device}:{number}" for number, name in enumerate(names)}
+
+
+def _bounds(graph: Graph) -> dict[str, Bounds]:
+    return {name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()}
+
+
 def _linear(graph: Graph, devices: dict[str, str], *, planned: bool) -> tuple[list[UOp], dict[str, int], Lazy]:
     lazy = Lazy(graph, devices)
+    linear, values = _wanted(lazy, planned=planned)
+    return list(linear.src), values, lazy
+
+
+def _wanted(lazy: Lazy, *, planned: bool) -> tuple[UOp, dict[str, int]]:
     # A schedule that was made before must not be taken for this one.
     with Context(NO_MEMORY_PLANNER=int(not planned), SCACHE=0):
         wanted = [*lazy.results.values(), *(lazy.storage[name] for name in lazy.written)]
-        linear, values = Tensor.linear_with_vars(*wanted)
-    return list(linear.src), values, lazy
+        made: tuple[UOp, dict[str, int]] = Tensor.linear_with_vars(*wanted)
+    return made
 
 
 def _launches(call: UOp) -> Iterator[tuple[int, list[Any]]]:

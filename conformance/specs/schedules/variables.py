@@ -171,13 +171,21 @@ VARIABLES = (
 
 
 def same_kernels(first: Facts, second: Facts) -> str | None:
-    """Find an item that depends on the value of a variable."""
+    """Find an item that depends on the value of a variable, or is told another one than the second was asked for."""
     for number, (one, other) in enumerate(zip(keys(first), keys(second), strict=False)):
         if one != other:
             return f"{first.name(number)} is another kernel when a variable has another value"
-    return None if len(keys(first)) == len(keys(second)) else "another value of a variable gives other items"
+    if len(keys(first)) != len(keys(second)):
+        return "another value of a variable gives other items"
+    return one_value(second)
 
 
 VARIABLES_OF_TWO = (
-    PairClause("variables.C7", "Kernels do not depend on the values of variables.", "003", "rebound", same_kernels),
+    PairClause(
+        "variables.C7",
+        "Other values of variables take the same kernels, which are told the new values.",
+        "003",
+        "rebound",
+        same_kernels,
+    ),
 )

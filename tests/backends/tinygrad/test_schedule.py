@@ -16,7 +16,7 @@ from conformance.cases.index_map import Affine, Indices, Values, elements
 from conformance.cases.schedule import Binding, Copy, Kernel, Schedule
 from conformance.reference.schedule import executable
 from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules import judge
+from conformance.specs.schedules import judge, judge_two
 from conformance.specs.schedules.build import alu, constant, graph, node, stored
 
 A = stored("a", shape=(2, 3))
@@ -109,6 +109,31 @@ def test_what_a_kernel_of_a_variable_computes_follows_its_value(tinygrad: TinyGr
 def test_a_buffer_of_symbolic_shape_says_so(tinygrad: TinyGrad) -> None:
     made = tinygrad.schedule(GRAPHS["part"])
     assert [(buffer.shape, buffer.size) for buffer in made.buffers if buffer.shape is not None] == [((2, "n"), 24)]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_order_c6_nothing_remains_of_what_was_realized(tinygrad: TinyGrad, name: str) -> None:
+    made, remaining = tinygrad.schedule(GRAPHS[name]), tinygrad.remaining(GRAPHS[name])
+    assert [each.finding for each in judge_two(made, remaining, "afterwards")] == ["held"]
+
+
+def test_a_variable_and_a_computed_contiguous_value_stay_unevaluated(tinygrad: TinyGrad) -> None:
+    asked = graph(
+        *GRAPHS["value"].nodes[:-1], alu("neg", "neg", "a", shape=(2, 3)), moved("kept", "contig", "neg", (2, 3)),
+        alu("b", "mul", "kept", "all", shape=(2, 3)), results=["b"], variables=N,
+    )  # fmt: skip
+    made = tinygrad.schedule(asked)
+    assert "is in no buffer at the end" in broken(made)["order.C2"]
+    assert [each.clause for each in judge_two(made, tinygrad.remaining(asked), "afterwards") if each.detail] == [
+        "order.C6"
+    ]
+
+
+def test_variables_c7_another_value_takes_the_same_kernels(tinygrad: TinyGrad) -> None:
+    for name in ("part", "reduce of a part", "assign to a part", "value"):
+        other = replace(GRAPHS[name], variables={"n": Variable(low=1, high=3, value=3)})
+        found = judge_two(tinygrad.schedule(GRAPHS[name]), tinygrad.schedule(other), "rebound")
+        assert [each.finding for each in found] == ["held"]
 
 
 def test_a_view_needs_no_item(tinygrad: TinyGrad) -> None:

@@ -55,9 +55,14 @@ def variable_with_two_values() -> Schedule:
 @violates("variables.C3")
 def value_of_an_earlier_run() -> Schedule:
     """A schedule is taken from a cache whose key leaves out values, and is run with those it was made for."""
+    return _asked(4, 3)
+
+
+def _asked(value: int, told: int) -> Schedule:
+    """Return the schedule of a graph that asks for one value of n, and its kernel is told another."""
     sized = node("part", "shrink", "a", shape=("n",), arg=((0, "n"),))
-    asked = graph(A, sized, results=["part"], variables={"n": Variable(low=1, high=4, value=4)})
-    return replace(_of(_summed("k", "y", "n", Binding("n", 3))), graph=asked)
+    asked = graph(A, sized, results=["part"], variables={"n": Variable(low=1, high=4, value=value)})
+    return replace(_of(_summed("k", "y", "n", Binding("n", told))), graph=asked)
 
 
 @violates("variables.C4")
@@ -97,6 +102,12 @@ def symbolic_shape_split() -> Schedule:
 def value_baked_into_the_kernel() -> tuple[Schedule, Schedule]:
     """The value of a variable is compiled into the kernel: every length of a prompt compiles anew."""
     return _of(_summed("k", "y", 3)), _of(_summed("k", "y", 4))
+
+
+@violates("variables.C7")
+def first_value_kept() -> tuple[Schedule, Schedule]:
+    """The kernels of a graph are kept with what they were told first, and are launched with that for every value."""
+    return _asked(3, 3), _asked(4, 3)
 
 
 def _called(*arguments: Node, parameters: tuple[Node, ...]) -> Schedule:
