@@ -53,7 +53,7 @@ def test_as_json(conformance: Conformance) -> None:
     assert ended.status == 1
     assert clauses["waits.C1"]["finding"] == "broken"
     assert "nothing waits for it" in clauses["waits.C1"]["detail"]
-    assert clauses["order.C3"]["finding"] == "silent"
+    assert clauses["order.C2"]["finding"] == "silent"
 
 
 def test_a_second_schedule_is_compared(conformance: Conformance) -> None:

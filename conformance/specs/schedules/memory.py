@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 from conformance.cases.dtypes import NUMPY
-from conformance.cases.schedule import Buffer, Wait
+from conformance.cases.index_map import Indices
+from conformance.cases.schedule import Access, Buffer, Wait
 from conformance.judging.schedule_clause import PairClause, ScheduleClause
+from conformance.reference.byte_ranges import joined, overlap
 from conformance.reference.schedule import executable, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
 
@@ -15,23 +18,55 @@ def _planned(facts: Facts) -> list[Buffer]:
     return [buffer for buffer in facts.schedule.buffers if buffer.planned]
 
 
-def _lives(facts: Facts) -> dict[str, tuple[int, int]]:
-    """Return the first and the last leaf that uses each planned buffer; one that is only started lasts to its wait."""
-    last = {number: number for number in range(len(facts.leaves))}
+@dataclass
+class _Use:
+    """Which bytes of a storage a part of it is used for, and the first and the last leaf that does."""
+
+    root: str
+    ranges: Indices
+    first: int
+    last: int
+
+    def meets(self, other: _Use) -> bool:
+        """Return whether two parts share bytes while both are in use."""
+        together = self.first <= other.last and other.first <= self.last
+        return together and self.root == other.root and overlap(self.ranges, other.ranges)
+
+
+def _part(facts: Facts, buffer: str) -> str:
+    """Return whose bytes those of a buffer are to the plan: a planned buffer's, else those of a view of the storage."""
+    at = facts.buffers[buffer]
+    while at.base is not None and not at.planned and facts.buffers[at.base].base is not None:
+        at = facts.buffers[at.base]
+    return at.id
+
+
+def _uses(facts: Facts) -> dict[str, _Use]:
+    """Return how each part of a storage is used, by id.
+
+    A planned buffer has all of its bytes from its first use to its last; of what is not planned those bytes count that
+    are used, all of them where it is seen from outside. What is only started lasts to its wait.
+    """
+    end = len(facts.leaves)
+    last = {number: number for number in range(end)}
     for place, leaf in enumerate(facts.leaves):
         for number in facts.handles[leaf.handle] if isinstance(leaf, Wait) else ():
             last[number] = max(last[number], place)
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, _Use] = {}
     for number, own in enumerate(facts.touches):
         for touch in own:
-            home = facts.home(touch.access.buffer)
-            if facts.buffers[home].planned:
-                first, end = found.get(home, (number, number))
-                found[home] = (first, max(end, last[number]))
+            part = facts.buffers[_part(facts, touch.access.buffer)]
+            ranges = facts.touch(Access(buffer=part.id)).ranges if part.planned else touch.ranges
+            use = found.setdefault(part.id, _Use(touch.root, ranges, number, number))
+            use.ranges, use.last = joined(use.ranges, ranges), max(use.last, last[number])
+    for buffer in (each for each in facts.schedule.buffers if each.base is not None and not each.planned):
+        if _part(facts, buffer.id) == buffer.id and (buffer.preexisting or buffer.held):
+            whole = facts.touch(Access(buffer=buffer.id))
+            use = found.setdefault(buffer.id, _Use(whole.root, whole.ranges, -1, -1))
+            use.ranges, use.first, use.last = whole.ranges, -1, end if buffer.held else use.last
     for kept in facts.schedule.places:
-        home = facts.home(kept.buffer)
-        if home in found:
-            found[home] = (found[home][0], len(facts.leaves))
+        if use_at_the_end := found.get(_part(facts, kept.buffer)):
+            use_at_the_end.last = end
     return found
 
 
@@ -41,13 +76,12 @@ def _share(facts: Facts, first: Buffer, second: Buffer) -> bool:
 
 
 def disjoint_lives(facts: Facts) -> str | None:
-    """Find two planned buffers that share bytes while both are in use."""
-    lives = _lives(facts)
-    for first, second in combinations([b for b in _planned(facts) if b.id in lives], 2):
-        (begin, end), (start, stop) = lives[first.id], lives[second.id]
-        if _share(facts, first, second) and begin <= stop and start <= end:
-            at = facts.name(max(begin, start))
-            return f"{first.id!r} and {second.id!r} share bytes, and both are in use at {at}"
+    """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use."""
+    for (first, one), (second, other) in combinations(_uses(facts).items(), 2):
+        planned = facts.buffers[first].planned or facts.buffers[second].planned
+        if planned and one.meets(other):
+            at = max(one.first, other.first, 0)
+            return f"{first!r} and {second!r} share bytes, and both are in use at {facts.name(at)}"
     return None
 
 
@@ -147,7 +181,10 @@ def same_values(first: Facts, second: Facts) -> str | None:
 
 MEMORY = (
     ScheduleClause(
-        "memory.C1", "Buffers that share bytes of an arena are never in use at the same time.", "003", disjoint_lives
+        "memory.C1",
+        "Buffers that share bytes of an arena, planned ones or views, are never in use at the same time.",
+        "003",
+        disjoint_lives,
     ),
     ScheduleClause(
         "memory.C2",

@@ -110,6 +110,11 @@ def nothing_dead(facts: Facts) -> str | None:
     return None
 
 
+def _known_results(facts: Facts) -> bool:
+    """Speak where it is known what was asked for: of a graph, or of buffers that are read afterwards."""
+    return facts.schedule.graph is not None or any(buffer.output for buffer in facts.schedule.buffers)
+
+
 def realised_once(facts: Facts) -> str | None:
     """Find a node that two items write to the same bytes."""
     for node, written in facts.writers.items():
@@ -204,7 +209,7 @@ ORDER = (
         "Every item serves a result, an assign, a collective, or a buffer that is reachable from outside.",
         "003",
         nothing_dead,
-        of_graph,
+        _known_results,
     ),
     ScheduleClause(
         "order.C4", "No value but an assigned one is written twice to the same bytes.", "003", realised_once

@@ -56,6 +56,17 @@ def _two_users(buffers: tuple[Buffer, ...]) -> Schedule:
     return schedule((*given("a"), *buffers, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
 
 
+@violates("memory.C1")
+def arena_shown_under_another_name() -> Schedule:
+    """A view is taken of the arena and not of the buffer planned there, so the planner does not count its uses.
+
+    The bytes are given to the next value while the view is still read.
+    """
+    arena, first, second = planned(0, 0, arena=64)
+    view = replace(first, planned=False)
+    return _two_users((arena, view, second, buffer("t2")))
+
+
 @violates("memory.C2")
 def held_buffer_planned() -> Schedule:
     """A gradient that a live tensor still names is put in the arena, and the next replay overwrites it.

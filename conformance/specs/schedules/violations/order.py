@@ -89,6 +89,23 @@ def dead_kernel() -> Schedule:
     return schedule((*given("a", "b"), buffer("t"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
 
 
+@violates("order.C3")
+def replaced_before_it_was_read() -> Schedule:
+    """Two values are handed out as views of the same bytes of one block, which no plan knows of.
+
+    The first is replaced before anything reads it, and its reader finds the second.
+    """
+    views = [buffer(name, base="block") for name in ("p", "q")]
+    items = [
+        opaque("p", reads("a"), writes("p")),
+        opaque("q", reads("a"), writes("q")),
+        opaque("x", reads("p"), writes("x")),
+        opaque("y", reads("q"), writes("y")),
+    ]
+    outputs = [buffer(name, output=True) for name in ("x", "y")]
+    return schedule((*given("a"), buffer("block", 64, "uint8"), *views, *outputs), items)
+
+
 def _shared(second: str) -> Schedule:
     """Return s = (a + b).contig, x = s + 1 and y = s * 2, where ``second`` is how y gets its s."""
     made = alu("t", "add", "a", "b"), node("s", "contig", "t"), alu("x", "add", "s", "1"), alu("y", "mul", "s", "2")
