@@ -44,8 +44,8 @@ INT32 = range(-(2**31), 2**31)
 class Traced(msgspec.Struct, frozen=True):
     """The blocks of every result, and the groups of every barrier in the order of the program.
 
-    ``buffers`` are the whole storages that the program leaves, ``made`` the collectives in the order of the program
-    where there are buffers, for then it says which collective reads what is overwritten later.
+    ``buffers`` are the whole storages that the program leaves, ``made`` what collectives gave, in the order in which
+    they were called: it says which of them reads what is overwritten later, and which comes first where none must.
     """
 
     results: dict[str, Blocks]
@@ -73,7 +73,7 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
 
     apart = any(step.ranks is not None for step in program.steps)
     if apart:
-        values.update(_apart(program, sources, barriers))
+        values.update(_apart(program, sources, barriers, made))
     for index, step in enumerate(() if apart else program.steps):
         if step.op in EFFECTS:
             _effect(index, step, values, states)
@@ -90,11 +90,16 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
         else:
             values.update(zip(step.outputs, results, strict=True))
     found = {name: _result(name, _now(values[name], states)) for name in program.results}
-    return Traced(found, tuple(barriers), ends(states), tuple(made) if states else ())
+    return Traced(found, tuple(barriers), ends(states), tuple(made))
 
 
-def _apart(program: Program, sources: Mapping[str, Blocks], barriers: list[Groups]) -> dict[str, Value]:
-    """Return the values of a program in which ranks run different steps: each group is a world of its own."""
+def _apart(
+    program: Program, sources: Mapping[str, Blocks], barriers: list[Groups], called: list[Movement]
+) -> dict[str, Value]:
+    """Return the values of a program in which ranks run different steps: each group is a world of its own.
+
+    Add what collectives give to those that were ``called``.
+    """
     world = range(program.world)
 
     def make(step: Step, group: tuple[int, ...], operands: list[tuple[Movement, ...]]) -> list[Blocks]:
@@ -125,6 +130,7 @@ def _apart(program: Program, sources: Mapping[str, Blocks], barriers: list[Group
             shapes=tuple(made.shapes[place[rank]] if rank in place else None for rank in world),
         )
         found = _outputs(whole_world)
+        called.extend(block for block in found if block is not None)
         return tuple(found[rank] for rank in group)
 
     held: list[dict[str, Movement | None]] = [

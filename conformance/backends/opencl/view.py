@@ -34,6 +34,14 @@ class View(msgspec.Struct, frozen=True):
                 high += reach
         return low, high + 1
 
+    @property
+    def once(self) -> View:
+        """Return the view without repetition: of axes along which nothing moves, the first index only."""
+        shape = tuple(
+            extent if stride else min(extent, 1) for extent, stride in zip(self.shape, self.strides, strict=True)
+        )
+        return View(shape, self.strides, self.offset)
+
     def narrow(self, axis: int, start: int, stop: int) -> View:
         """Return the view of ``start`` to ``stop`` along ``axis``."""
         shape = (*self.shape[:axis], stop - start, *self.shape[axis + 1 :])

@@ -31,7 +31,7 @@ Blocks = tuple[Movement | None, ...]
 
 
 class Turn(NamedTuple):
-    """Which node belongs where: the number of its collective, of those in order of their results, and of its group."""
+    """Which node belongs where: the number of its collective, in program order, and of its group."""
 
     collective: int
     group: int
@@ -112,8 +112,11 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
                     stages.setdefault(node, 0 if isinstance(node, Buffer) else made.stage)
         return done[made][block.node.device]
 
+    needed = _needed(traced)
     for block in traced.made:
-        resolve(block)
+        # In program order, whatever is asked for first: a copy that one collective makes serves those after it.
+        if isinstance(block.node, Output) and block.node.collective in needed:
+            resolve(block)
     buffers = {
         name: tuple(None if block is None else resolve(block) for block in blocks)
         for name, blocks in traced.buffers.items()
@@ -124,6 +127,25 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
         for name, blocks in traced.results.items()
     }
     return Lowered(stored, stages, turns, tuple(done), algorithms, buffers, asked)
+
+
+def _needed(traced: Traced) -> set[Collective]:
+    """Return the collectives without which a result or a buffer would be another."""
+    wanted = (*traced.results.values(), *traced.buffers.values())
+    stack = [block.node for blocks in wanted for block in blocks if block is not None]
+    found: set[Collective] = set()
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Output):
+            found.add(node.collective)
+            stack.extend(block.node for block in (*node.collective.blocks, *node.collective.under))
+        else:
+            stack.extend(needs(node))
+    return found
 
 
 def _take_turn(made: Iterable[Movement], given: set[Node], turn: Turn, turns: dict[Node, Turn]) -> None:
