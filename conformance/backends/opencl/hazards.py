@@ -20,11 +20,20 @@ class Access(msgspec.Struct, frozen=True, eq=False):
 
 
 class Hazards:
-    """The accesses so far. Read after write, write after read and write after write make edges; reads alone do not."""
+    """The accesses so far. Read after write, write after read and write after write make edges; reads alone do not.
 
-    def __init__(self, places: Mapping[Node, int] = MappingProxyType({})) -> None:
-        """Start with no access; nodes of one place share a storage, others have one each."""
-        self._places = places
+    Of two values that have one storage after each other, the second begins when all of the first is done with,
+    whichever bytes are meant: in any order that keeps the edges, the bytes of a value are its own while it is in use.
+    """
+
+    def __init__(
+        self, places: Mapping[Node, int] = MappingProxyType({}), roots: Mapping[Node, Node] = MappingProxyType({})
+    ) -> None:
+        """Start with no access; nodes of one place share a storage, others have one each.
+
+        Those that ``roots`` names lie in that of another and are the same value, as it changes.
+        """
+        self._places, self._roots = places, roots
         self._seen: dict[Hashable, list[tuple[Access, int]]] = {}
 
     def record(self, item: int, accesses: tuple[Access, ...]) -> tuple[int, ...]:
@@ -32,8 +41,12 @@ class Hazards:
         found = set()
         for access in accesses:
             for other, earlier in self._seen.get(self._places.get(access.node, access.node), ()):
-                if (access.write or other.write) and access.start < other.stop and other.start < access.stop:
+                if (access.write or other.write) and self._meet(access, other):
                     found.add(earlier)
         for access in accesses:
             self._seen.setdefault(self._places.get(access.node, access.node), []).append((access, item))
         return tuple(sorted(found))
+
+    def _meet(self, access: Access, other: Access) -> bool:
+        one, two = (self._roots.get(each.node, each.node) for each in (access, other))
+        return one is not two or (access.start < other.stop and other.start < access.stop)

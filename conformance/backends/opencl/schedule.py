@@ -77,7 +77,7 @@ def schedule(
     plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, reuse=chosen.reuse)
     if chosen.cached is not None:
         bare = past_caches(bare, plan.sizes, chosen.cached)
-    hazards = Hazards(plan.places)
+    hazards = Hazards(plan.places, roots)
     items = tuple(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))
         for number, item in enumerate(bare)

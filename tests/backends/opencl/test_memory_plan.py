@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from conformance.backends.opencl.graph import Buffer, whole
+from conformance.backends.opencl.hazards import Access, Hazards
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.schedule import Schedule, schedule
@@ -55,3 +56,11 @@ def test_inputs_and_results_have_storage_of_their_own() -> None:
     ends = [place for node, place in plan.places.items() if isinstance(node, Buffer)]
     assert ends == [0, 1, 2, 3]
     assert [node for node, place in plan.places.items() if place in ends] == list(plan.inputs)
+
+
+def test_a_value_waits_for_all_of_the_one_whose_storage_it_takes() -> None:
+    early, late = (Buffer(0, "int32", 32, name) for name in ("early", "late"))
+    for roots, behind in (({}, (0,)), ({late: early}, ())):
+        hazards = Hazards({early: 0, late: 0}, roots)
+        assert hazards.record(0, (Access(early, 64, 128, False),)) == ()
+        assert hazards.record(1, (Access(late, 0, 64, True),)) == behind
