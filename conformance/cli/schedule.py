@@ -58,7 +58,7 @@ def command(
 
     With -b, ask backends for the schedules of random programs and graphs instead, and count for each clause how often
     it spoke, held and was broken; what fails is made small and written to a folder. The exit status is 1 when a must
-    clause is broken, 3 when a backend had no schedule to judge.
+    clause is broken, a backend breaks or refuses what it claims, 3 when too little was judged to say anything.
     """
     if (file is None) == (not names) or (names and second):
         raise click.UsageError(
@@ -128,10 +128,9 @@ def _asked(
 
 def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
     for one in found.backends:
-        counts = [*one.outcomes.items(), *((f"with a second, {name}", count) for name, count in one.second.items())]
-        console.print(
-            f"{one.backend}: {one.asked} asked, " + ", ".join(f"{n} {word}" for word, n in counts), markup=False
-        )
+        others = [f"{count} {outcome}" for outcome, count in one.outcomes.items() if outcome != "judged"]
+        seconds = [f"{count} with a second, {name}" for name, count in one.second.items()]
+        console.print(", ".join([_judged(one), *others, *seconds]), markup=False)
         for reason, count in one.reasons.items():
             console.print(f"    {count} {reason}", markup=False)
         _show_clauses(console, one)
@@ -139,7 +138,13 @@ def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
             console.print(f"{failure.count} {failure.kind}s fail {failure.way}: {failure.detail}", markup=False)
             for name in failure.files:
                 console.print(f"    {folder / name}", markup=False)
-    console.print(STATUS[found.status], markup=False)
+        if one.lack is not None:
+            console.print(f"{one.backend}: {one.lack}", markup=False)
+    console.print(f"{STATUS[found.status]}; {', '.join(_judged(one) for one in found.backends)}", markup=False)
+
+
+def _judged(one: Outcome) -> str:
+    return f"{one.backend}: {one.judged} judged of {one.asked} asked"
 
 
 def _show_clauses(console: Console, one: Outcome) -> None:

@@ -23,6 +23,10 @@ def _always(facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``Schedule
     return True
 
 
+def _always_of_two(*facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``PairClause.when``
+    return True
+
+
 def of_graph(facts: Facts) -> bool:
     """Speak about schedules whose graph is known."""
     return facts.schedule.graph is not None
@@ -65,6 +69,7 @@ class PairClause:
     source: str
     relation: Relation
     check: Callable[..., str | None]
+    when: Callable[..., bool] = _always_of_two
     requirement: Requirement = "must"
     suite: str = "schedules"
 
@@ -104,7 +109,11 @@ def judge_schedule(
 def judge_pair(schedules: Sequence[Schedule], relation: Relation, clauses: Sequence[PairClause]) -> tuple[Found, ...]:
     """Return what each clause says of well-formed schedules; those after the first are its ``relation``."""
     facts = [Facts(each) for each in schedules]
-    return tuple(_found(each.id, each.check(*facts)) for each in clauses if each.relation == relation)
+    return tuple(
+        _found(each.id, each.check(*facts)) if each.when(*facts) else Found(each.id, "silent")
+        for each in clauses
+        if each.relation == relation
+    )
 
 
 def _found(clause: str, detail: str | None) -> Found:

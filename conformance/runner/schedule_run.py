@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from conformance.cases.case import Case
 from conformance.cases.codec import save
-from conformance.cases.graph import Graph, pruned
-from conformance.cases.index_map import sizes
 from conformance.cases.pretty import pretty
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import text
 from conformance.judging.clause import Requirement
 from conformance.judging.schedule_clause import PairClause
-from conformance.runner.draws import shrink
 from conformance.runner.lane import Judgeable
-from conformance.runner.reductions import reductions
-from conformance.runner.schedules import DOMAINS, Asked, Asker, Judged, Tally, drawn, name_of, tallied
+from conformance.runner.schedule_reductions import smallest
+from conformance.runner.schedules import Asked, Asker, Judged, Tally, drawn, name_of, reason, tallied
 from conformance.specs.schedules import EVERY
 
-CALLS: Final = 150
-"""New questions that shrinking one failure may ask, and the listed reductions of it after that."""
+IDLE: Final = ("no_graph", "unsupported", "refused")
+"""The outcomes of questions that need no answer."""
 
-SLOW: Final = 15
-"""The same where every answer costs a worker."""
+STEM: Final = 100
+"""Characters of a file's name before the kind of file; what an exception is called may be of any length."""
 
 Kind = Literal["program", "graph"]
 
@@ -54,15 +52,27 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule | None
 
 
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """Of the programs, or graphs, that were ``asked``, how many a backend is ``held`` to and how many were ``judged``.
+
+    It is held to the programs within its claims, and to all graphs; to none of a kind of which it refuses each.
+    """
+
+    asked: int
+    held: int
+    judged: int
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one backend: of ``asked`` questions how many had which outcome, and each clause's count.
 
-    ``reasons`` say why questions have no graph or are unsupported.
+    ``shares`` are by domain. ``reasons`` say why questions need no answer, and have the notes on those that got one.
     """
 
     backend: str
     description: dict[str, str]
     asked: int
+    shares: dict[str, Share]
     outcomes: dict[str, int]
     reasons: dict[str, int]
     second: dict[str, int]
@@ -70,11 +80,28 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...]
 
     @property
+    def judged(self) -> int:
+        """Return how many questions were judged."""
+        return self.outcomes.get("judged", 0)
+
+    @property
+    def lack(self) -> str | None:
+        """Return why this certifies nothing: nothing, or little of what it is held to, was judged."""
+        if self.outcomes.get("not_run"):
+            return f"{self.outcomes['not_run']} were not asked"
+        if not self.judged:
+            return "nothing was judged"
+        for domain, share in self.shares.items():
+            if 2 * share.judged < share.held:
+                return f"of the {share.held} {domain} it is held to only {share.judged} could be judged"
+        return None
+
+    @property
     def status(self) -> int:
-        """Return 1 when a *must* fails, 3 when nothing was judged or not all that was asked, else 0."""
+        """Return 1 when a *must* fails, 3 when too little was judged or not all was asked, else 0."""
         if any(failure.requirement == "must" for failure in self.failures):
             return 1
-        return 3 if self.outcomes.get("not_run") or not self.outcomes.get("judged") else 0
+        return 0 if self.lack is None else 3
 
 
 class ScheduleRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,15 +142,22 @@ def run_schedules(
             for number, asked in enumerate(listed, 1):
                 answers[name_of(asked)] = asker.ask(asked)
                 watch(f"{name}: {number} of {len(listed)} {domain}")
+        for listed in questions.values():
+            answers |= _untaken({name_of(asked): answers[name_of(asked)] for asked in listed})
         failures = tuple(_failures(asker, questions, answers, folder, examples, seed, watch))
         judged = list(answers.values())
+        noted = [note for each in judged for note in each.notes]
         outcomes.append(
             Outcome(
                 backend=name,
                 description=asker.ready.description,
                 asked=len(judged),
+                shares={
+                    domain: _share([answers[name_of(asked)] for asked in listed])
+                    for domain, listed in questions.items()
+                },
                 outcomes=dict(Counter(each.outcome for each in judged).most_common()),
-                reasons=dict(Counter(_reason(e) for e in judged if e.outcome in ("no_graph", "unsupported"))),
+                reasons=dict(Counter([*(_reason(each) for each in judged if each.outcome in IDLE), *noted])),
                 second=dict(Counter(relation for each in judged for relation in each.second)),
                 clauses=tallied(judged),
                 failures=failures,
@@ -133,9 +167,29 @@ def run_schedules(
     return ScheduleRun(seed=seed, examples=examples, drawn=counts, backends=tuple(outcomes))
 
 
+def _untaken(answers: Mapping[str, Judged]) -> dict[str, Judged]:
+    """Return the answers to one kind of question, each refusal excused where every single one was refused.
+
+    A backend that schedules graphs need not schedule programs, whatever it can run.
+    """
+    if any(each.outcome not in (*IDLE, "over_claimed") for each in answers.values()):
+        return dict(answers)
+    return {
+        name: replaced(each, outcome="refused") if each.outcome == "over_claimed" else each
+        for name, each in answers.items()
+    }
+
+
+def _share(answers: Sequence[Judged]) -> Share:
+    """Return how many of one kind of question there are, how many a backend is held to, and were judged."""
+    taken = any(each.outcome not in IDLE for each in answers)
+    held = sum(each.outcome not in ("no_graph", "unsupported") for each in answers) if taken else 0
+    return Share(asked=len(answers), held=held, judged=sum(each.outcome == "judged" for each in answers))
+
+
 def _reason(judged: Judged) -> str:
     """Return why there is nothing to judge, without the names and numbers of the one case."""
-    return f"{judged.outcome}: " + re.sub(r"'[^']*'|\d+", "_", judged.detail.partition(":")[0])
+    return f"{judged.outcome}: {reason(judged.detail)}"
 
 
 def _failures(
@@ -155,7 +209,7 @@ def _failures(
                 failing.setdefault(way, []).append(asked)
         for way, several in failing.items():
             watch(f"{asker.name}: making a failure of {way} small")
-            asked, minimal = _smallest(asker, domain, way, several, examples, seed)
+            asked, minimal = smallest(asker, domain, way, several, examples, seed)
             judged = asker.ask(asked)
             clause = EVERY.get(way)
             yield Failure(
@@ -172,86 +226,12 @@ def _failures(
             )
 
 
-def _smallest(
-    asker: Asker, domain: str, way: str, several: Sequence[Asked], examples: int, seed: int
-) -> tuple[Asked, bool]:
-    """Return the smallest question found that fails in this way, and whether no listed reduction is left."""
-    start = min(several, key=lambda asked: (len(asker.ask(asked).ways), _size(asked)))
-    calls = CALLS if way in EVERY else SLOW
-
-    def fails(asked: Asked) -> bool:
-        try:
-            return way in asker.ask(asked).ways
-        except (ValueError, IndexError, TypeError, KeyError):
-            return False  # a reduction made a program that is malformed
-
-    found = shrink(DOMAINS[domain], examples, seed, name_of(start), fails, calls, name_of) or start
-    best = min(found, start, key=_size)
-    left = calls
-    while True:
-        for smaller in _reductions(best):
-            if _size(smaller) >= _size(best):
-                continue
-            left -= name_of(smaller) not in asker.known
-            if left < 0:
-                return best, False
-            if fails(smaller):
-                best = smaller
-                break
-        else:
-            return best, True
-
-
-def _size(asked: Asked) -> tuple[int, ...]:
-    if isinstance(asked, Case):
-        blocks = [block for operand in asked.inputs.values() for block in operand.blocks]
-        layouts = [layout for operand in asked.inputs.values() for layout in operand.layouts]
-        size = (
-            sum(len(block.bits) + len(block.shape) for block in blocks),
-            sum(each != "contiguous" for each in layouts),
-        )
-        text = msgspec.json.encode(asked.program)
-        return (asked.program.world, len(asked.program.steps), *size, len(asked.program.results), len(text))
-    devices = {node.device for node in asked.nodes}
-    elements = sum(extent for node in asked.nodes for extent in sizes(node.shape, asked.most))
-    ranges = sum(variable.high - variable.low for variable in asked.variables.values())
-    length = len(msgspec.json.encode(asked))
-    return len(asked.nodes), len(devices), len(asked.results), len(asked.variables), elements, ranges, length
-
-
-def _reductions(asked: Asked) -> Iterator[Asked]:
-    """Yield what is one listed reduction smaller: of a program those of ``reductions``; a graph loses a node."""
-    if isinstance(asked, Case):
-        yield from reductions(asked)
-        return
-    for result in asked.results if len(asked.results) > 1 else ():
-        yield pruned(replace(asked, results=tuple(other for other in asked.results if other != result)))
-    for name, each in asked.variables.items():
-        fewer = {**asked.variables, name: replace(each, low=each.value)}
-        yield replace(asked, variables=fewer)
-    for node in asked.nodes:
-        if node.op == "assign" and node.id not in asked.results:
-            yield _without(asked, node.id, node.of[0])
-        for source in node.of[:1]:
-            at = next(other for other in asked.nodes if other.id == source)
-            if (at.shape, at.dtype, at.device) == (node.shape, node.dtype, node.device) and node.op != "assign":
-                yield _without(asked, node.id, source)
-
-
-def _without(graph: Graph, gone: str, instead: str) -> Graph:
-    """Return the graph without a node; another takes its place in its users and among the results."""
-    nodes = tuple(
-        replace(node, of=tuple(instead if source == gone else source for source in node.of))
-        for node in graph.nodes
-        if node.id != gone
-    )
-    results = tuple(dict.fromkeys(instead if result == gone else result for result in graph.results))
-    return pruned(replace(graph, nodes=nodes, results=results))
-
-
 def _written(backend: str, way: str, asked: Asked, judged: Judged, folder: Path) -> Iterator[str]:
     """Write the question and the schedules that were made of it, and yield the names of the files."""
-    stem = re.sub(r"[^\w.-]+", "-", f"{backend}-{way}-{'program' if isinstance(asked, Case) else 'graph'}")
+    words = f"{backend}-{way}-{'program' if isinstance(asked, Case) else 'graph'}"
+    stem = re.sub(r"[^\w.-]+", "-", words)
+    if len(stem) > STEM:
+        stem = f"{stem[:STEM]}-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
     if isinstance(asked, Case):
         save(asked, folder / f"{stem}.case.json")
         yield f"{stem}.case.json"

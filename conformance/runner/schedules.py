@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from typing import Final
 
 import msgspec
@@ -40,6 +42,19 @@ PROGRAMS: Final = st.sampled_from(
 
 DOMAINS: Final[Mapping[str, SearchStrategy[Asked]]] = {"programs": PROGRAMS, "graphs": graphs()}
 
+SECOND: Final[Mapping[Relation, str]] = {
+    "again": "again in another process",
+    "reordered": "for its results the other way round",
+    "together": "for one result and the rest apart",
+    "unplanned": "without a memory plan",
+    "rebound": "with other values for its variables",
+    "afterwards": "for what is left once it has been run",
+}
+"""What is asked for again, of what keeps every *must* alone."""
+
+OPTIONAL: Final = ("unplanned", "afterwards")
+"""What a backend may refuse: not each has a memory plan to turn off, nor keeps values that it computed."""
+
 
 def name_of(asked: Asked) -> str:
     """Return the id of a case, and of a graph its operations and the digest of it."""
@@ -71,8 +86,10 @@ def drawn(examples: int, seed: int) -> dict[str, list[Asked]]:
 class Judged:
     """What came of one question: the ``outcome``, why it is none, or what each clause says.
 
-    ``outcome`` is ``judged``, ``unsupported``, ``no_graph``, ``errored``, or how the backend broke. ``second`` has the
-    relations that were judged, each with the schedules that are it.
+    ``outcome`` is ``judged``, ``no_graph``, ``unsupported`` (outside the claims), ``refused`` (a graph: no claim is
+    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (a second schedule), or how
+    the backend broke. ``second`` has the relations that were judged, each with the schedules that are it. ``troubles``
+    say of the others what came instead, by the way in which that fails. ``notes`` fail nothing.
     """
 
     outcome: str
@@ -80,15 +97,22 @@ class Judged:
     found: tuple[Found, ...] = ()
     schedule: Schedule | None = None
     second: Mapping[Relation, tuple[Schedule, ...]] = field(default_factory=dict)
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def ways(self) -> dict[str, str]:
         """Return the ways in which it fails, each with the detail: clauses that are broken, or the outcome itself."""
-        if self.outcome in ("unsupported", "no_graph", "not_run"):
+        if self.outcome in ("unsupported", "refused", "no_graph", "not_run"):
             return {}
         if self.outcome != "judged":
-            return {f"{self.outcome} {self.detail.partition(':')[0]}".strip(): self.detail}
-        return {each.clause: each.detail for each in self.found if each.finding == "broken"}
+            return {f"{self.outcome} {reason(self.detail)}".strip(): self.detail}
+        return {each.clause: each.detail for each in self.found if each.finding == "broken"} | dict(self.troubles)
+
+
+def reason(detail: str) -> str:
+    """Return why something is so, without the names and numbers of the one case."""
+    return re.sub(r"'[^']*'|\d+", "_", detail.partition(":")[0])
 
 
 class Asker:
@@ -108,69 +132,93 @@ class Asker:
         return self.known[name]
 
     def _ask(self, asked: Asked) -> Judged:
-        graph, outside = asked, None
+        try:
+            graph = _graph(asked)
+        except NoGraph as error:
+            return Judged("no_graph", str(error))
         if isinstance(asked, Case):
-            try:
-                graph = program_graph(asked)
-            except NoGraph as error:
-                return Judged("no_graph", str(error))
             ops = [step.op for step in asked.program.collectives]
             outside = supported(self.ready.claims, ops, features(asked))
-        assert isinstance(graph, Graph)
-        if outside is not None:
-            return Judged("unsupported", outside)
-        first = self._schedule(self._worker, Plan(asked), graph)
+            if outside is not None:
+                return Judged("unsupported", outside)
+        first, notes = self._schedule(self._worker, Plan(asked), graph)
         if isinstance(first, Judged):
-            return first
+            # Claims are about programs; which graphs a backend has words for no data says.
+            refused = first.outcome == "refused" and isinstance(asked, Case)
+            return replaced(first, outcome="over_claimed" if refused else first.outcome, notes=notes)
         try:
             found = list(judge(first))
         except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
-            return Judged("errored", f"judging: {type(error).__name__}: {error}", (), first)
+            return Judged("errored", f"judging: {type(error).__name__}: {error}", (), first, notes=notes)
         second: dict[Relation, tuple[Schedule, ...]] = {}
+        troubles: dict[str, str] = {}
         # Of a schedule that is wrong alone, a second one would only say so again.
-        right = all(each.finding != "broken" for each in found)
-        for relation, worker, questions in self._seconds(asked) if right else ():
-            bound = questions[0].asked if relation == "rebound" else graph
-            assert isinstance(bound, Graph)
-            made = [self._schedule(worker, each, bound) for each in questions]
-            others = tuple(each for each in made if isinstance(each, Schedule) and _sound(each))
-            # What cannot be had is nobody's fault here; what breaks is found when it is asked for first.
-            if len(others) == len(questions):
-                found += judge_two(first, others[0], relation, *others[1:])
-                second[relation] = others
-        return Judged("judged", "", tuple(found), first, second)
+        right = not any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
+        for relation, questions in _seconds(asked) if right else ():
+            came = self._second(first, relation, questions)
+            notes += came.notes
+            if came.outcome == "judged":
+                found += came.found
+                second[relation] = tuple(came.second[relation])
+            elif came.outcome == "refused" and relation in OPTIONAL:
+                notes += (f"asked {SECOND[relation]}, refused: {reason(came.detail)}",)
+            else:
+                way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
+                troubles[way] = f"asked {SECOND[relation]}, {came.outcome}: {came.detail}"
+        return Judged("judged", "", tuple(found), first, second, troubles, notes)
 
-    def _seconds(self, asked: Asked) -> Iterator[tuple[Relation, Judgeable, tuple[Plan, ...]]]:
-        """Yield each relation with who is asked what: what is run last, for it may leave something behind."""
-        yield "again", self._other, (Plan(asked),)
-        results = asked.program.results if isinstance(asked, Case) else asked.results
-        if len(results) > 1:
-            yield "reordered", self._worker, (Plan(_of(asked, results[::-1])),)
-            yield "together", self._worker, (Plan(_of(asked, results[:1])), Plan(_of(asked, results[1:])))
-        yield "unplanned", self._worker, (Plan(asked, planned=False),)
-        other = _rebound(asked)
-        if other is not None:
-            yield "rebound", self._worker, (Plan(other),)
-        yield "afterwards", self._worker, (Plan(asked, after=True),)
+    def _second(self, first: Schedule, relation: Relation, questions: Sequence[Plan]) -> Judged:
+        """Return what came of the questions for the schedules that are the ``relation`` of the first."""
+        worker = self._other if relation == "again" else self._worker
+        made: list[Schedule] = []
+        notes: tuple[str, ...] = ()
+        try:
+            for plan in questions:
+                came, more = self._schedule(worker, plan, _graph(plan.asked))
+                notes += more
+                if isinstance(came, Judged):
+                    return replaced(came, notes=notes)
+                validate_schedule(came)
+                made.append(came)
+            found = judge_two(first, made[0], relation, *made[1:])
+        except ScheduleError as error:
+            return Judged("malformed", str(error), notes=notes)
+        except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
+            return Judged("errored", f"judging: {type(error).__name__}: {error}", notes=notes)
+        return Judged("judged", "", found, second={relation: tuple(made)}, notes=notes)
 
-    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> Schedule | Judged:
+    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> tuple[Schedule | Judged, tuple[str, ...]]:
+        """Return the schedule, or what came instead, and what its answer is told with."""
         answer: Answer = worker.ask(plan)
+        notes = () if answer.note is None else (reason(answer.note),)
         if isinstance(answer.result, Broken):
-            return Judged(answer.result.outcome, answer.result.detail)
+            return Judged(answer.result.outcome, answer.result.detail), notes
         error = next((each for each in answer.result.errors if each is not None), None)
         if error is not None:
-            outcome = "unsupported" if error.category == "unsupported" else "errored"
-            return Judged(outcome, error.message if outcome == "unsupported" else f"{error.kind}: {error.message}")
+            outcome = "refused" if error.category == "unsupported" else "errored"
+            detail = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
+            return Judged(outcome, detail), notes
         assert answer.result.schedule is not None  # else the answer would not have fitted the question
-        return with_graph(answer.result.schedule, graph)
+        return with_graph(answer.result.schedule, graph), notes
 
 
-def _sound(schedule: Schedule) -> bool:
-    try:
-        validate_schedule(schedule)
-    except ScheduleError:
-        return False
-    return True
+def _graph(asked: Asked) -> Graph:
+    """Return the graph of a program, or the graph itself; raise ``NoGraph`` for a program that has none."""
+    return program_graph(asked) if isinstance(asked, Case) else asked
+
+
+def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Plan, ...]]]:
+    """Yield each relation with the questions for its schedules: what is run last, for it may leave something behind."""
+    yield "again", (Plan(asked),)
+    results = asked.program.results if isinstance(asked, Case) else asked.results
+    if len(results) > 1:
+        yield "reordered", (Plan(_of(asked, results[::-1])),)
+        yield "together", (Plan(_of(asked, results[:1])), Plan(_of(asked, results[1:])))
+    yield "unplanned", (Plan(asked, planned=False),)
+    other = _rebound(asked)
+    if other is not None:
+        yield "rebound", (Plan(other),)
+    yield "afterwards", (Plan(asked, after=True),)
 
 
 def _of(asked: Asked, results: tuple[str, ...]) -> Asked:

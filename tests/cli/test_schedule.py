@@ -105,6 +105,14 @@ def test_a_backend_without_schedules_leaves_nothing_to_judge_and_ends_with_3(con
     assert json.loads(Path("out/schedules.json").read_text()) == json.loads(ended.out)
 
 
+def test_the_last_line_says_how_much_was_judged(conformance: Conformance) -> None:
+    ended = conformance("schedule", "-b", "reference", "--examples", "3", "-o", "out", "--in-process")
+    assert "reference: nothing was judged\n" in ended.out
+    assert ended.out.splitlines()[-1].startswith(
+        "incomplete: nothing is certified by this run; reference: 0 judged of "
+    )
+
+
 @pytest.mark.parametrize(
     "words", [(), ("schedule.json", "-b", "opencl"), ("-b", "opencl", "--second", "again", "x.json")]
 )

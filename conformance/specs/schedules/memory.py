@@ -170,13 +170,20 @@ def communication_apart(facts: Facts) -> str | None:
 
 
 def same_values(first: Facts, second: Facts) -> str | None:
-    """Find a value that differs from the graph's, with the plan or without it."""
+    """Find a value that differs from the graph's, with the plan or without it, or a plan where none was asked for."""
+    kept = _planned(second)
+    if kept:
+        return f"without the memory plan, buffer {kept[0].id!r} is planned"
     for which, facts in (("with", first), ("without", second)):
-        if executable(facts) is None:
-            problem = wrong_as_listed(facts)
-            if problem:
-                return f"{which} the memory plan, {problem}"
+        problem = wrong_as_listed(facts)
+        if problem:
+            return f"{which} the memory plan, {problem}"
     return None
+
+
+def _both_run(first: Facts, second: Facts) -> bool:
+    """Speak of schedules that can be run, and of a second one that can be seen to be planned though it cannot."""
+    return bool(_planned(second)) or (executable(first) is None and executable(second) is None)
 
 
 MEMORY = (
@@ -208,6 +215,11 @@ MEMORY = (
 
 MEMORY_OF_TWO = (
     PairClause(
-        "memory.C10", "Values are the graph's with the memory plan and without it.", "003", "unplanned", same_values
+        "memory.C10",
+        "Values are the graph's with the memory plan and without it, and without it nothing is planned.",
+        "003",
+        "unplanned",
+        same_values,
+        _both_run,
     ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from conformance.cases.schedule import Kernel
 from conformance.judging.schedule_clause import Found
 from conformance.specs import every_clause
 from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two
@@ -25,6 +27,17 @@ def test_a_violation_breaks_its_clause_and_no_other(violation: Violation) -> Non
     assert [clause for clause, _ in broken] == [violation.breaks], broken
     assert len(broken[0][1]) > 20
     assert violation.doc
+
+
+def test_values_that_cannot_be_computed_are_not_said_to_be_right() -> None:
+    made = next(each.make for each in violations() if each.name == "plan_changes_values")()
+    assert isinstance(made, tuple)
+    first, second = (
+        replace(each, items=tuple(replace(item, bodies=()) for item in each.items if isinstance(item, Kernel)))
+        for each in made
+    )
+    for pair in ((first, second), (first, made[1]), (made[0], second)):
+        assert judge_two(*pair, "unplanned") == (Found("memory.C10", "silent"),)
 
 
 def test_every_clause_has_a_violation() -> None:

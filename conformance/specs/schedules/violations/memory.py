@@ -139,3 +139,10 @@ def plan_changes_values() -> tuple[Schedule, Schedule]:
     """Results are right until the memory planner is turned on (tinygrad #16571)."""
     apart = tuple(buffer(f"t{n}") for n in range(3))
     return _two_users(planned(0, 0, 256)), _two_users(apart)
+
+
+@violates("memory.C10")
+def plan_kept_when_none_is_asked_for() -> tuple[Schedule, Schedule]:
+    """The flag that turns the memory planner off is not read where schedules are kept: both are the planned one."""
+    made = _two_users(planned(0, 256, 512))
+    return made, made

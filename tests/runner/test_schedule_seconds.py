@@ -1,0 +1,145 @@
+"""What is asked for a second time, and what a backend may refuse: nothing that goes wrong there is passed over."""
+
+from __future__ import annotations
+
+import os
+from itertools import count
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.backends.base import Backend, Unsupported
+from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Buffer, Schedule
+from conformance.runner.in_process import InProcess
+from conformance.runner.mutants import spec_of
+from conformance.runner.schedule_run import ScheduleRun, run_schedules
+from conformance.runner.schedules import Asker, Judged
+from conformance.runner.workers import Worker
+from conformance.specs.schedules.build import graph, stored
+
+EMPTY = Schedule(devices={}, buffers=(), items=())
+MALFORMED = replace(EMPTY, buffers=(Buffer(id="x", size=-1, dtype="float32", device="d0"),))
+ASKED = graph(stored("a"), stored("b"), results=["a", "b"])
+
+
+class Views(Backend):
+    """Schedules rightly what needs nothing done, and does something else whenever ``second`` has a say."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return no item."""
+        assert isinstance(asked, Graph)
+        return EMPTY if planned and asked.results == ("a", "b") else self.second(planned=planned)
+
+    def second(self, *, planned: bool) -> Schedule:
+        """Return no item either."""
+        return EMPTY
+
+
+class Dies(Views):
+    """Dies when there is to be no memory plan."""
+
+    def second(self, *, planned: bool) -> Schedule:
+        """End the process."""
+        if not planned:
+            os._exit(3)
+        return EMPTY
+
+
+def asked_of(backend: Backend, other: Backend | None = None) -> Judged:
+    first, second = (InProcess(BackendSpec("it", ()), backend=each) for each in (backend, other or backend))
+    return Asker("it", first, second).ask(ASKED)
+
+
+def with_second(answer: Schedule | Exception) -> Backend:
+    class Second(Views):
+        def second(self, *, planned: bool) -> Schedule:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    return Second()
+
+
+def test_of_what_is_right_every_second_schedule_is_judged() -> None:
+    judged = asked_of(Views())
+    assert set(judged.second) == {"again", "reordered", "together", "unplanned"}
+    assert not judged.ways
+
+
+@pytest.mark.parametrize(
+    ("answer", "came"), [(ValueError("no"), "errored ValueError"), (MALFORMED, "malformed buffer _"), ("?", "errored")]
+)
+def test_a_second_question_that_goes_wrong_is_a_failure_of_its_own(answer: Any, came: str) -> None:
+    judged = asked_of(with_second(answer))
+    ways = [way.partition(" ") for way in judged.ways]
+    assert [relation for relation, _, _ in ways] == ["reordered", "together", "unplanned"]
+    assert all(rest.startswith(came) for _, _, rest in ways), ways
+    assert all(detail.startswith("asked ") for detail in judged.ways.values())
+
+
+def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:
+    with Worker(spec_of(Dies)) as worker, Worker(spec_of(Dies)) as other:
+        judged = Asker("it", worker, other).ask(ASKED)
+    (detail,) = judged.ways.values()
+    assert detail == "asked without a memory plan, crashed: exited with status 3 before answering"
+
+
+def test_another_process_that_cannot_fails_by_name() -> None:
+    class Cannot(Backend):
+        def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+            raise Unsupported("not here")
+
+    assert asked_of(Views(), Cannot()).ways == {
+        "again refused not here": "asked again in another process, refused: not here"
+    }
+
+
+def test_only_a_schedule_without_a_plan_may_be_refused_and_that_is_told() -> None:
+    judged = asked_of(with_second(Unsupported("always planned")))
+    assert [way.partition(" ")[0] for way in judged.ways] == ["reordered", "together"]
+    assert "asked without a memory plan, refused: always planned" in judged.notes
+
+
+def test_a_second_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> None:
+        raise IndexError("out of bounds")
+
+    monkeypatch.setattr("conformance.runner.schedules.judge_two", breaks)
+    assert "unplanned errored judging" in asked_of(Views()).ways
+
+
+class Dodges(Backend):
+    """Claims a collective, and refuses to schedule its programs, or all but some."""
+
+    claims = {"broadcast": {}}  # noqa: RUF012 - as short as in the vendor's guide
+
+    def __init__(self, takes: int) -> None:
+        """Take the first so many programs."""
+        self.left = count(takes, -1)
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return no item, or refuse."""
+        if isinstance(asked, Graph) or next(self.left) <= 0:
+            raise Unsupported("too hard")
+        return EMPTY
+
+
+def run(takes: int) -> ScheduleRun:
+    first, second = (InProcess(BackendSpec("it", ()), backend=Dodges(takes)) for _ in range(2))
+    return run_schedules({"it": (first, second)}, None, examples=60, seed=0)
+
+
+def test_what_the_claims_promise_may_not_be_refused_by_who_schedules_programs() -> None:
+    (one,) = run(1).backends
+    assert "over_claimed too hard" in {failure.way for failure in one.failures}
+    assert (one.status, one.shares["graphs"].held) == (1, 0)
+
+
+def test_who_schedules_no_program_at_all_is_held_to_none_and_certified_by_nothing() -> None:
+    (one,) = run(0).backends
+    assert (one.status, one.shares["programs"].held, one.failures) == (3, 0, ())
+    assert one.lack == "nothing was judged"
