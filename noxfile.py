@@ -9,7 +9,8 @@ nox.options.sessions = ["lint", "typecheck", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
-VARIANTS = ("reference", "opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
+VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
+ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
 
 
@@ -42,7 +43,18 @@ def conformance(session: nox.Session, backend: str) -> None:
 def nightly(session: nox.Session) -> None:
     """Judge the native backend at length, its memory plan on and off, in order and reordered; pass ``--seed``."""
     install(session, "opencl")
-    session.run("conformance", "run", "-b", ",".join(VARIANTS), "--profile", "nightly", *session.posargs)
+    session.run(
+        "conformance", "run", "-b", ",".join(("reference", *VARIANTS)), "--profile", "nightly", *session.posargs
+    )
+
+
+@nox.session
+@nox.parametrize("algorithm", ALGORITHMS, ids=ALGORITHMS)
+def schedules(session: nox.Session, algorithm: str) -> None:
+    """Judge the native backend's schedules under one algorithm, plan on and off, in order and reordered; ``--seed``."""
+    install(session, "opencl")
+    forced = {"CONFORMANCE_OPENCL_ALGORITHM": algorithm}
+    session.run("conformance", "schedule", "-b", ",".join(VARIANTS), *session.posargs, env=forced)
 
 
 @nox.session

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+
+from conformance.backends.opencl.settings import ALGORITHMS, FORCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,12 +24,14 @@ class Recorded:
     posargs: tuple[str, ...] = ("{posargs}",)
     installs: list[tuple[str, ...]] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
 
     def install(self, *arguments: str) -> None:
         self.installs.append(arguments)
 
-    def run(self, *arguments: str) -> None:
+    def run(self, *arguments: str, env: Mapping[str, str] = MappingProxyType({})) -> None:
         self.commands.append(" ".join(arguments))
+        self.env.update(env)
 
     @property
     def extras(self) -> set[str]:
@@ -52,52 +57,56 @@ def sessions(noxfile: ModuleType) -> dict[str, Recorded]:
     """Return what every nox session does, by name."""
     import nox.registry
 
+    options_of = {
+        "conformance": [{"backend": backend} for backend in noxfile.BACKENDS],
+        "schedules": [{"algorithm": algorithm} for algorithm in noxfile.ALGORITHMS],
+    }
     found: dict[str, Recorded] = {}
     for name, function in nox.registry.get().items():
-        for options in [{"backend": backend} for backend in noxfile.BACKENDS] if name == "conformance" else [{}]:
+        for options in options_of.get(name, [{}]):
             recorded = found["-".join([name, *options.values()])] = Recorded()
             function.func(recorded, **options)
     return found
 
 
-@pytest.fixture(scope="module")
+TOX = ConfigParser(interpolation=None)
+TOX.read(ROOT / "tox.ini")
+NAMES = [section.removeprefix("testenv:") for section in TOX.sections() if ":" in section]
+
+
+@pytest.fixture
 def tox() -> ConfigParser:
-    parser = ConfigParser(interpolation=None)
-    parser.read(ROOT / "tox.ini")
-    return parser
+    return TOX
 
 
 def words(text: str) -> list[str]:
     return [word for word in re.split(r"[,\s]+", text) if word]
 
 
-def test_nox_and_tox_have_the_same_sessions(sessions: dict[str, Any], tox: ConfigParser) -> None:
-    assert {section.removeprefix("testenv:") for section in tox.sections() if ":" in section} == set(sessions)
+def test_nox_and_tox_have_the_same_sessions(sessions: dict[str, Any]) -> None:
+    assert set(NAMES) == set(sessions)
 
 
 def test_nox_and_tox_run_the_same_by_default(noxfile: ModuleType, tox: ConfigParser) -> None:
     assert words(tox["tox"]["env_list"]) == noxfile.nox.options.sessions
 
 
-NAMES = [
-    "tests",
-    "conformance-opencl",
-    "conformance-jax",
-    "conformance-torch",
-    "conformance-mpi",
-    "conformance-tinygrad",
-    "oclgrind",
-    "report",
-    "lint",
-    "typecheck",
-    "bench",
-]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_session_runs_the_same_commands(sessions: dict[str, Recorded], tox: ConfigParser, name: str) -> None:
     commands = tox[f"testenv:{name}"]["commands"].strip().splitlines()
     assert [command.strip() for command in commands] == sessions[name].commands
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_session_sets_the_same_variables(sessions: dict[str, Recorded], tox: ConfigParser, name: str) -> None:
+    lines = tox[f"testenv:{name}"].get("setenv", "").strip().splitlines()
+    assert not lines or lines[0] == "{[testenv]setenv}"
+    assert {key: value for key, _, value in (line.split() for line in lines[1:])} == sessions[name].env
+
+
+def test_schedules_are_judged_under_every_algorithm(sessions: dict[str, Recorded]) -> None:
+    judged = [one.env for name, one in sessions.items() if name.startswith("schedules-")]
+    assert judged == [{FORCE: algorithm} for algorithm in ALGORITHMS]
 
 
 @pytest.mark.parametrize("name", NAMES)

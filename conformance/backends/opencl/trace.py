@@ -89,7 +89,9 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
             values.update(zip(step.outputs, targets, strict=True))
         else:
             values.update(zip(step.outputs, results, strict=True))
-    found = {name: _result(name, _now(values[name], states)) for name in program.results}
+    # In program order, so that no schedule depends on the order in which results are asked for.
+    named = dict.fromkeys((*sources, *(name for step in program.steps for name in step.outputs)))
+    found = {name: _result(name, _now(values[name], states)) for name in named if name in program.results}
     return Traced(found, tuple(barriers), ends(states), tuple(made))
 
 

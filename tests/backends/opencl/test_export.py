@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.base import Unsupported
+from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
@@ -20,6 +21,9 @@ from conformance.reference.schedule import executable, initial, run
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_orders import legal_orders
 from conformance.reference.spmd import evaluate
+from conformance.runner.draws import draw_cases
+from conformance.runner.in_process import InProcess
+from conformance.runner.schedules import PROGRAMS, Asker
 from conformance.specs.schedules import judge
 
 STEPS = {
@@ -67,6 +71,26 @@ def test_every_clause_about_schedules_holds(
     assert not problems(found)
     assert executable(Facts(found)) is None
     assert parse(text(found).encode()) == found
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Case]:
+    """Return a few of the programs that ``conformance schedule`` draws by the hundred."""
+    cases: list[Case] = []
+    draw_cases(PROGRAMS, 8, 8, cases.append)
+    return cases
+
+
+@pytest.mark.parametrize("order", [None, 1])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_clause_holds_of_random_programs(
+    algorithm: str, order: int | None, drawn: list[Case], opencl: Any
+) -> None:
+    pair = [InProcess(BackendSpec("it", ()), backend=opencl(force=algorithm, order=order)) for _ in range(2)]
+    asker = Asker("it", pair[0], pair[1])
+    judged = [asker.ask(case) for case in drawn]
+    assert not [each.ways for each in judged if each.ways]
+    assert sum(each.outcome == "judged" for each in judged) >= 4
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -13,8 +13,10 @@ from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.order import reachable
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 from conformance.backends.opencl.view import View
+from conformance.cases.case import Case
 from conformance.cases.layout import LAYOUTS
 from conformance.judging.program_graph import program_graph, with_graph
+from conformance.judging.schedule_clause import Found
 from conformance.specs.schedules import judge, judge_two
 
 RANKS = (0, 1, 2)
@@ -61,6 +63,19 @@ def test_copies_do_not_depend_on_which_result_is_asked_for_first(
         ("all_reduce", ("x",), ("z",), {"op": "sum"}),
     ]
     cases = [make_program({"r": 3}, {"x": [np.ones((3, 3), np.float32)] * 3}, steps, r) for r in ("yz", "zy")]
-    first, second = (with_graph(opencl(force=algorithm).schedule(case), program_graph(case)) for case in cases)
-    assert not [found for found in judge(first) if found.finding == "broken"]
-    assert not [found for found in judge_two(first, second, "reordered") if found.finding == "broken"]
+    assert not broken(opencl(force=algorithm), *cases)
+
+
+def test_which_device_writes_in_place_does_not_either(opencl: Any, make_program: Any) -> None:
+    swap = {"pairs": ((0, 1), (1, 0))}
+    steps = [("buffer", ("x",), ("b",), {}), ("permute", ("b",), ("y",), swap | {"into": ("b",)})]
+    steps += [("permute", ("b",), ("z",), swap)]
+    cases = [make_program({"r": 2}, {"x": [np.ones(4, np.int32)] * 2}, steps, results) for results in ("bz", "zb")]
+    assert not broken(opencl(), *cases)
+
+
+def broken(backend: Any, *cases: Case) -> list[Found]:
+    """Return what is broken of a case, and of it and another that asks for the same in another order."""
+    first, second = (with_graph(backend.schedule(case), program_graph(case)) for case in cases)
+    found = (*judge(first), *judge_two(first, second, "reordered"))
+    return [each for each in found if each.finding == "broken"]
