@@ -160,7 +160,7 @@ class Asker:
             if came.outcome == "judged":
                 found += came.found
                 second[relation] = tuple(came.second[relation])
-            elif came.outcome == "refused" and relation in OPTIONAL:
+            elif came.outcome == "refused" and (relation in OPTIONAL or _another_graph(asked, relation)):
                 notes += (f"asked {SECOND[relation]}, refused: {reason(came.detail)}",)
             else:
                 way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
@@ -200,6 +200,11 @@ class Asker:
             return Judged(outcome, detail), notes
         assert answer.result.schedule is not None  # else the answer would not have fitted the question
         return with_graph(answer.result.schedule, graph), notes
+
+
+def _another_graph(asked: Asked, relation: Relation) -> bool:
+    """Return whether the second question is a graph of its own, which a backend may have no words for."""
+    return relation == "together" and isinstance(asked, Graph)
 
 
 def _graph(asked: Asked) -> Graph:
