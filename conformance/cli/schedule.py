@@ -135,11 +135,16 @@ def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
             console.print(f"    {count} {reason}", markup=False)
         _show_clauses(console, one)
         for failure in one.failures:
-            console.print(f"{failure.count} {failure.kind}s fail {failure.way}: {failure.detail}", markup=False)
+            # What a framework raises may be a whole graph; ``schedules.json`` has all of it.
+            line = failure.detail.partition("\n")[0]
+            console.print(f"{failure.count} {failure.kind}s fail {failure.way}: {line}", markup=False)
             for name in failure.files:
                 console.print(f"    {folder / name}", markup=False)
         if one.lack is not None:
             console.print(f"{one.backend}: {one.lack}", markup=False)
+    for domain, count in found.drawn.items():
+        if 2 * count < found.examples:
+            console.print(f"{found.examples} draws gave only {count} distinct {domain}", markup=False)
     console.print(f"{STATUS[found.status]}; {', '.join(_judged(one) for one in found.backends)}", markup=False)
 
 

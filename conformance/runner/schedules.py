@@ -52,6 +52,9 @@ SECOND: Final[Mapping[Relation, str]] = {
 }
 """What is asked for again, of what keeps every *must* alone."""
 
+LEAD: Final = 60
+"""Characters that tell one message from another; more of them begin to tell one case from another."""
+
 OPTIONAL: Final = ("unplanned", "afterwards")
 """What a backend may refuse: not each has a memory plan to turn off, nor keeps values that it computed."""
 
@@ -111,8 +114,11 @@ class Judged:
 
 
 def reason(detail: str) -> str:
-    """Return why something is so, without the names and numbers of the one case."""
-    return re.sub(r"'[^']*'|\d+", "_", detail.partition(":")[0])
+    """Return why something is so, in the words before and after the first colon that name nothing of the one case."""
+    head, _, rest = re.sub(r"'[^']*'|\d+", "_", detail).partition(":")
+    lead = re.match(r"[\w, -]*", rest.strip())
+    assert lead is not None
+    return f"{head}: {lead[0][:LEAD].strip()}" if lead[0].strip() else head
 
 
 class Asker:

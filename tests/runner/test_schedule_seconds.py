@@ -110,7 +110,7 @@ def test_a_second_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypa
         raise IndexError("out of bounds")
 
     monkeypatch.setattr("conformance.runner.schedules.judge_two", breaks)
-    assert "unplanned errored judging" in asked_of(Views()).ways
+    assert "unplanned errored judging: IndexError" in asked_of(Views()).ways
 
 
 class Dodges(Backend):

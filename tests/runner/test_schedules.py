@@ -156,7 +156,7 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: py
     monkeypatch.setattr("conformance.runner.schedules.judge", breaks)
     found = run(Nothing, examples=3)
     assert found.status == 1
-    assert {each.way for each in found.backends[0].failures} == {"errored judging"}
+    assert {each.way for each in found.backends[0].failures} == {"errored judging: ValueError"}
 
 
 @pytest.mark.parametrize(
