@@ -8,17 +8,15 @@ judge gives to the nodes of the program's graph (``docs/schedules.md``).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Final
 
 from conformance.backends.opencl.body import Asked, Writer, last
+from conformance.backends.opencl.entered import entered, rows
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
 from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.lower import Lowered, Turn
-from conformance.backends.opencl.reorder import turn_of
 from conformance.backends.opencl.schedule import Schedule
 from conformance.cases import kernel_body
 from conformance.cases import schedule as neutral
@@ -33,16 +31,15 @@ def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> ne
     """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
     names, asked = _names(made, lowered), _asked(made, lowered)
     devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
-    after = _after(made.items)
-    numbered = [(number, item) for number, item in enumerate(made.items) if not isinstance(item, Barrier)]
+    after, turns = _after(made.items), entered(made.items, lowered)
     items: list[neutral.Item] = []
-    entered: Counter[tuple[int, ...]] = Counter()
-    for turn, run in groupby(numbered, lambda pair: turn_of(pair[1], lowered.turns)):
-        parts = tuple(_item(number, item, after[number], names, asked) for number, item in run)
+    for turn, row in rows(made.items, after, lowered):
+        wanted = [(number, made.items[number]) for number in row if not isinstance(made.items[number], Barrier)]
+        parts = tuple(_item(number, item, after[number], names, asked) for number, item in wanted)
         if turn is None:
             items.extend(parts)
         else:
-            items.append(_collective(f"collective {len(items)}", turn, lowered, parts, entered))
+            items.append(_collective(f"collective {len(items)}", turn, lowered, parts, turns[turn]))
     return neutral.Schedule(
         devices=devices,
         buffers=tuple(_buffers(made, lowered, names)),
@@ -134,12 +131,11 @@ def _collective(
     turn: Turn,
     lowered: Lowered,
     parts: tuple[neutral.Kernel | neutral.Copy, ...],
-    entered: Counter[tuple[int, ...]],
+    turns: tuple[int, ...],
 ) -> neutral.Collective:
-    """Return one collective; all members come to it when they have enqueued what is before it."""
+    """Return one collective, to which members come in ``turns``."""
     made = lowered.collectives[turn.collective]
     group = made.groups[turn.group]
-    entered[group] += 1
     return neutral.Collective(
         id=name,
         op=made.operation,
@@ -147,7 +143,7 @@ def _collective(
         group=f"ranks {', '.join(str(rank) for rank in group)}",
         attrs=_attributes(made),
         algorithm=lowered.algorithms[turn],
-        turns=(entered[group],) * len(group),
+        turns=turns,
         parts=parts,
     )
 

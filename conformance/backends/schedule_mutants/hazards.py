@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.backends.opencl.drafted import drafted
+from conformance.backends.opencl.export import exported
+from conformance.backends.opencl.reorder import reordered
+from conformance.backends.opencl.settings import Settings
 from conformance.backends.schedule_mutants.engine import Engine as _Engine
 from conformance.backends.schedule_mutants.engine import each_leaf, flat, with_edges
-from conformance.cases.schedule import Collective, Copy, Kernel, Schedule, Wait
+from conformance.cases.case import Case
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Copy, Kernel, Schedule, Wait
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule_facts import Facts
 
@@ -133,17 +139,22 @@ class MergedItemNeedsItself(_Engine):
 
 
 class RanksTakeTurnsTheirOwnWay(_Engine):
-    """Passes reorder collectives rank by rank, and two ranks enter a group's in different orders."""
+    """A pass reorders item by item, minding every edge and no collective: ranks enter a group's in different orders."""
 
     breaks = "waits.C7"
+    algorithm = "one_shot"
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Enqueue the items in another order that keeps every edge, those of one collective not in a row."""
+        if isinstance(asked, Graph):
+            return super().schedule(asked, planned=planned)
+        self._check(asked.program)
+        made, lowered = drafted(asked, Settings(force=self.algorithm, reuse=planned), self.alignment)
+        return self.spoil(exported(reordered(made, {}, seed=1), lowered, asked.program.world, self.alignment))
 
     def spoil(self, made: Schedule) -> Schedule:
-        """Let the first participant of every second collective of a group come to it first."""
-        items = [
-            replace(item, turns=(0, *item.turns[1:])) if isinstance(item, Collective) and item.turns else item
-            for item in made.items
-        ]
-        return replace(made, items=tuple(items))
+        """Return what was made in that order."""
+        return made
 
 
 class ForgetsTheWait(_Engine):

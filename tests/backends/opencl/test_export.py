@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
 from conformance.backends.discovery import BackendSpec
-from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.backends.opencl.drafted import drafted
+from conformance.backends.opencl.export import exported
+from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Collective, Schedule
@@ -134,6 +137,17 @@ def test_a_collective_says_who_meets_and_how(opencl: Any, make_program: Any) -> 
         ("arg_reduce", ("0", "1", "2"), "naive"),
     ]
     assert collectives[0].attrs["op"] == "mean"
+
+
+def test_turns_are_those_of_the_items_on_each_device(make_program: Any) -> None:
+    steps = [("all_reduce", ("x",), (name,), {"op": op}) for name, op in (("y", "sum"), ("z", "max"))]
+    case = make_program({"r": 2}, {"x": [np.ones(4, np.int32)] * 2}, steps, ("y", "z"))
+    made, lowered = drafted(case, Settings(force="one_shot"), 128)
+    for order, turns in (((0, 1, 2, 3), [(1, 1), (2, 2)]), ((0, 3, 2, 1), [(1, 2), (2, 1)])):
+        items = tuple(made.items[number] for number in order)
+        found = exported(replace(made, items=items), lowered, 2, 128).items
+        assert [item.turns for item in found if isinstance(item, Collective)] == turns
+        assert [len(item.parts) for item in found if isinstance(item, Collective)] == [2, 2]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "bfloat16", "complex64"])
