@@ -130,6 +130,9 @@ class Lazy:
                 raise Unsupported(f"node {node.id!r}: tinygrad has no all-reduce {node.fold}")
             alike = [each for each in self._nodes.values() if (each.of, each.fold, each.op) == (*key, "all_reduce")]
             asked = {str(canonicalize_device(self._devices[each.device])) for each in alike}
+            # A constant is on no device, and only what is stored can be stacked.
+            on = [self._devices[self._nodes[name].device] for name in node.of]
+            of = [each if each.device else each.clone(where) for each, where in zip(of, on, strict=True)]
             devices = tuple(dict.fromkeys(str(source.device) for source in of))
             if not asked <= set(devices):
                 raise Unsupported(f"node {node.id!r}: a result is on none of the devices of its sources")

@@ -165,6 +165,12 @@ def test_every_all_reduce_keeps_every_clause(mode: TinyGrad) -> None:
     assert edges.total() == {"naive": 6, "ring": 12, "all-to-all": 12}[mode.algorithm]
 
 
+def test_a_constant_is_stored_where_its_node_is_before_it_is_reduced_over_devices(mode: TinyGrad) -> None:
+    asked = all_reduce(12, 3)
+    first = constant("ad0", shape=(12,), device="d0")
+    assert broken(mode.schedule(replace(asked, nodes=(first, *asked.nodes[1:])))) == {}
+
+
 def test_planned_buffers_lie_in_arenas(tinygrad: TinyGrad) -> None:
     made = tinygrad.schedule(GRAPHS["reduce and broadcast"])
     (planned,) = (buffer for buffer in made.buffers if buffer.planned)
