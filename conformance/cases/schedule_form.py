@@ -5,6 +5,7 @@ Each reason is a clause (``form.C1`` to ``form.C11``), and the error names the i
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from conformance.cases.body_form import check_bodies, check_map
@@ -62,6 +63,12 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
         for name in (dim for dim in buffer.shape or () if isinstance(dim, str)):
             if name not in schedule.variables:
                 raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
+        known = [dim for dim in buffer.shape or () if isinstance(dim, int)]
+        fixed = buffer.shape is not None and len(known) == len(buffer.shape)
+        if min(known, default=0) < 0 or (fixed and math.prod(known) * NUMPY[buffer.dtype].itemsize != buffer.size):
+            raise ScheduleError(
+                "form.C8", f"{where}: {buffer.size} bytes are no {buffer.dtype} {list(buffer.shape or ())}"
+            )
         buffers[buffer.id] = buffer
     for buffer in schedule.buffers:
         _check_base(buffer, buffers)

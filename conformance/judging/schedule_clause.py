@@ -19,31 +19,24 @@ same results in another order, with other values for its variables, or without a
 ``together`` it is that of some, and a third one that of the rest."""
 
 
-def _always(facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``ScheduleClause.when``
-    return True
-
-
 def _always_of_two(*facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``PairClause.when``
     return True
-
-
-def of_graph(facts: Facts) -> bool:
-    """Speak about schedules whose graph is known."""
-    return facts.schedule.graph is not None
 
 
 @dataclass(frozen=True)
 class ScheduleClause:
     """One sentence. ``check`` returns ``None`` when it holds, else the item and the reason.
 
-    The ``last`` clauses speak only when no other is broken: what a schedule computes that breaks one is not defined.
+    ``when`` says whether a schedule has anything that the sentence is about, and all that has to be known of it: of
+    one that has not the clause is silent, for what is not there is neither right nor wrong. The ``last`` clauses speak
+    only when no other is broken: what a schedule computes that breaks one is not defined.
     """
 
     id: str
     text: str
     source: str
     check: Callable[[Facts], str | None]
-    when: Callable[[Facts], bool] = _always
+    when: Callable[[Facts], bool]
     requirement: Requirement = "must"
     last: bool = False
     suite: str = "schedules"
@@ -51,11 +44,15 @@ class ScheduleClause:
 
 @dataclass(frozen=True)
 class FormClause:
-    """One sentence about what a schedule must be to be judged at all; the loader refuses what breaks it."""
+    """One sentence about what a schedule must be to be judged at all; the loader refuses what breaks it.
+
+    ``when`` is as that of a ``ScheduleClause``.
+    """
 
     id: str
     text: str
     source: str
+    when: Callable[[Facts], bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
 
@@ -97,7 +94,7 @@ def judge_schedule(
         others = [each.id for each in forms] + [each.id for each in clauses]
         return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
     facts = Facts(schedule)
-    found = [Found(form.id, "held") for form in forms]
+    found = [Found(form.id, "held" if form.when(facts) else "silent") for form in forms]
     for clause in sorted(clauses, key=lambda clause: clause.last):
         if not clause.when(facts) or (clause.last and any(each.finding == "broken" for each in found)):
             found.append(Found(clause.id, "silent"))

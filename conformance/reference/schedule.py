@@ -43,6 +43,10 @@ DRAWS: Final = 3
 """How often data are drawn: a sum that happens to be zero hides what was added twice."""
 
 
+OTHER: Final = 0
+"""What may lie in bytes that nothing defined instead of ``POISON``."""
+
+
 MANY_DRAWS: Final = 16
 """The same where equality excuses something: one bool agrees by chance in every second draw."""
 
@@ -86,10 +90,10 @@ def _bytes(facts: Facts, node: Node) -> int:
     return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
 
 
-def initial(facts: Facts, seed: int = 0) -> Memory:
-    """Return memory with small integers in every preexisting buffer and poison everywhere else."""
+def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
+    """Return memory with small integers in every preexisting buffer and ``poison`` in every other byte."""
     roots = [buffer for buffer in facts.schedule.buffers if buffer.base is None]
-    storages = {buffer.id: np.full(buffer.size, POISON, np.uint8) for buffer in roots}
+    storages = {buffer.id: np.full(buffer.size, poison, np.uint8) for buffer in roots}
     # The storages last, which hold what their parts show.
     for buffer in sorted(facts.schedule.buffers, key=lambda each: each.base is None):
         if buffer.preexisting:
@@ -114,10 +118,10 @@ def run(facts: Facts, order: tuple[int, ...] | None = None, seed: int = 0) -> Me
     return memory
 
 
-def eager(facts: Facts, seed: int = 0) -> Evaluation:
+def eager(facts: Facts, seed: int = 0, poison: int = POISON) -> Evaluation:
     """Return the meaning of the graph, with the memory that eager evaluation leaves."""
     assert facts.schedule.graph is not None
-    return evaluate_graph(facts.schedule.graph, initial(facts, seed), facts.values)
+    return evaluate_graph(facts.schedule.graph, initial(facts, seed, poison), facts.values)
 
 
 def changes_nothing(facts: Facts, assign: str) -> bool:
@@ -148,6 +152,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
     is assigned to, in the storages that every alias shows, and bit for bit the rest of what was there before.
     """
     places = {place.node: place for place in facts.schedule.places}
+    other = _otherwise(facts, right, seed)
     for name in dict.fromkeys((*right.graph.results, *places)):
         place, meaning = places.get(name), right.meanings[name]
         wanted = worth(meaning, right.memory)
@@ -160,14 +165,15 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
             array = seen.array(place.buffer)[: wanted.size]
         else:
             array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
-        problem = _differs(array, wanted.reshape(-1))
+        problem = _differs(array, wanted.reshape(-1), worth(other.meanings[name], other.memory).reshape(-1))
         if problem:
             return f"result {name!r}: {problem}"
     stray = _changed(facts, seen, seed)
     for stored in right.assigned:
         root, offset = facts.root(stored.buffer)
         at = stored.at.reshape(-1)
-        problem = _differs(seen.array(stored.buffer)[at], right.memory.array(stored.buffer)[at])
+        found, wanted, another = (memory.array(stored.buffer)[at] for memory in (seen, right.memory, other.memory))
+        problem = _differs(found, wanted, another)
         if problem and root in stray:
             return f"buffer {stored.buffer!r}: of what is assigned there, {problem}"
         width = NUMPY[facts.buffers[stored.buffer].dtype].itemsize
@@ -177,6 +183,12 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         if changed.any():
             return f"buffer {name!r}: byte {int(np.argmax(changed))} changed, and nothing is assigned there"
     return None
+
+
+def _otherwise(facts: Facts, right: Evaluation, seed: int) -> Evaluation:
+    """Return the meaning of the graph where other bytes lie in what nothing defined: what changes is not defined."""
+    undefined = [node for node in right.graph.nodes if node.op == "buf" and not facts.is_given(str(node.arg))]
+    return eager(facts, seed, OTHER) if undefined else right
 
 
 def _changed(facts: Facts, seen: Memory, seed: int) -> dict[str, NDArray[np.bool_]]:
@@ -219,11 +231,14 @@ def wrong_as_listed(facts: Facts) -> str | None:
     return None
 
 
-def _differs(seen: Array, right: Array) -> str | None:
+def _differs(seen: Array, right: Array, other: Array | None = None) -> str | None:
+    """Return how ``seen`` differs from ``right``, where ``other`` is no different."""
     if seen.dtype != right.dtype or seen.shape != right.shape:
         return f"it is {seen.size} {seen.dtype}, expected {right.size} {right.dtype}"
     with np.errstate(all="ignore"):
         same = (seen == right) | ((seen != seen) & (right != right))  # noqa: PLR0124 - a NaN differs from itself
+        if other is not None:
+            same |= (right != other) & ((right == right) | (other == other))  # noqa: PLR0124 - as above
     if same.all():
         return None
     at = int(np.argmin(same))

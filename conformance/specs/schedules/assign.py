@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from conformance.cases.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.index_map import Indices
 from conformance.cases.kernel_body import Load, Store
 from conformance.cases.schedule import Kernel
-from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
-from conformance.reference.schedule import changes_nothing
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.reference.schedule_points import crossing
-from conformance.specs.schedules.free import itself, of_nothing
-from conformance.specs.schedules.versions import assigning, crossed, repeated
+from conformance.specs.schedules.due import due, every_assign
+from conformance.specs.schedules.subjects import both, conflict, labelled, reloaded, touched, updated
+from conformance.specs.schedules.versions import assigning, crossed, meeting
 
 
 def reads_where_it_writes(facts: Facts) -> str | None:
@@ -47,6 +46,15 @@ def _in_two_bodies(leaf: Kernel, read: Touch, written: Touch) -> bool:
     loads = {at for at, used in enumerate(own) for n in used if leaf.accesses[n] is read.access}
     stores = {at for at, used in enumerate(own) for n in used if leaf.accesses[n] is written.access}
     return any(one != other for one in loads for other in stores)
+
+
+def _updates(facts: Facts) -> bool:
+    """Speak of kernels that read what they write, at known points or in bodies side by side."""
+    return updated(facts) or any(
+        isinstance(leaf, Kernel)
+        and any(_in_two_bodies(leaf, r, w) for r in own for w in own if w.write and not r.write)
+        for leaf, own in zip(facts.leaves, facts.touches, strict=True)
+    )
 
 
 def no_read_after_store(facts: Facts) -> str | None:
@@ -93,15 +101,27 @@ def new_value_after(facts: Facts) -> str | None:
     return crossed(facts, earlier=True)
 
 
-def last_assign_wins(facts: Facts) -> str | None:
-    """Find two overlapping assigns done in another order than the program's."""
+def _assigned_twice(facts: Facts) -> Iterator[tuple[str, int, str, int]]:
+    """Yield the assigns to one element, the one that comes first in the program first, and who does each."""
     assigns = list(assigning(facts))
     for first, number, touch in assigns:
         for second, later, other in assigns:
-            turned = facts.program[first.id] < facts.program[second.id] and number > later
-            if turned and touch.root == other.root and overlap(touch.ranges, other.ranges):
-                return f"{facts.name(number)} does {first.id!r} after {second.id!r}, which comes later in the program"
+            after = facts.program[first.id] < facts.program[second.id]
+            if after and touch.root == other.root and overlap(touch.ranges, other.ranges):
+                yield first.id, number, second.id, later
+
+
+def last_assign_wins(facts: Facts) -> str | None:
+    """Find two overlapping assigns done in another order than the program's."""
+    for first, number, second, later in _assigned_twice(facts):
+        if number > later:
+            return f"{facts.name(number)} does {first!r} after {second!r}, which comes later in the program"
     return None
+
+
+def _done_there(facts: Facts) -> bool:
+    """Speak of assigns that are done in the storage of their targets."""
+    return any(touch.root == facts.node_bytes(assign.id)[0] for assign, _, touch in assigning(facts))
 
 
 def only_the_view(facts: Facts) -> str | None:
@@ -163,47 +183,13 @@ def nothing_for_nothing(facts: Facts) -> str | None:
     return None
 
 
-def every_assign(facts: Facts) -> str | None:
-    """Find an assign that no item does."""
-    for node in facts.nodes.values():
-        if node.op != "assign" or node.id in facts.writers or not facts.stored[node.id].at.size:
-            continue
-        needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
-        done = [facts.nodes[name] for name in facts.writers if facts.nodes[name].op == "assign"]
-        once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
-        if not needless and not once and not _unlabelled(facts, node) and not changes_nothing(facts, node.id):
-            return f"no item does {node.id!r}, the assign to {facts.stored[node.id].buffer!r}"
-    return None
+def _to_nothing(facts: Facts) -> bool:
+    return any(node.op == "assign" and not facts.stored[node.id].at.size for node in facts.nodes.values())
 
 
-def _unlabelled(facts: Facts, node: Node) -> bool:
-    """Return whether something is written to the target of an assign that does not say which value it is."""
-    root, ranges = facts.node_bytes(node.id)
-    return any(
-        touch.write and touch.access.node is None and touch.root == root and overlap(touch.ranges, ranges)
-        for leaf, own in zip(facts.leaves, facts.touches, strict=True)
-        for touch in (own if not leaf.provenance or node.id in leaf.provenance else ())
-    )
-
-
-def _again(facts: Facts, node: Node) -> bool:
-    """Return whether all of the target is assigned to once more before anything can tell, so that once is enough."""
-    home, target = _where(facts, node.id)
-    for other in list(facts.nodes.values())[facts.program[node.id] + 1 :]:
-        read = other.of[1:] if other.op == "assign" else () if other.op in {*LEAVES, *MOVEMENT} else other.of
-        for there, taken in (_where(facts, source) for source in read if source in facts.stored):
-            if there == home and overlap(taken, target):
-                return False
-        if other.op == "assign":
-            there, taken = _where(facts, other.id)
-            if there == home and not len(without(target, taken)):
-                return other.id in facts.writers or _unlabelled(facts, other)
-    return False
-
-
-def _where(facts: Facts, name: str) -> tuple[str, Indices]:
-    """Return whose bytes those are that a name of storage stands for, and which."""
-    return facts.home(facts.stored[name].buffer), facts.node_bytes(name)[1]
+def _given(facts: Facts) -> bool:
+    """Speak of bytes that were there before, where it is known what is assigned to."""
+    return facts.schedule.graph is not None and bool(facts.given)
 
 
 ASSIGN = (
@@ -212,27 +198,35 @@ ASSIGN = (
         "A kernel that reads what it writes reads each element at the point where it writes it.",
         "004",
         reads_where_it_writes,
+        _updates,
     ),
     ScheduleClause(
-        "assign.C2", "A kernel does not load an element both before and after it stores it.", "004", no_read_after_store
+        "assign.C2",
+        "A kernel does not load an element both before and after it stores it.",
+        "004",
+        no_read_after_store,
+        reloaded,
     ),
     ScheduleClause(
         "assign.C3",
         "An item that reads what an earlier one writes waits for it.",
         "003",
         _edges(True, False, "reads {} of"),
+        conflict(True, False),
     ),
     ScheduleClause(
         "assign.C4",
         "An item that writes what an earlier one reads waits for it.",
         "004",
         _edges(False, True, "writes {}, read by"),
+        conflict(False, True),
     ),
     ScheduleClause(
         "assign.C5",
         "An item that writes what an earlier one writes waits for it.",
         "004",
         _edges(True, True, "writes {}, written by"),
+        conflict(True, True),
     ),
     ScheduleClause(
         "assign.C6",
@@ -240,42 +234,50 @@ ASSIGN = (
         "one is kept elsewhere.",
         "004",
         old_value_first,
-        of_graph,
+        lambda facts: meeting(facts, earlier=False),
     ),
     ScheduleClause(
-        "assign.C7", "What comes after an assign in the program reads the new value.", "004", new_value_after, of_graph
+        "assign.C7",
+        "What comes after an assign in the program reads the new value.",
+        "004",
+        new_value_after,
+        lambda facts: meeting(facts, earlier=True),
     ),
     ScheduleClause(
         "assign.C8",
         "Of assigns to one element the last in the program is done last.",
         "004",
         last_assign_wins,
-        of_graph,
+        lambda facts: any(_assigned_twice(facts)),
     ),
-    ScheduleClause("assign.C9", "An assign writes nothing outside its target.", "004", only_the_view, of_graph),
-    ScheduleClause("assign.C10", "An assign writes all of its target.", "004", all_of_the_view, of_graph),
+    ScheduleClause("assign.C9", "An assign writes nothing outside its target.", "004", only_the_view, _done_there),
+    ScheduleClause("assign.C10", "An assign writes all of its target.", "004", all_of_the_view, _done_there),
     ScheduleClause(
         "assign.C11",
         "An assign writes the storage of its target, where every alias sees it.",
         "004",
         seen_by_every_alias,
-        of_graph,
+        lambda facts: any(len(facts.node_bytes(assign.id)[1]) for assign, _, _ in assigning(facts)),
     ),
     ScheduleClause(
         "assign.C12",
         "What was there before is written only where the graph assigns to it.",
         "003",
         only_what_is_assigned,
-        of_graph,
+        both(_given, touched(write=True)),
     ),
     ScheduleClause(
-        "assign.C13", "No item does an assign to a view without elements.", "004", nothing_for_nothing, of_graph
+        "assign.C13",
+        "No item does an assign to a view without elements.",
+        "004",
+        nothing_for_nothing,
+        both(labelled, _to_nothing),
     ),
     ScheduleClause(
         "assign.C14",
         "Every assign that changes anything is done, on every device that has one.",
         "000",
         every_assign,
-        of_graph,
+        lambda facts: any(due(facts)),
     ),
 )

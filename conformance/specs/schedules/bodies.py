@@ -15,6 +15,17 @@ from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_points import moving_axes, positions
+from conformance.specs.schedules.subjects import body_that_touches, mapped, some_body
+
+
+def _stores(body: Body) -> bool:
+    return any(isinstance(each, Store) for each in body.instructions)
+
+
+def _written_by_points(facts: Facts) -> bool:
+    """Speak of kernels that store at known points, or that have several writes."""
+    several = any(isinstance(leaf, Kernel) and sum(a.write for a in leaf.accesses) > 1 for leaf in facts.leaves)
+    return several or some_body(_stores)(facts)
 
 
 def _bodies(facts: Facts) -> Iterator[tuple[int, Kernel, Body]]:
@@ -126,14 +137,34 @@ def one_point_each(facts: Facts) -> str | None:
 
 
 BODIES = (
-    ScheduleClause("bodies.C1", "Every write of a kernel is stored by exactly one instruction.", "004", stored_once),
-    ScheduleClause("bodies.C2", "Every read of a kernel is loaded by an instruction.", "004", loaded),
-    ScheduleClause("bodies.C3", "What is stored has the dtype of the buffer.", "004", dtype_kept),
-    ScheduleClause("bodies.C4", "Every index, pads apart, is in the bounds of its buffer.", "004", in_bounds),
     ScheduleClause(
-        "bodies.C5", "What is stored depends on no axis that the place of the store does not.", "004", no_open_range
+        "bodies.C1",
+        "Every write of a kernel is stored by exactly one instruction.",
+        "004",
+        stored_once,
+        body_that_touches(writes=True),
     ),
     ScheduleClause(
-        "bodies.C6", "No element is written at two points of a kernel, nor by two of its writes.", "004", one_point_each
+        "bodies.C2",
+        "Every read of a kernel is loaded by an instruction.",
+        "004",
+        loaded,
+        body_that_touches(writes=False),
+    ),
+    ScheduleClause("bodies.C3", "What is stored has the dtype of the buffer.", "004", dtype_kept, some_body(_stores)),
+    ScheduleClause("bodies.C4", "Every index, pads apart, is in the bounds of its buffer.", "004", in_bounds, mapped),
+    ScheduleClause(
+        "bodies.C5",
+        "What is stored depends on no axis that the place of the store does not.",
+        "004",
+        no_open_range,
+        some_body(_stores),
+    ),
+    ScheduleClause(
+        "bodies.C6",
+        "No element is written at two points of a kernel, nor by two of its writes.",
+        "004",
+        one_point_each,
+        _written_by_points,
     ),
 )

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
 from conformance.cases.schedule import Access, Collective, Copy, Kernel
-from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.schedule_facts import Facts, Touch
+from conformance.specs.schedules.algorithms import (
+    bytes_of,
+    copies,
+    ends,
+    measured,
+    remote_bytes,
+    ring_copies,
+    ring_edges,
+)
 from conformance.specs.schedules.free import of_constant
+from conformance.specs.schedules.subjects import some_leaf
 from conformance.specs.schedules.waits import moves_only
-
-
-def _copies(facts: Facts) -> Iterator[tuple[int, Copy, Touch, Touch]]:
-    """Yield the copies with what they read and write; those without exactly one of each are ``copies.C1``'s."""
-    for number, leaf in enumerate(facts.leaves):
-        if isinstance(leaf, Copy):
-            read = [touch for touch in facts.touches[number] if not touch.write]
-            written = [touch for touch in facts.touches[number] if touch.write]
-            if len(read) == len(written) == 1:
-                yield number, leaf, read[0], written[0]
 
 
 def one_and_one(facts: Facts) -> str | None:
@@ -38,14 +36,10 @@ def one_and_one(facts: Facts) -> str | None:
     return None
 
 
-def _ends(facts: Facts, read: Touch, written: Touch) -> tuple[str, str]:
-    return facts.buffers[read.access.buffer].device, facts.buffers[written.access.buffer].device
-
-
 def between_devices(facts: Facts) -> str | None:
     """Find a copy from a device to itself, unless the graph asks for one; whether it may is ``no_kernel.C13``'s."""
-    for number, leaf, read, written in _copies(facts):
-        source, target = _ends(facts, read, written)
+    for number, leaf, read, written in copies(facts):
+        source, target = ends(facts, read, written)
         asked = [facts.nodes[name] for name in (*leaf.provenance, written.access.node) if name is not None]
         if source == target and not any(node.op == "copy" and _stays(facts, node) for node in asked):
             return f"{facts.name(number)} copies from {source} to itself"
@@ -58,7 +52,7 @@ def _stays(facts: Facts, node: Node) -> bool:
 
 def equal_bytes(facts: Facts) -> str | None:
     """Find a copy that writes more or fewer bytes than it reads."""
-    for number, _, read, written in _copies(facts):
+    for number, _, read, written in copies(facts):
         if size(read.ranges) != size(written.ranges):
             return f"{facts.name(number)} reads {size(read.ranges)} bytes and writes {size(written.ranges)}"
     return None
@@ -66,7 +60,7 @@ def equal_bytes(facts: Facts) -> str | None:
 
 def contiguous_source(facts: Facts) -> str | None:
     """Find a copy of bytes that do not lie side by side, or that changes their order."""
-    for number, leaf, read, written in _copies(facts):
+    for number, leaf, read, written in copies(facts):
         if len(read.ranges) > 1:
             return f"{facts.name(number)} copies {len(read.ranges)} separate pieces of {read.access.buffer!r}"
         for touch in (read, written):
@@ -84,13 +78,22 @@ def _rising(facts: Facts, leaf: Copy, access: Access) -> bool:
     return bool(valid.all() and (np.diff(found.reshape(-1)) > 0).all())
 
 
+def _copied(facts: Facts) -> bool:
+    return any(copies(facts))
+
+
+def _labelled_copy(facts: Facts) -> bool:
+    names = (written.access.node for _, _, _, written in copies(facts))
+    return any(name is not None and facts.nodes[name].op == "copy" for name in names)
+
+
 def no_more_than_asked(facts: Facts) -> str | None:
     """Find a copy of more bytes than the copied value has."""
-    for number, _, _, written in _copies(facts):
+    for number, _, _, written in copies(facts):
         name = written.access.node
         if name is not None and facts.nodes[name].op == "copy":
             node = facts.nodes[name]
-            wanted = _size(facts, node)
+            wanted = bytes_of(facts, node)
             if size(written.ranges) > wanted:
                 return f"{facts.name(number)} moves {size(written.ranges)} bytes for {name!r}, which has {wanted}"
     return None
@@ -99,7 +102,7 @@ def no_more_than_asked(facts: Facts) -> str | None:
 def replica_reused(facts: Facts) -> str | None:
     """Find a copy of bytes that an earlier copy left on the same device, unless the graph forces it."""
     seen: list[tuple[int, Touch, Touch]] = []
-    for number, leaf, read, written in _copies(facts):
+    for number, leaf, read, written in copies(facts):
         # A copy that does not say what it is may be any that is forced to there.
         names = [name for name in (*leaf.provenance, written.access.node) if name is not None]
         said = [facts.nodes[name] for name in names if facts.nodes[name].op == "copy"]
@@ -108,7 +111,7 @@ def replica_reused(facts: Facts) -> str | None:
         forced = any(node.arg is True for node in may_be)
         for earlier, before, kept_there in seen:
             same = before.root == read.root and not len(without(read.ranges, before.ranges))
-            if not forced and same and _ends(facts, before, kept_there) == _ends(facts, read, written):
+            if not forced and same and ends(facts, before, kept_there) == ends(facts, read, written):
                 between = facts.touches[earlier + 1 : number]
                 changed = any(
                     touch.write and touch.root == kept.root and overlap(touch.ranges, kept.ranges)
@@ -122,79 +125,38 @@ def replica_reused(facts: Facts) -> str | None:
     return None
 
 
-def forced_copies(facts: Facts) -> str | None:
-    """Find a forced copy that a result or an assign needs, and that no item makes."""
-    # Who makes an unlabelled copy, or a kernel that only moves, does not say of what.
+def _forced(facts: Facts) -> Iterator[Node]:
+    """Yield the forced copies that a result or an assign needs, where it is known whether anybody makes them."""
+    # Who makes an unlabelled copy, or a kernel that only moves or of which nothing is known, does not say of what.
     spare = {
         facts.device(leaf)
         for number, leaf in enumerate(facts.leaves)
-        if (isinstance(leaf, Copy) or (isinstance(leaf, Kernel) and moves_only(leaf)))
+        if (isinstance(leaf, Copy) or (isinstance(leaf, Kernel) and (moves_only(leaf) or not leaf.bodies)))
         and not leaf.provenance
         and not any(touch.access.node for touch in facts.touches[number])
     }
-    made = {name for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel) for name in leaf.provenance}
+    made = _made(facts)
     needed = {node.id for node in facts.nodes.values() if node.op == "assign"}
     needed |= set(facts.schedule.graph.results if facts.schedule.graph else ())
     for node in reversed(facts.nodes.values()):
         if node.id in needed:
             needed.update(node.of)
             forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
-            if (
-                forced
-                and not of_constant(facts, node)
-                and node.device not in spare
-                and node.id not in made | set(facts.writers)
-            ):
-                return f"no item makes {node.id!r}, a copy that is forced"
-    return None
+            if forced and not of_constant(facts, node) and (node.id in made or node.device not in spare):
+                yield node
 
 
-def _remote(facts: Facts, number: int) -> int:
-    """Return the bytes that a part moves between devices."""
-    leaf = facts.leaves[number]
-    if isinstance(leaf, Copy):
-        return sum(size(touch.ranges) for touch in facts.touches[number] if touch.write)
-    own = leaf.device if isinstance(leaf, Kernel) else ""
-    return sum(size(t.ranges) for t in facts.touches[number] if facts.buffers[t.access.buffer].device != own)
+def _made(facts: Facts) -> set[str]:
+    """Return the nodes that an item says it makes."""
+    items = [leaf for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel)]
+    return {name for leaf in items for name in leaf.provenance} | set(facts.writers)
 
 
-def _size(facts: Facts, node: Node) -> int:
-    return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
-
-
-def remote_bytes(facts: Facts) -> str | None:
-    """Find an all_reduce whose parts move more bytes than its algorithm needs."""
-    for whole in (item for item in facts.schedule.items if isinstance(item, Collective)):
-        count = len(whole.participants)
-        times = {"naive": count * (count - 1)} | dict.fromkeys(("ring", "all_to_all", "direct"), 2 * (count - 1))
-        parts = [number for number, (_, owner) in enumerate(facts.owned) if owner is whole]
-        made = {t.access.node for n in parts for t in facts.touches[n] if t.write and t.access.node is not None}
-        reduced = [facts.nodes[name] for name in made if "all_reduce" in {facts.nodes[name].op, facts.nodes[name].arg}]
-        if whole.algorithm not in times or not reduced:
-            continue
-        block = max(_size(facts, node) for node in (reduced[0], *(facts.nodes[name] for name in reduced[0].of)))
-        moved = sum(_remote(facts, number) for number in parts)
-        if moved > times[whole.algorithm] * block:
-            return (
-                f"item {whole.id!r}: {whole.algorithm} of {block} bytes over {count} devices moves {moved} bytes "
-                f"between them; {times[whole.algorithm] * block} do"
-            )
-    return None
-
-
-def ring_edges(facts: Facts) -> str | None:
-    """Find a copy of a ring that is not from a participant to the next."""
-    for number, _, read, written in _copies(facts):
-        owner = facts.owned[number][1]
-        if owner is not None and owner.algorithm == "ring":
-            source, target = _ends(facts, read, written)
-            for end in (source, target):
-                if end not in owner.participants:
-                    return f"{facts.name(number)} goes from {source} to {target}; {end} is not in the ring"
-            following = owner.participants[(owner.participants.index(source) + 1) % len(owner.participants)]
-            if following != target:
-                return f"{facts.name(number)} goes from {source} to {target}; next in the ring is {following}"
-    return None
+def forced_copies(facts: Facts) -> str | None:
+    """Find a forced copy that a result or an assign needs, and that no item makes."""
+    made = _made(facts)
+    missing = next((node for node in _forced(facts) if node.id not in made), None)
+    return None if missing is None else f"no item makes {missing.id!r}, a copy that is forced"
 
 
 def on_its_device(facts: Facts) -> str | None:
@@ -213,31 +175,43 @@ def on_its_device(facts: Facts) -> str | None:
 
 
 COPIES = (
-    ScheduleClause("copies.C1", "A copy has one source and one target.", "004", one_and_one),
-    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices),
-    ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes),
+    ScheduleClause(
+        "copies.C1",
+        "A copy has one source and one target.",
+        "004",
+        one_and_one,
+        some_leaf(lambda each: isinstance(each, Copy)),
+    ),
+    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices, _copied),
+    ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes, _copied),
     ScheduleClause(
         "copies.C4",
         "A copy reads bytes that lie side by side, and keeps their order; others are made contiguous on their device "
         "first.",
         "004",
         contiguous_source,
+        _copied,
     ),
     ScheduleClause(
-        "copies.C5", "A copy moves no more bytes than the value it copies has.", "004", no_more_than_asked, of_graph
+        "copies.C5",
+        "A copy moves no more bytes than the value it copies has.",
+        "004",
+        no_more_than_asked,
+        _labelled_copy,
     ),
     ScheduleClause(
         "copies.C6",
         "What a device has a copy of is not copied there again, unless that is forced.",
         "000",
         replica_reused,
+        _copied,
     ),
     ScheduleClause(
         "copies.C7",
         "A copy that is forced and needed is made, unless it is of a constant or of nothing.",
         "000",
         forced_copies,
-        of_graph,
+        lambda facts: any(_forced(facts)),
     ),
     ScheduleClause(
         "copies.C8",
@@ -245,14 +219,20 @@ COPIES = (
         "or direct, at most.",
         "000",
         remote_bytes,
-        of_graph,
+        lambda facts: any(measured(facts)),
     ),
-    ScheduleClause("copies.C9", "A ring copies from each participant to the next only.", "000", ring_edges),
+    ScheduleClause(
+        "copies.C9",
+        "A ring copies from each participant to the next only.",
+        "000",
+        ring_edges,
+        lambda facts: any(ring_copies(facts)),
+    ),
     ScheduleClause(
         "copies.C10",
         "A value is written, and is at the end, on the device that its node is on.",
         "003",
         on_its_device,
-        of_graph,
+        lambda facts: bool(facts.writers or facts.schedule.places),
     ),
 )

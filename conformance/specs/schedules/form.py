@@ -3,27 +3,74 @@
 from __future__ import annotations
 
 from conformance.judging.schedule_clause import FormClause
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.subjects import (
+    dependent,
+    is_wait,
+    named_twice,
+    some_body,
+    some_buffer,
+    some_collective,
+    some_leaf,
+    uses_buffers,
+)
+
+
+def _names(facts: Facts) -> bool:
+    """Speak where anything is named: every buffer, item and node names a device or a dtype."""
+    return bool(facts.buffers or facts.leaves or facts.nodes)
+
+
+def _assigns(facts: Facts) -> bool:
+    graph = facts.schedule.graph
+    functions = graph.functions.values() if graph else ()
+    return any(node.op == "assign" for nodes in (facts.nodes.values(), *(f.nodes for f in functions)) for node in nodes)
+
 
 FORM = (
-    FormClause("form.C1", "No two items, buffers, nodes or started handles have one name.", "004"),
-    FormClause("form.C2", "Every buffer that is used is declared.", "003"),
     FormClause(
-        "form.C3", "Every other name that is used is declared: devices, dtypes, variables, nodes, items.", "003"
+        "form.C1",
+        "No two items, buffers, nodes or started handles have one name.",
+        "004",
+        lambda facts: named_twice(facts.schedule),
     ),
-    FormClause("form.C4", "What is waited for was started before.", "002"),
-    FormClause("form.C5", "The target of an assign is a buffer or a view of one.", "004"),
-    FormClause("form.C6", "Nothing needs itself: items, nodes, functions and bases of buffers have an order.", "004"),
-    FormClause("form.C7", "All buffers of a kernel are on its device, or on those of its collective.", "003"),
-    FormClause("form.C8", "Sizes, ranges, maps and views fit the buffers they speak of.", "003"),
+    FormClause("form.C2", "Every buffer that is used is declared.", "003", some_leaf(uses_buffers)),
+    FormClause(
+        "form.C3", "Every other name that is used is declared: devices, dtypes, variables, nodes, items.", "003", _names
+    ),
+    FormClause("form.C4", "What is waited for was started before.", "002", some_leaf(is_wait)),
+    FormClause("form.C5", "The target of an assign is a buffer or a view of one.", "004", _assigns),
+    FormClause(
+        "form.C6",
+        "Nothing needs itself: items, nodes, functions and bases of buffers have an order.",
+        "004",
+        lambda facts: dependent(facts.schedule),
+    ),
+    FormClause(
+        "form.C7",
+        "All buffers of a kernel are on its device, or on those of its collective.",
+        "003",
+        some_leaf(uses_buffers),
+    ),
+    FormClause(
+        "form.C8", "Sizes, ranges, maps and views fit the buffers they speak of.", "003", some_buffer(lambda each: True)
+    ),
     FormClause(
         "form.C9",
         "A collective has distinct participants, and parts, or accesses for those who read and write in its operation.",
         "000",
+        some_collective(lambda each: True),
     ),
-    FormClause("form.C10", "A node fits its sources, its argument, its dtype and its shape.", "003"),
+    FormClause(
+        "form.C10",
+        "A node fits its sources, its argument, its dtype and its shape.",
+        "003",
+        lambda facts: bool(facts.nodes),
+    ),
     FormClause(
         "form.C11",
         "An instruction takes earlier ones, of dtypes that it takes, and accesses over the same points.",
         "004",
+        some_body(lambda each: True),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,10 +13,19 @@ from conformance.judging.schedule_clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import joined, overlap
 from conformance.reference.schedule import executable, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.subjects import both, some_buffer
 
 
 def _planned(facts: Facts) -> list[Buffer]:
     return [buffer for buffer in facts.schedule.buffers if buffer.planned]
+
+
+def _plans(facts: Facts) -> bool:
+    return bool(_planned(facts))
+
+
+def _is_part(buffer: Buffer) -> bool:
+    return buffer.base is not None
 
 
 @dataclass
@@ -26,11 +36,6 @@ class _Use:
     ranges: Indices
     first: int
     last: int
-
-    def meets(self, other: _Use) -> bool:
-        """Return whether two parts share bytes while both are in use."""
-        together = self.first <= other.last and other.first <= self.last
-        return together and self.root == other.root and overlap(self.ranges, other.ranges)
 
 
 def _part(facts: Facts, buffer: str) -> str:
@@ -75,11 +80,18 @@ def _share(facts: Facts, first: Buffer, second: Buffer) -> bool:
     return root == other and start < begin + second.size and begin < start + first.size
 
 
-def disjoint_lives(facts: Facts) -> str | None:
-    """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use."""
+def _sharing(facts: Facts) -> Iterator[tuple[str, _Use, str, _Use]]:
+    """Yield the planned buffers that are used with each other, and each view of an arena, that shares bytes of them."""
     for (first, one), (second, other) in combinations(_uses(facts).items(), 2):
         planned = facts.buffers[first].planned or facts.buffers[second].planned
-        if planned and one.meets(other):
+        if planned and one.root == other.root and overlap(one.ranges, other.ranges):
+            yield first, one, second, other
+
+
+def disjoint_lives(facts: Facts) -> str | None:
+    """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use."""
+    for first, one, second, other in _sharing(facts):
+        if one.first <= other.last and other.first <= one.last:
             at = max(one.first, other.first, 0)
             return f"{first!r} and {second!r} share bytes, and both are in use at {facts.name(at)}"
     return None
@@ -159,11 +171,22 @@ def _lane(buffer: Buffer) -> tuple[str, str, str, int]:
     return buffer.communication, buffer.device, buffer.dtype, buffer.size
 
 
+def _shows(facts: Facts, first: Buffer, second: Buffer) -> bool:
+    """Return whether one buffer is a view of the other, or a view of a view of it."""
+    return facts.home(first.id) == facts.home(second.id) and (_in(facts, first, second) or _in(facts, second, first))
+
+
+def _in(facts: Facts, part: Buffer, whole: Buffer) -> bool:
+    while part.base is not None and part.id != whole.id:
+        part = facts.buffers[part.base]
+    return part.id == whole.id
+
+
 def communication_apart(facts: Facts) -> str | None:
-    """Find a buffer of a communicator that shares bytes with another than its like."""
-    for first, second in combinations(_planned(facts), 2):
+    """Find a buffer of a communicator that shares bytes with another than its like, planned or not."""
+    for first, second in combinations(filter(_is_part, facts.schedule.buffers), 2):
         apart = (first.communication or second.communication) and _lane(first) != _lane(second)
-        if apart and _share(facts, first, second):
+        if apart and _share(facts, first, second) and not _shows(facts, first, second):
             one, other = (first, second) if first.communication else (second, first)
             return f"{one.id!r} of group {one.communication!r} shares bytes with {other.id!r}, which is not its like"
     return None
@@ -192,24 +215,35 @@ MEMORY = (
         "Buffers that share bytes of an arena, planned ones or views, are never in use at the same time.",
         "003",
         disjoint_lives,
+        lambda facts: any(_sharing(facts)),
     ),
     ScheduleClause(
         "memory.C2",
         "What was there before, is held from outside or is read afterwards is not planned, nor its bytes an arena.",
         "003",
         only_what_is_inside,
+        both(_plans, some_buffer(lambda each: each.preexisting or each.held or each.output)),
     ),
-    ScheduleClause("memory.C3", "Nothing is planned on a device without sub-buffers.", "003", where_there_are_parts),
-    ScheduleClause("memory.C4", "Planned buffers begin at multiples of their device's alignment.", "003", aligned),
-    ScheduleClause("memory.C5", "Planned buffers end within their arena.", "003", in_the_arena),
-    ScheduleClause("memory.C6", "Buffers begin at whole elements of their dtype.", "003", whole_elements),
-    ScheduleClause("memory.C7", "An arena is no larger than its buffers side by side.", "003", no_larger_than_without),
-    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", "003", on_its_device),
+    ScheduleClause(
+        "memory.C3", "Nothing is planned on a device without sub-buffers.", "003", where_there_are_parts, _plans
+    ),
+    ScheduleClause(
+        "memory.C4", "Planned buffers begin at multiples of their device's alignment.", "003", aligned, _plans
+    ),
+    ScheduleClause("memory.C5", "Planned buffers end within their arena.", "003", in_the_arena, _plans),
+    ScheduleClause(
+        "memory.C6", "Buffers begin at whole elements of their dtype.", "003", whole_elements, some_buffer(_is_part)
+    ),
+    ScheduleClause(
+        "memory.C7", "An arena is no larger than its buffers side by side.", "003", no_larger_than_without, _plans
+    ),
+    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", "003", on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
         "Buffers of a communicator share bytes only with those of the same group, device, dtype and size.",
         "002",
         communication_apart,
+        some_buffer(lambda each: bool(each.communication) and _is_part(each)),
     ),
 )
 

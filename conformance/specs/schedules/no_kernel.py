@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph import Node
-from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import free
 from conformance.specs.schedules.free import Reason
+from conformance.specs.schedules.subjects import Subject, both, labelled, some_buffer
 
 _MEETINGS: Final = ("all_reduce", "collective")
 """What takes blocks that lie in buffers, on the devices of all members."""
@@ -65,12 +66,21 @@ def _one_for_each(facts: Facts) -> str | None:
     return None
 
 
-def _reads_something(facts: Facts) -> str | None:
-    return _never(free.identity, "a reduce over nothing, which is a constant")(facts)
+def _undefined_twice(facts: Facts) -> bool:
+    return sum(free.undefined(facts, node) for node in facts.nodes.values()) > 1
 
 
-def _clause(number: int, text: str, source: str, check: Callable[[Facts], str | None]) -> ScheduleClause:
-    return ScheduleClause(f"no_kernel.C{number}", text, source, check, of_graph)
+def _any_empty(facts: Facts) -> bool:
+    return some_buffer(lambda each: not each.size)(facts) or _any(free.empty)(facts)
+
+
+def _any(reason: Reason) -> Subject:
+    """Speak of nodes of a kind, where writes say which values they are."""
+    return both(labelled, lambda facts: any(reason(facts, node) for node in facts.nodes.values()))
+
+
+def _clause(number: int, text: str, source: str, reason: Reason, what: str) -> ScheduleClause:
+    return ScheduleClause(f"no_kernel.C{number}", text, source, _never(reason, what), _any(reason))
 
 
 NO_KERNEL = (
@@ -79,55 +89,76 @@ NO_KERNEL = (
         "No kernel makes a constant, nor what movement, casts and elementwise operations make of constants, unless a "
         "collective takes it.",
         "003",
-        _never(_constant, "which is constant"),
+        _constant,
+        "which is constant",
     ),
-    _clause(2, "No kernel makes a buffer that holds its data.", "003", _never(free.realised, "which is there already")),
+    _clause(2, "No kernel makes a buffer that holds its data.", "003", free.realised, "which is there already"),
     _clause(
         3,
         "No kernel makes a view of a buffer, unless a copy or a collective takes it and it does not lie side by side.",
         "003",
-        _never(_view, "a view of a buffer"),
+        _view,
+        "a view of a buffer",
     ),
-    _clause(4, "No kernel makes movement that moves nothing.", "003", _never(free.unmoving, "which moves nothing")),
+    _clause(4, "No kernel makes movement that moves nothing.", "003", free.unmoving, "which moves nothing"),
     _clause(
         5,
         "No kernel makes a value contiguous that is so already: a contig, or all of a buffer in order.",
         "003",
-        _never(free.contiguous_already, "which is contiguous already"),
+        free.contiguous_already,
+        "which is contiguous already",
+    ),
+    ScheduleClause(
+        "no_kernel.C6",
+        "No kernel makes a value without elements, and no item writes a buffer without bytes.",
+        "004",
+        _nothing_empty,
+        _any_empty,
     ),
     _clause(
-        6, "No kernel makes a value without elements, and no item writes a buffer without bytes.", "004", _nothing_empty
+        7,
+        "No kernel reduces over an axis without elements: the result is a constant.",
+        "004",
+        free.identity,
+        "a reduce over nothing, which is a constant",
     ),
-    _clause(7, "No kernel reduces over an axis without elements: the result is a constant.", "004", _reads_something),
-    _clause(8, "No kernel makes a detach.", "004", _never(free.detached, "a detach")),
-    _clause(9, "No kernel fills a buffer that was asked for empty.", "003", _never(free.undefined, "an empty buffer")),
-    _clause(10, "No kernel makes a variable.", "003", _never(free.variable, "a variable")),
-    _clause(
-        11, "No kernel assigns to a buffer what it holds.", "004", _never(free.itself, "which assigns what is there")
-    ),
+    _clause(8, "No kernel makes a detach.", "004", free.detached, "a detach"),
+    _clause(9, "No kernel fills a buffer that was asked for empty.", "003", free.undefined, "an empty buffer"),
+    _clause(10, "No kernel makes a variable.", "003", free.variable, "a variable"),
+    _clause(11, "No kernel assigns to a buffer what it holds.", "004", free.itself, "which assigns what is there"),
     _clause(
         12,
         "No kernel assigns what was never defined.",
         "004",
-        _never(free.of_nothing, "which assigns what nobody defined"),
+        free.of_nothing,
+        "which assigns what nobody defined",
     ),
     _clause(
         13,
         "No copy is made to the device that the value is on, unless it is forced.",
         "003",
-        _never(free.same_device, "a copy to where it is"),
+        free.same_device,
+        "a copy to where it is",
     ),
     _clause(
         14,
         "No copy is made of a constant, unless it is forced.",
         "004",
-        _never(_unforced(free.of_constant), "a copy of a constant"),
+        _unforced(free.of_constant),
+        "a copy of a constant",
     ),
     _clause(
         15,
         "No copy is made back to the device that a value was copied from.",
         "003",
-        _never(free.there_and_back, "a copy back to where it came from"),
+        free.there_and_back,
+        "a copy back to where it came from",
     ),
-    _clause(16, "Two buffers that were asked for empty are never made one.", "003", _one_for_each),
+    ScheduleClause(
+        "no_kernel.C16",
+        "Two buffers that were asked for empty are never made one.",
+        "003",
+        _one_for_each,
+        _undefined_twice,
+    ),
 )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.index_map import Indices, sizes
-from conformance.cases.schedule import Collective, View, Wait
-from conformance.judging.schedule_clause import PairClause, ScheduleClause, of_graph
+from conformance.cases.schedule import Collective, Copy, Kernel, View, Wait
+from conformance.judging.schedule_clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.specs.schedules.free import alias, free
 from conformance.specs.schedules.keys import keys
+from conformance.specs.schedules.subjects import both, labelled_node, touched, traced
 
 
 def _all(facts: Facts, buffer: str) -> Indices:
@@ -56,18 +58,22 @@ def _taken(facts: Facts, name: str) -> str:
     return name if found is None else found
 
 
+def _computed_results(facts: Facts) -> Iterator[str]:
+    """Yield the results that have to be computed, each as what it is the value of."""
+    for result in facts.schedule.graph.results if facts.schedule.graph else ():
+        name = _taken(facts, result)
+        if name not in facts.stored and (facts.place(name) is not None or not free(facts, name)):
+            yield name
+
+
 def complete(facts: Facts) -> str | None:
     """Find a result that is nowhere, or where nothing wrote."""
-    assert facts.schedule.graph is not None
     held = _given(facts)
     for touch in (touch for own in facts.touches for touch in own if touch.write):
         home = facts.home(touch.access.buffer)
         held[home] = joined(held.get(home, NOTHING), touch.ranges)
-    for result in facts.schedule.graph.results:
-        name = _taken(facts, result)
+    for name in _computed_results(facts):
         place = facts.place(name)
-        if name in facts.stored or (place is None and free(facts, name)):
-            continue
         if place is None:
             return f"result {name!r} is in no buffer at the end"
         if len(without(place.ranges, held.get(facts.home(place.access.buffer), NOTHING))):
@@ -113,6 +119,11 @@ def nothing_dead(facts: Facts) -> str | None:
 def _known_results(facts: Facts) -> bool:
     """Speak where it is known what was asked for: of a graph, or of buffers that are read afterwards."""
     return facts.schedule.graph is not None or any(buffer.output for buffer in facts.schedule.buffers)
+
+
+def _lone(facts: Facts) -> bool:
+    """Speak of what is no part of a collective."""
+    return any(owner is None and isinstance(leaf, Kernel | Copy) for leaf, owner in facts.owned)
 
 
 def realised_once(facts: Facts) -> str | None:
@@ -196,29 +207,35 @@ ORDER = (
         "An item reads only bytes that were there before or that an earlier item wrote.",
         "003",
         reads_what_is_there,
+        touched(write=False),
     ),
     ScheduleClause(
         "order.C2",
         "The value of every result that has to be computed is in a buffer at the end.",
         "003",
         complete,
-        of_graph,
+        lambda facts: any(_computed_results(facts)),
     ),
     ScheduleClause(
         "order.C3",
         "Every item serves a result, an assign, a collective, or a buffer that is reachable from outside.",
         "003",
         nothing_dead,
-        _known_results,
+        both(_known_results, _lone),
     ),
     ScheduleClause(
-        "order.C4", "No value but an assigned one is written twice to the same bytes.", "003", realised_once
+        "order.C4",
+        "No value but an assigned one is written twice to the same bytes.",
+        "003",
+        realised_once,
+        labelled_node(but=["assign"]),
     ),
     ScheduleClause(
         "order.C5",
         "A contig or reduce node that is kept in a buffer is computed once for all who use it.",
         "003",
         shared_once,
+        both(labelled_node("contig", "reduce"), traced),
     ),
 )
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.graph import Node
 from conformance.cases.index_map import names, sizes
 from conformance.cases.kernel_body import Symbol
-from conformance.cases.schedule import Collective, Kernel
-from conformance.judging.schedule_clause import PairClause, ScheduleClause, of_graph
+from conformance.cases.schedule import Buffer, Collective, Kernel, accesses
+from conformance.judging.schedule_clause import PairClause, ScheduleClause
 from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules.keys import keys
+from conformance.specs.schedules.subjects import some_buffer, some_kernel
 
 
 def _used(leaf: Kernel) -> set[str]:
@@ -71,28 +73,50 @@ def room_for_the_most(facts: Facts) -> str | None:
     """Find a buffer of symbolic shape that has not the size of its greatest extents."""
     highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
     for buffer in facts.schedule.buffers:
-        if buffer.shape is not None:
+        if buffer.shape is not None and _symbolic(buffer):
             wanted = math.prod(sizes(buffer.shape, highest)) * NUMPY[buffer.dtype].itemsize
             if buffer.size != wanted:
                 return f"buffer {buffer.id!r} of shape {list(buffer.shape)} has {buffer.size} bytes, not {wanted}"
     return None
 
 
-def symbolic_is_naive(facts: Facts) -> str | None:
-    """Find a collective that splits a shape it does not know."""
+def _sized(facts: Facts) -> Iterator[tuple[Collective, str]]:
+    """Yield the collectives of known algorithm, each with the values of symbolic shape that it says it makes."""
     for item in facts.schedule.items:
-        if isinstance(item, Collective) and item.algorithm in {"ring", "all_to_all", "direct"}:
-            made = {a.node for part in item.parts for a in part.accesses if a.write and a.node is not None}
+        if isinstance(item, Collective) and item.algorithm:
+            made = {a.node for a in accesses(item) if a.write and a.node is not None}
             for name in sorted(made | set(item.provenance)):
                 if any(isinstance(extent, str) for extent in facts.nodes[name].shape):
-                    return f"item {item.id!r} splits {name!r}, whose shape is symbolic, for a {item.algorithm}"
+                    yield item, name
+
+
+def symbolic_is_naive(facts: Facts) -> str | None:
+    """Find a collective that splits a shape it does not know."""
+    for item, name in _sized(facts):
+        if item.algorithm in {"ring", "all_to_all", "direct"}:
+            return f"item {item.id!r} splits {name!r}, whose shape is symbolic, for a {item.algorithm}"
     return None
+
+
+def _binds(facts: Facts) -> bool:
+    return some_kernel(lambda each: bool(each.variables))(facts)
+
+
+def _symbolic(buffer: Buffer) -> bool:
+    return any(isinstance(extent, str) for extent in buffer.shape or ())
+
+
+def _parametric(facts: Facts) -> bool:
+    graph = facts.schedule.graph
+    functions = graph.functions.values() if graph else ()
+    return any(node.op == "param" for function in functions for node in function.nodes)
 
 
 def _calls(facts: Facts) -> list[tuple[Node, list[Node], list[Node]]]:
     """Return the calls, each with its arguments and the parameters of its function, in every scope."""
     graph = facts.schedule.graph
-    assert graph is not None
+    if graph is None:
+        return []
     found = []
     for nodes in (graph.nodes, *(function.nodes for function in graph.functions.values())):
         known = {node.id: node for node in nodes}
@@ -114,9 +138,7 @@ def as_many_arguments(facts: Facts) -> str | None:
 
 def numbered(facts: Facts) -> str | None:
     """Find a function whose parameters are not numbered from 0."""
-    graph = facts.schedule.graph
-    assert graph is not None
-    for name, function in graph.functions.items():
+    for name, function in facts.schedule.graph.functions.items() if facts.schedule.graph else ():
         found = sorted({int(str(node.arg)) for node in function.nodes if node.op == "param"})
         if found != list(range(len(found))):
             return f"function {name!r}: its parameters are numbered {found}"
@@ -142,30 +164,46 @@ def fitting_arguments(facts: Facts) -> str | None:
 
 
 VARIABLES = (
-    ScheduleClause("variables.C1", "An item lists no variable that it does not use.", "003", only_what_is_used),
-    ScheduleClause("variables.C2", "An item lists its variables by name, each once.", "003", sorted_by_name),
-    ScheduleClause("variables.C3", "A variable has one value in all of a schedule.", "003", one_value),
-    ScheduleClause("variables.C4", "A variable's value is within its bounds.", "003", within_bounds),
     ScheduleClause(
-        "variables.C5", "A buffer of symbolic shape has the size of its greatest extents.", "004", room_for_the_most
+        "variables.C1",
+        "An item lists no variable that it does not use.",
+        "003",
+        only_what_is_used,
+        some_kernel(lambda each: bool(each.bodies and each.variables)),
+    ),
+    ScheduleClause("variables.C2", "An item lists its variables by name, each once.", "003", sorted_by_name, _binds),
+    ScheduleClause("variables.C3", "A variable has one value in all of a schedule.", "003", one_value, _binds),
+    ScheduleClause("variables.C4", "A variable's value is within its bounds.", "003", within_bounds, _binds),
+    ScheduleClause(
+        "variables.C5",
+        "A buffer of symbolic shape has the size of its greatest extents.",
+        "004",
+        room_for_the_most,
+        some_buffer(_symbolic),
     ),
     ScheduleClause(
-        "variables.C6", "A collective of symbolic shape is not split into chunks.", "000", symbolic_is_naive, of_graph
+        "variables.C6",
+        "A collective of symbolic shape is not split into chunks.",
+        "000",
+        symbolic_is_naive,
+        lambda facts: any(_sized(facts)),
     ),
     ScheduleClause(
         "variables.C8",
         "A function is called with as many arguments as it has parameters.",
         "004",
         as_many_arguments,
-        of_graph,
+        lambda facts: bool(_calls(facts)),
     ),
-    ScheduleClause("variables.C9", "The parameters of a function are numbered from 0 on.", "004", numbered, of_graph),
+    ScheduleClause(
+        "variables.C9", "The parameters of a function are numbered from 0 on.", "004", numbered, _parametric
+    ),
     ScheduleClause(
         "variables.C10",
         "Arguments have the shape, the dtype and the device of their parameters.",
         "004",
         fitting_arguments,
-        of_graph,
+        lambda facts: any(arguments and parameters for _, arguments, parameters in _calls(facts)),
     ),
 )
 

@@ -95,6 +95,21 @@ def _otherwise(facts: Facts, name: str, number: int, touch: Touch, wrong: Indice
     return False
 
 
+def meeting(facts: Facts, *, earlier: bool) -> bool:
+    """Speak of nodes that read what is assigned to, where both are labelled and the assign is later, or ``earlier``."""
+    assigns = [(node, facts.home(touch.access.buffer), touch.ranges) for node, _, touch in assigning(facts)]
+    return any(
+        earlier == (facts.program[assign.id] < facts.program[name])
+        and assign.id != name
+        and home == facts.home(touch.access.buffer)
+        and overlap(ranges, written)
+        for name, numbers in (facts.computing.items() if assigns else ())
+        for number in numbers
+        for touch, ranges in _reads(facts, name, number)
+        for assign, home, written in assigns
+    )
+
+
 def crossed(facts: Facts, *, earlier: bool) -> str | None:
     """Find a node read after an assign that is later in the program; or before one that is ``earlier`` there."""
     for name, numbers in facts.computing.items():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
 
 from conformance.cases.kernel_body import Load, Store
-from conformance.cases.schedule import Collective, Kernel, Wait, accesses
-from conformance.judging.schedule_clause import ScheduleClause, of_graph
+from conformance.cases.schedule import Access, Collective, Kernel, Wait, accesses
+from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.subjects import handled, is_wait, some_leaf, started
 
 
 def _waits(facts: Facts) -> Counter[str]:
@@ -64,22 +66,26 @@ def _in_place(facts: Facts, whole: Collective) -> list[tuple[int, int]]:
     ]
 
 
+def _overwritten(facts: Facts) -> Iterator[tuple[int, Access]]:
+    """Yield the opaque collectives that write what they read, each with those reads."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Collective):
+            yield from ((number, leaf.accesses[read]) for read, _ in _in_place(facts, leaf))
+
+
 def in_place_of_dead(facts: Facts) -> str | None:
     """Find a value that is read after a collective was done in its place."""
-    for number, leaf in enumerate(facts.leaves):
-        if not isinstance(leaf, Collective):
-            continue
-        for read, _ in _in_place(facts, leaf):
-            source = facts.touch(leaf.accesses[read])
-            gone = source.ranges
-            for later in range(number + 1, len(facts.leaves)):
-                for touch in facts.touches[later]:
-                    same = touch.access.node is not None and touch.access.node == source.access.node
-                    if not touch.write and same and overlap(touch.ranges, gone) and touch.root == source.root:
-                        return f"{facts.name(later)} reads {touch.access.node!r}, which {facts.name(number)} overwrote"
-                for touch in facts.touches[later]:
-                    if touch.write and touch.root == source.root:
-                        gone = without(gone, touch.ranges)
+    for number, access in _overwritten(facts):
+        source = facts.touch(access)
+        gone = source.ranges
+        for later in range(number + 1, len(facts.leaves)):
+            for touch in facts.touches[later]:
+                same = touch.access.node is not None and touch.access.node == source.access.node
+                if not touch.write and same and overlap(touch.ranges, gone) and touch.root == source.root:
+                    return f"{facts.name(later)} reads {touch.access.node!r}, which {facts.name(number)} overwrote"
+            for touch in facts.touches[later]:
+                if touch.write and touch.root == source.root:
+                    gone = without(gone, touch.ranges)
     return None
 
 
@@ -89,23 +95,23 @@ def moves_only(leaf: Kernel) -> bool:
     return len(leaf.bodies) == 1 and kinds == [Load, Store]
 
 
+def _clones(facts: Facts) -> Iterator[tuple[int, int, str, str]]:
+    """Yield what is cloned for a collective in place: the collective, who clones for it, from where and to where."""
+    for number, access in _overwritten(facts):
+        for earlier in range(number):
+            clone = facts.leaves[earlier]
+            if isinstance(clone, Kernel) and moves_only(clone) and clone.accesses[-1].buffer == access.buffer:
+                yield number, earlier, clone.accesses[0].buffer, access.buffer
+
+
 def no_needless_clone(facts: Facts) -> str | None:
     """Find a value cloned for a collective in place, although nothing needs it afterwards."""
-    for number, leaf in enumerate(facts.leaves):
-        if not isinstance(leaf, Collective):
-            continue
-        for read, _ in _in_place(facts, leaf):
-            buffer = leaf.accesses[read].buffer
-            for earlier in range(number):
-                clone = facts.leaves[earlier]
-                if not isinstance(clone, Kernel) or not moves_only(clone) or clone.accesses[-1].buffer != buffer:
-                    continue
-                source = clone.accesses[0].buffer
-                home = facts.buffers[facts.home(source)]
-                kept = facts.is_given(home.id) or home.held or home.output or home.planned
-                users = [n for n in range(earlier + 1, len(facts.leaves)) if _uses(facts, n, source)]
-                if not kept and not users and facts.home(source) != facts.home(buffer):
-                    return f"{facts.name(earlier)} clones {source!r} for {facts.name(number)}; nothing else needs it"
+    for number, earlier, source, target in _clones(facts):
+        home = facts.buffers[facts.home(source)]
+        kept = facts.is_given(home.id) or home.held or home.output or home.planned
+        users = [n for n in range(earlier + 1, len(facts.leaves)) if _uses(facts, n, source)]
+        if not kept and not users and facts.home(source) != facts.home(target):
+            return f"{facts.name(earlier)} clones {source!r} for {facts.name(number)}; nothing else needs it"
     return None
 
 
@@ -115,50 +121,68 @@ def _uses(facts: Facts, number: int, buffer: str) -> bool:
     return facts.home(buffer) in used | placed
 
 
-def one_order(facts: Facts) -> str | None:
-    """Find two collectives of a group that participants entered in different orders."""
+def _met_again(facts: Facts) -> Iterator[tuple[Collective, Collective, list[str]]]:
+    """Yield the pairs of collectives of a group that several devices enter, in turns that are known."""
     groups: dict[str, list[Collective]] = {}
     for item in facts.schedule.items:
         if isinstance(item, Collective) and item.turns is not None:
             groups.setdefault(item.group, []).append(item)
-    for group, members in groups.items():
-        for first, second in combinations(members, 2):
-            mine = dict(zip(first.participants, first.turns or (), strict=True))
-            theirs = dict(zip(second.participants, second.turns or (), strict=True))
-            both = [device for device in mine if device in theirs]
-            if len({mine[device] < theirs[device] for device in both}) > 1:
-                late = next(d for d in both if (mine[d] < theirs[d]) != (mine[both[0]] < theirs[both[0]]))
-                return (
-                    f"{late} enters {first.id!r} and {second.id!r} of group {group!r} in another order than {both[0]}"
-                )
+    for first, second in (pair for members in groups.values() for pair in combinations(members, 2)):
+        both = [device for device in first.participants if device in second.participants]
+        if len(both) > 1:
+            yield first, second, both
+
+
+def one_order(facts: Facts) -> str | None:
+    """Find two collectives of a group that participants entered in different orders."""
+    for first, second, both in _met_again(facts):
+        mine = dict(zip(first.participants, first.turns or (), strict=True))
+        theirs = dict(zip(second.participants, second.turns or (), strict=True))
+        late = next((d for d in both if (mine[d] < theirs[d]) != (mine[both[0]] < theirs[both[0]])), None)
+        if late is not None:
+            return (
+                f"{late} enters {first.id!r} and {second.id!r} of group {first.group!r} in another order than {both[0]}"
+            )
     return None
 
 
 WAITS = (
-    ScheduleClause("waits.C1", "What is started is waited for.", "002", waited),
-    ScheduleClause("waits.C2", "What is started is waited for once.", "002", waited_once),
+    ScheduleClause("waits.C1", "What is started is waited for.", "002", waited, handled),
+    ScheduleClause("waits.C2", "What is started is waited for once.", "002", waited_once, some_leaf(is_wait)),
     ScheduleClause(
-        "waits.C3", "Nothing reads what a started item writes before it is waited for.", "002", read_after_wait
+        "waits.C3",
+        "Nothing reads what a started item writes before it is waited for.",
+        "002",
+        read_after_wait,
+        started(write=True),
     ),
     ScheduleClause(
         "waits.C4",
         "Nothing writes what a started item reads or writes before it is waited for.",
         "002",
         written_after_wait,
+        started(write=False),
     ),
     ScheduleClause(
         "waits.C5",
         "A collective is done in place only where nothing reads the old value afterwards.",
         "002",
         in_place_of_dead,
-        of_graph,
+        lambda facts: any(access.node is not None for _, access in _overwritten(facts)),
     ),
     ScheduleClause(
         "waits.C6",
         "No value is cloned for a collective in place when nothing else needs it.",
         "002",
         no_needless_clone,
+        lambda facts: any(_clones(facts)),
         requirement="should",
     ),
-    ScheduleClause("waits.C7", "All participants enter the collectives of a group in one order.", "002", one_order),
+    ScheduleClause(
+        "waits.C7",
+        "All participants enter the collectives of a group in one order.",
+        "002",
+        one_order,
+        lambda facts: any(_met_again(facts)),
+    ),
 )

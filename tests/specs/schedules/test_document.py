@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -29,6 +30,8 @@ def test_the_example_breaks_nothing_and_does_without_its_wait() -> None:
     findings = {each.clause: each for each in judge(parse(json.dumps(document).encode()))}
     assert "broken" not in {each.finding for each in findings.values()}
     assert findings["law.C1"].finding == "held"
+    counts = Counter(each.finding for each in findings.values())
+    assert f"{counts['held']} held, 0 broken, {counts['silent']} do not speak of it" in DOCUMENT
     del document["items"][2]
     broken = [each for each in judge(parse(json.dumps(document).encode())) if each.finding == "broken"]
     assert [each.clause for each in broken] == ["waits.C1"]

@@ -1,0 +1,155 @@
+"""Schedules as they should be of what other tests have none of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from conformance.cases.graph import Variable
+from conformance.cases.index_map import Affine
+from conformance.cases.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule import Access, Binding, Bounds, Collective, Kernel, Schedule
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    constant,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    planned,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.specs.schedules.violations import violations
+
+A, ONE, DEVICES = stored("a"), constant("1"), ("d0", "d1")
+
+
+def nothing_done(violation: str) -> Schedule:
+    """Return a violation without the item that should not be there."""
+    made = next(each for each in violations() if each.name == violation).make()
+    assert isinstance(made, Schedule)
+    return replace(made, items=(), places=())
+
+
+def free() -> Schedule:
+    """Return y = a + 1 beside what no kernel is for, all of it asked for."""
+    nodes = (
+        A, ONE, node("e", "buf", arg="e"), node("f", "buf", arg="f"), alu("y", "add", "a", "1"),
+        node("same", "copy", "y"), node("there", "copy", "1", device="d1"), node("back", "copy", "there"),
+        node("moved", "reshape", "a", arg=None), node("again", "contig", "a"), node("none", "shrink", "a", shape=(0,),
+        arg=((0, 0),)), node("bare", "detach", "a"),
+    )  # fmt: skip
+    item = elementwise("y", "add", writes("y", line(), node="y"), "a", 1.0, provenance=("y",))
+    results = [each.id for each in nodes if each.op not in ("buf", "const")]
+    buffers = (*given("a"), buffer("e"), buffer("f"), buffer("y"))
+    return schedule(buffers, [item], graph(*nodes, results=results), {"y": "y"})
+
+
+def forced() -> Schedule:
+    """Return a copy that is forced."""
+    nodes = (A, node("c", "copy", "a", device="d1", arg=True))
+    item = copy("k", "a", writes("c", node="c"), provenance=("c",))
+    return schedule((*given("a"), buffer("c", device="d1")), [item], graph(*nodes, results=["c"]), {"c": "c"})
+
+
+def updated() -> Schedule:
+    """Return a <- a + 1."""
+    item = elementwise("k", "add", writes("a", line(), node="w"), "a", 1.0, provenance=("s", "w"))
+    nodes = (A, ONE, alu("s", "add", "a", "1"), node("w", "assign", "a", "s"))
+    return schedule(given("a"), [item], graph(*nodes, results=["w"]))
+
+
+def symbolic() -> Schedule:
+    """Return y = a[:n].sum() with n = 3."""
+    taken, kept = (Affine(extents=("n",), strides=(1,)),), (Affine(extents=("n",), strides=(0,)),)
+    code = (Load(access=0), Reduce(op="add", of=0, axes=(0,)), Store(access=1, of=1))
+    own = (reads("a", taken), writes("y", kept, node="y"))
+    bodies = (Body(extents=("n",), instructions=code),)
+    item = Kernel(id="k", device="d0", accesses=own, bodies=bodies, variables=(Binding("n", 3),), provenance=("y",))
+    part = node("part", "shrink", "a", shape=("n",), arg=((0, "n"),))
+    summed = node("y", "reduce", "part", shape=(), arg=(0,), fold="add")
+    wanted = graph(A, part, summed, results=["y"], variables={"n": Variable(low=1, high=4, value=3)})
+    return schedule((*given("a"), buffer("y", 1)), [item], wanted, {"y": "y"}, variables={"n": Bounds(low=1, high=4)})
+
+
+def symbolic_sum() -> Schedule:
+    """Return the sum over two devices of the first n elements, each device adding what it reads of the other."""
+    nodes = [stored(f"x{d}", ("n",), device=at) for d, at in enumerate(DEVICES)]
+    nodes += [
+        node(f"y{d}", "all_reduce", "x0", "x1", shape=("n",), device=d0, fold="add") for d, d0 in enumerate(DEVICES)
+    ]
+    shape = ("n",)
+    buffers = [buffer(f"x{d}", device=at, preexisting=True, shape=shape) for d, at in enumerate(DEVICES)]
+    buffers += [buffer(f"y{d}", device=at, shape=shape) for d, at in enumerate(DEVICES)]
+    parts = [
+        opaque(f"k{d}", reads("x0"), reads("x1"), writes(f"y{d}", node=f"y{d}"), device=at)
+        for d, at in enumerate(DEVICES)
+    ]
+    item = Collective(id="r", op="all_reduce", participants=DEVICES, group="g", algorithm="naive", parts=tuple(parts))
+    names = {f"y{d}": f"y{d}" for d in range(2)}
+    return schedule(buffers, [item], graph(*nodes, results=list(names)), names, variables={"n": Bounds(low=1, high=4)})
+
+
+def given_on(*groups: str) -> Schedule:
+    """Return y = a + 1 + 1 + 1 + 1, where the third value has the bytes of the first, as buffers of those groups."""
+    chain = [("p", "a", "t0"), ("q", "t0", "t1"), ("r", "t1", "t2"), ("y", "t2", "y")]
+    nodes = [A, ONE, *(alu(name, "add", of, "1") for name, of in zip("pqry", "apqr", strict=True))]
+    items = [
+        elementwise(name, "add", writes(target, line(), node=name), source, 1.0, provenance=(name,))
+        for name, source, target in chain
+    ]
+    arena, *parts = planned(0, 256, 0)
+    parts = [replace(part, communication=group) for part, group in zip(parts, groups or ("", "", ""), strict=True)]
+    return schedule((*given("a"), arena, *parts, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def reduced(id: str, target: str, *accesses: Access) -> Collective:
+    """Return an all_reduce of x0 and x1 in one opaque call, which both devices enter at one time."""
+    own = accesses or tuple(reads(f"x{d}") for d in range(2))
+    own += tuple(writes(f"{target}{d}", node=f"{target}{d}") for d in range(2))
+    turn = 0 if id == "r" else 1
+    return Collective(
+        id=id, op="all_reduce", attrs={"op": "sum"}, participants=DEVICES, group="g", accesses=own, turns=(turn, turn)
+    )
+
+
+def met_twice() -> Schedule:
+    """Return two sums over two devices, the second in place of a clone of x, which is given."""
+    nodes = [stored(f"x{d}", device=at) for d, at in enumerate(DEVICES)]
+    for name in "yc":
+        nodes += [node(f"{name}{d}", "all_reduce", "x0", "x1", device=at, fold="add") for d, at in enumerate(DEVICES)]
+    items = [
+        reduced("r", "y"),
+        *(elementwise(f"k{d}", "move", f"c{d}", f"x{d}", device=at) for d, at in enumerate(DEVICES)),
+        reduced("s", "c", *(reads(f"c{d}", node=f"x{d}") for d in range(2))),
+    ]
+    buffers = [
+        buffer(f"{name}{d}", device=at, preexisting=name == "x") for name in "xyc" for d, at in enumerate(DEVICES)
+    ]
+    names = [f"{name}{d}" for name in "yc" for d in range(2)]
+    return schedule(buffers, items, graph(*nodes, results=names), {name: name for name in names})
+
+
+HONEST: dict[str, Callable[[], Schedule]] = {
+    "what no kernel is for": free,
+    "variable": lambda: nothing_done("kernel_for_a_variable"),
+    "assign of what is there": lambda: nothing_done("assigned_to_itself"),
+    "assign of what nobody defined": lambda: nothing_done("undefined_assigned"),
+    "assign to nothing": lambda: nothing_done("nothing_assigned"),
+    "reduce of nothing": lambda: nothing_done("kernel_that_reduces_nothing"),
+    "forced copy": forced,
+    "update in place": updated,
+    "symbolic extent": symbolic,
+    "symbolic all_reduce": symbolic_sum,
+    "bytes given on": given_on,
+    "bytes given on within a communicator": lambda: given_on("g", "h", "g"),
+    "two collectives": met_twice,
+}
