@@ -29,7 +29,7 @@ ARENA: Final = "uint8"
 
 def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
     """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
-    names, asked = _names(made, lowered), _asked(made, lowered)
+    names, asked = named(made, lowered), _asked(made, lowered)
     devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
     after, turns = _after(made.items), entered(made.items, lowered)
     items: list[neutral.Item] = []
@@ -68,18 +68,18 @@ def _places(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> Iterato
                 yield neutral.Place(node=f"{result}[{rank}]", buffer=names[block.node], map=(found,))
 
 
-def _names(made: Schedule, lowered: Lowered) -> dict[Node, str]:
+def named(made: Schedule, lowered: Lowered) -> dict[Node, str]:
     """Return a name for every node that lies somewhere: inputs, buffers and results by theirs and the rank.
 
     Nodes that lie in the storage of another have its name.
     """
     stored: list[Buffer | Opened] = [*made.inputs, *(node for node in made.nodes if isinstance(node, Opened))]
-    named: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in stored}
+    known: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in stored}
     for result, blocks in lowered.results.items():
         for rank, block in enumerate(blocks):
             if block is not None:
-                named.setdefault(made.roots.get(block.node, block.node), f"result {result}[{rank}]")
-    names = {node: named.get(node, f"value {number}") for number, node in enumerate(made.places)}
+                known.setdefault(made.roots.get(block.node, block.node), f"result {result}[{rank}]")
+    names = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}
     return names | {node: names[root] for node, root in made.roots.items() if root in names}
 
 

@@ -1,7 +1,7 @@
 """The suite's own cases on oclgrind, which runs kernels item by item and sees races, stray accesses and unset bytes.
 
 Not part of the default tests, for oclgrind is a platform of its own: ``nox -s oclgrind``. It has one device, in order,
-so it says nothing about queues; ``test_timeline.py`` does.
+so it says nothing about queues; ``timeline.py`` does.
 """
 
 from __future__ import annotations
