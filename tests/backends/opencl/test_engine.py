@@ -82,11 +82,18 @@ def test_one_plan_serves_every_value_of_a_form(engine: Engine, monkeypatch: pyte
 @pytest.mark.parametrize("reuse", [True, False])
 def test_no_buffer_is_left_over(reuse: bool) -> None:
     session = Session(Settings(reuse=reuse))
-    engine = Engine(session, Settings(reuse=reuse, force="ring"))
-    x = engine.put(four())
+    engine = Engine(session, Settings(reuse=reuse))
+    x = engine.put(four(4000))
     y = engine.start(one_step("all_reduce", op="sum"), {"x": x}).done()
     assert session.memory.live == 8
     engine.read(y["y0"])
+    handles = [
+        cl.Buffer.from_int_ptr(each.cell.buffer.int_ptr, retain=True)
+        for each in (*x.storages, *y["y0"].storages)
+        if each
+    ]
+    # A constant, eight buffers, of each of which every device binds a part; and a handle of each here.
+    assert session.memory.held == 1 + 8 + 8 * 4 == 1 + sum(each.reference_count - 1 for each in handles)
     del x, y
     gc.collect()
     assert session.memory.live == 0
@@ -95,6 +102,7 @@ def test_no_buffer_is_left_over(reuse: bool) -> None:
     session.memory.trim()
     gc.collect()
     assert session.memory.held == 0
+    assert [each.reference_count for each in handles] == [1] * 8
 
 
 def test_a_command_waits_for_what_it_conflicts_with_on_other_queues() -> None:

@@ -7,11 +7,12 @@ import weakref
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from conformance.backends.opencl.render import Body
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.runtime.memory import PARTS
+from conformance.backends.opencl.runtime.memory import PARTS, Memory
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
 
@@ -70,6 +71,22 @@ def test_sub_buffers_are_bounded(session: Session) -> None:
         storage.cell.part(at * 128, at * 128 + 128)
         assert storage.cell.part(0, 128) is first
     assert len(storage.cell.parts) == PARTS
+
+
+def test_held_counts_what_opencl_counts(session: Session) -> None:
+    memory = Memory(session.platform.context)
+    storage, constant = memory.allocate(2**20), memory.constant(np.ones(4, np.int32))
+    for count in range(1, PARTS + 9):
+        storage.cell.part(count * 128, count * 128 + 128)
+        # A sub-buffer holds its parent.
+        assert storage.cell.buffer.reference_count == 1 + min(count, PARTS) == memory.held - 1
+    handle = cl.Buffer.from_int_ptr(storage.cell.buffer.int_ptr, retain=True)
+    del storage
+    assert (memory.live, memory.held) == (0, 2 + PARTS)
+    memory.trim()
+    assert (memory.held, handle.reference_count) == (1, 1)
+    memory.release(constant)
+    assert memory.held == 0
 
 
 def test_a_plan_that_cannot_be_made_gives_its_memory_back(

@@ -89,8 +89,8 @@ class Storage:
 class Memory:
     """Buffers of one context.
 
-    ``live`` counts storages that somebody holds, ``held`` the buffers that exist: those, the ones kept for their next
-    use, and constants. With ``reuse`` off nothing is kept.
+    ``live`` counts storages that somebody holds, ``held`` the memory objects that exist. With ``reuse`` off nothing is
+    kept.
     """
 
     def __init__(self, context: cl.Context, *, reuse: bool = True) -> None:
@@ -98,7 +98,13 @@ class Memory:
         self._context, self._reuse = context, reuse
         self._free: dict[int, list[Cell]] = {}
         self._free_bytes = self._free_buffers = 0
-        self.live = self.held = 0
+        self._cells: set[Cell] = set()
+        self._constants = self.live = 0
+
+    @property
+    def held(self) -> int:
+        """Return how many memory objects exist: buffers in use or kept, their sub-buffers, and constants."""
+        return self._constants + sum(1 + len(cell.parts) for cell in self._cells)
 
     def allocate(self, size: int) -> Storage:
         """Return ``size`` undefined bytes; raise ``ValueError`` for none, which OpenCL refuses."""
@@ -112,7 +118,7 @@ class Memory:
             if size < 1:
                 raise ValueError(f"a buffer needs at least one byte, got {size}; empty blocks never reach a device")
             cell = Cell(cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size=size), size)
-            self.held += 1
+            self._cells.add(cell)
         self.live += 1
         return Storage(self, cell)
 
@@ -143,14 +149,14 @@ class Memory:
         """Return a read-only buffer with the bytes of an array, ready for every device of the context."""
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
         buffer = cl.Buffer(self._context, flags, hostbuf=content)
-        self.held += 1
+        self._constants += 1
         return buffer
 
     def release(self, constant: cl.Buffer) -> None:
         """Give a constant back; nothing is enqueued with it any more after this."""
         constant.release()
-        self.held -= 1
+        self._constants -= 1
 
     def _release(self, cell: Cell) -> None:
         cell.release()
-        self.held -= 1
+        self._cells.remove(cell)
