@@ -25,7 +25,10 @@ from conformance.specs import OPS, clauses_of
 
 @dataclass
 class Findings:
-    """What a run wrote, and what it says of one clause."""
+    """What a run wrote, and what it says of one clause.
+
+    Where a program of one operation fails by another one's clause, which has no item there, the first clause tells it.
+    """
 
     directory: Path
     result: Result
@@ -33,11 +36,11 @@ class Findings:
 
     def failures(self, backend: str, op: str, clause: str) -> list[Failure]:
         """Return the ways to fail that the clause is to blame for."""
-        return [f for f in self.result.failures if (f.backend, f.op, f.clause) == (backend, op, clause)]
+        return [f for f in self.result.failures if (f.backend, f.op, _told_by(f.op, f.clause)) == (backend, op, clause)]
 
     def known(self, backend: str, op: str, clause: str) -> list[Failure]:
         """Return the known failures that the clause is to blame for, and that still fail."""
-        return [f for f in self.result.known if (f.backend, f.op, f.clause) == (backend, op, clause)]
+        return [f for f in self.result.known if (f.backend, f.op, _told_by(f.op, f.clause)) == (backend, op, clause)]
 
     def unmet(self, backend: str, op: str, clause: str) -> list[str]:
         """Return what is wrong with the known failures of the clause."""
@@ -45,14 +48,16 @@ class Findings:
             f"{record.expected.where}: {record.case} {record.expected.says}"
             for record in self.result.unmet
             if record.expected is not None
-            and (record.backend, record.op, record.expected.known.clause) == (backend, op, clause)
+            and (record.backend, record.op) == (backend, op)
+            and _told_by(op, record.expected.known.clause) == clause
         ]
 
     def unexplained(self, backend: str, op: str, clause: str) -> list[CaseRecord]:
         """Return the failing cases that blame the clause and that no minimal case explains."""
         found = (*self.result.failures, *self.result.known)
         explained = {case for f in found if f.backend == backend for case in f.explains}
-        blaming = [r for r in self._of(backend, op) if r.blame == clause and r.outcome in FAILING]
+        failing = [r for r in self._of(backend, op) if r.outcome in FAILING and r.blame is not None]
+        blaming = [r for r in failing if _told_by(op, r.blame) == clause]
         return [record for record in blaming if record.case not in explained]
 
     def different(self, backend: str, op: str, clause: str) -> list[CaseRecord]:
@@ -76,6 +81,12 @@ class Findings:
         for record in self.records:
             found.setdefault((record.backend, record.op), []).append(record)
         return found
+
+
+def _told_by(op: str, clause: str | None) -> str | None:
+    """Return the clause whose item of ``op`` tells what a clause is to blame for."""
+    own = [each.id for each in clauses_of(op)]
+    return clause if clause is None or clause in own else own[0]
 
 
 class Judging:
@@ -210,11 +221,14 @@ class ClauseItem(pytest.Item):
         demanded = {failure.requirement for failure in findings.failures(*where)}
         demanded |= {record.requirement or "must" for record in findings.unexplained(*where)}
         lines = [
-            f"{failure.outcome}: {failure.detail} ({len(failure.explains)} cases)\n    "
-            + replay_command(findings.directory, failure)
+            f"{self._of_another(failure.clause)}{failure.outcome}: {failure.detail} ({len(failure.explains)} cases)"
+            "\n    " + replay_command(findings.directory, failure)
             for failure in findings.failures(*where)
         ]
-        lines += [f"{record.outcome}: {record.detail} ({record.case})" for record in findings.unexplained(*where)]
+        lines += [
+            f"{self._of_another(record.blame)}{record.outcome}: {record.detail} ({record.case})"
+            for record in findings.unexplained(*where)
+        ]
         unmet, known = findings.unmet(*where), findings.known(*where)
         if unmet:
             pytest.fail("\n".join([*unmet, *lines]), pytrace=False)
@@ -238,6 +252,9 @@ class ClauseItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the name that progress and failures are shown under."""
         return self.path, None, self.nodeid
+
+    def _of_another(self, clause: str | None) -> str:
+        return "" if clause == self.name else f"{clause}: "
 
     def _sentence(self) -> str:
         return next(clause.text for clause in clauses_of(self.op) if clause.id == self.name)

@@ -13,6 +13,7 @@ from conformance.cases.features import Features, features
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
+from conformance.judging.acts import Act, acts
 from conformance.judging.arithmetic import arithmetic
 from conformance.judging.column import Column
 from conformance.judging.contributions import Folded, contributions, unlike_columns
@@ -30,11 +31,33 @@ Outcome = Literal["passed", "failed", "errored", "crashed", "timeout", "protocol
 
 @dataclass(frozen=True)
 class Subject:
-    """A case and what it means: the blocks of every result, or the clause it breaks."""
+    """A case and what it means: the blocks of every result, or the clause it breaks.
+
+    Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
+    ``expected`` has the results that it made there.
+    """
 
     case: Case
     expected: dict[str, list[Array | None]] = field(default_factory=dict)
     rejected: Rejected | None = None
+    part_of: Subject | None = None
+
+    @cached_property
+    def parts(self) -> tuple[Subject, ...]:
+        """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
+        return tuple(
+            Subject(act.alone, {name: self.expected[name] for name in act.results}, part_of=self) for act in self.acts
+        ) or (self,)
+
+    @cached_property
+    def acts(self) -> tuple[Act, ...]:
+        """Return what tells the parts apart; nothing where there are none."""
+        return acts(self.case) if self.legal and self.part_of is None else ()
+
+    @property
+    def whole(self) -> Subject:
+        """Return what it is a part of, or itself."""
+        return self.part_of or self
 
     @cached_property
     def features(self) -> Features:
@@ -44,6 +67,8 @@ class Subject:
     @cached_property
     def folded(self) -> dict[str, Folded]:
         """Return what the elements of results are folded from that are folded from inputs."""
+        if self.part_of is not None:
+            return {name: each for name, each in self.part_of.folded.items() if name in self.expected}
         return contributions(self.case)
 
     @cached_property
@@ -74,8 +99,8 @@ class Subject:
     @cached_property
     def unsettled(self) -> bool:
         """Return whether several values are right and nothing says which: only laws between results speak of them."""
-        made = arithmetic(self.case.program).intersection(self.case.program.results)
-        return self.order_shows and not made <= self.folded.keys()
+        made = arithmetic(self.whole.case.program).intersection(self.expected)
+        return self.whole.order_shows and not made <= self.folded.keys()
 
     @cached_property
     def elements(self) -> Elements:
@@ -102,8 +127,9 @@ class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
     A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
-    max); it is blamed before a ``general`` clause and after a particular one. The clause of a ``guarantee`` is a
-    *may* of the specification, and a *must* for the backends that give it (``held_to``); its source is their word.
+    max); it is blamed before a ``general`` clause and after a particular one. A clause for ``each`` collective speaks
+    about one and the results that it made, any other about the whole program. The clause of a ``guarantee`` is a *may*
+    of the specification, and a *must* for the backends that give it (``held_to``); its source is their word.
 
     A *should* or *may* about values settles whether there is a value at all, unless ``settles`` tells the elements that
     it is about: then every *must* holds for all others, and for there being an answer.
@@ -118,6 +144,7 @@ class Clause:
     suite: str = "collectives"
     variant: bool = False
     general: bool = False
+    each: bool = False
     guarantee: Guarantee | None = None
     settles: Callable[[Subject], Settled | None] | None = None
 

@@ -32,7 +32,7 @@ def same(subject: Subject, seen: Observation) -> str | None:
 
 def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
     """Yield the blocks that are not the reference's; of arithmetic any NaN is. Every rank must have answered."""
-    loose = arithmetic(subject.case.program)
+    loose = arithmetic(subject.whole.case.program)
     for name, blocks in subject.expected.items():
         for rank, (expected, tensor) in enumerate(zip(blocks, seen.results[name], strict=True)):
             if expected is None or tensor is None:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
 from conformance.cases.observation import Observation
-from conformance.judging.admissible import admissible, reached
+from conformance.judging.admissible import reached
 from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
-from conformance.judging.compare import answered, same
 from conformance.judging.settled import spared
-
-VALUES: Final = (same, admissible)
-"""The checks of all of a result's values."""
+from conformance.judging.speaking import (
+    VALUES,
+    Asked,
+    Of,
+    applicable,
+    demanding,
+    loosened,
+    masks,
+    ordered,
+    speaking,
+    specificity,
+)
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What the clauses say of one observation. ``clauses`` has every clause that speaks about the case.
+    """What the clauses say of one observation.
 
-    ``classes`` are those of ``judging.classes`` that a passed reduction of order-sensitive floats belongs to.
+    ``clauses`` has every clause of the last collective's operation that speaks about the case, and of the other
+    operations those that are broken. ``classes`` are those of ``judging.classes`` that a passed reduction of
+    order-sensitive floats belongs to.
     """
 
     outcome: Outcome
@@ -31,70 +41,67 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     classes: tuple[Class, ...] = ()
 
 
-def judge(subject: Subject, seen: Observation, clauses: Sequence[Clause]) -> Verdict:
+def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised.
 
-    A broken *may* is reported among the clauses and fails nothing.
+    A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
+    wrong is not asked for its own: what is wrong there may have been so when it was read.
     """
+    asked = speaking(subject, of)
+    own = {clause.id for clause in of(subject.step.op)}
     held: dict[str, Held] = {}
     broken: list[tuple[Clause, str]] = []
-    speaking = applicable(subject, clauses)
-    settled = [masks for clause in speaking if _settling(clause) and (masks := _settled(subject, clause)) is not None]
-    others = spared(subject, seen, settled) if settled else seen
-    answers: dict[object, str | None] = {}  # most clauses about values ask the same
-    for clause in speaking:
-        asked = others if clause.check in VALUES and clause.requirement == "must" else seen
-        question = clause.check, asked is others
-        if question not in answers:
-            answers[question] = clause.check(subject, asked)
-        problem = answers[question]
-        held[clause.id] = "broken" if problem else "held"
+    wrong: set[int] = set()
+    for (number, clause), problem in _answers(subject, seen, asked, wrong):
+        if problem or clause.id in own:
+            held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":
             broken.append((clause, problem))
+            wrong |= set() if number is None else {number}
     if not broken:
         return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen))
+    clauses = ordered(subject, of)
     blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
     return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail)
 
 
-def judge_broken(subject: Subject, outcome: Outcome, detail: str, clauses: Sequence[Clause]) -> Verdict:
+def _answers(
+    subject: Subject, seen: Observation, asked: list[Asked], wrong: set[int]
+) -> Iterator[tuple[Asked, str | None]]:
+    """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong."""
+    loose = loosened(subject, asked)
+    settled = [masks(subject, number, asked) for number in range(len(subject.parts))]
+    for number in (*range(len(subject.parts)), None):
+        if number is not None and subject.acts and subject.acts[number].after & wrong and not seen.raised:
+            continue
+        about = subject if number is None else subject.parts[number]
+        # Of the program as a whole only those results are demanded of which no should says whether they are there.
+        left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
+        demanded = replace(subject, expected=left) if number is None and loose else about
+        apart = settled[number] if number is not None else [mask for each in settled for mask in each]
+        yield from _asked_of(about, demanded, seen, apart, [e for e in asked if e.part == number], excused=bool(loose))
+
+
+def _asked_of(
+    about: Subject, demanded: Subject, seen: Observation, settled: list[Settled], asked: list[Asked], *, excused: bool
+) -> Iterator[tuple[Asked, str | None]]:
+    """Yield what clauses say of one subject, a *must* about values only of what is ``demanded``."""
+    others = spared(about, seen, settled) if settled else seen
+    answers: dict[object, str | None] = {}  # most clauses about values ask the same
+    for each in asked:
+        clause, must = each.clause, demanding(each.clause)
+        if must and excused and seen.raised:
+            continue
+        told = others if must and clause.check in VALUES else seen
+        question = clause.check, must
+        if question not in answers:
+            answers[question] = clause.check(demanded if must else about, told)
+        yield each, answers[question]
+
+
+def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of) -> Verdict:
     """Return the verdict on a worker that gave no observation: every applicable clause is broken."""
-    speaking = applicable(subject, clauses)
-    blame = max(speaking, key=lambda clause: specificity(clause, clauses), default=None)
-    return Verdict(outcome=outcome, clauses={clause.id: "broken" for clause in speaking}, blame=blame, detail=detail)
-
-
-def applicable(subject: Subject, clauses: Sequence[Clause]) -> list[Clause]:
-    """Return the clauses that speak about the case.
-
-    Where a *should* settles whether there is a value, no *must* demands it or an answer at all: the value is the same,
-    its weight is not.
-    """
-    for clause in clauses:
-        if clause.id not in subject.spoke:
-            subject.spoke[clause.id] = clause.when(subject)
-    speaking = [clause for clause in clauses if subject.spoke[clause.id]]
-    if any(_settling(clause) and _settled(subject, clause) is None for clause in speaking):
-        speaking = [
-            clause for clause in speaking if clause.check not in (*VALUES, answered) or clause.requirement != "must"
-        ]
-    return speaking
-
-
-def _settling(clause: Clause) -> bool:
-    return clause.check in VALUES and clause.requirement != "must"
-
-
-def _settled(subject: Subject, clause: Clause) -> Settled | None:
-    """Return which elements a clause settles, or ``None`` for all there is."""
-    if clause.id not in subject.settled:
-        subject.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
-    return subject.settled[clause.id]
-
-
-def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
-    """Return the order of blame: *must* before *should*; particular, then variant, then general; last listed."""
-    level = ("may", "should", "must").index(clause.requirement)
-    breadth = 0 if clause.general else 1 if clause.variant else 2
-    return level, breadth, clauses.index(clause)
+    found, clauses = applicable(subject, of), ordered(subject, of)
+    blame = max(found, key=lambda clause: specificity(clause, clauses), default=None)
+    return Verdict(outcome=outcome, clauses={clause.id: "broken" for clause in found}, blame=blame, detail=detail)

@@ -97,14 +97,19 @@ def _check_arity(step: Step) -> None:
         raise ValueError(f"{step.op} takes {operands} values a result, got {len(step.inputs)} and {len(step.outputs)}")
 
 
-def evaluate(case: Case) -> dict[str, list[Array | None]]:
+Watch = Callable[[Step, list[Any]], None]
+"""Called with each collective and what it reads, before anything comes of it."""
+
+
+def evaluate(case: Case, watch: Watch | None = None) -> dict[str, list[Array | None]]:
     """Return the blocks, one for each rank, of every result of the program; ``None`` where a rank has none.
 
-    Raise ``Rejected`` when a step breaks a clause, ``ValueError`` when the program is malformed.
+    Raise ``Rejected`` when a step breaks a clause, ``ValueError`` when the program is malformed. Where ranks go their
+    own ways ``watch`` is not called.
     """
     names(case)
     check_trouble(case)
-    return run(case, case.blocks(), OPERATIONS)
+    return run(case, case.blocks(), OPERATIONS, watch=watch)
 
 
 def run(
@@ -113,6 +118,7 @@ def run(
     operations: Mapping[str, Operation],
     effects: Effects | None = None,
     meeting: type[Meeting] = Meeting,
+    watch: Watch | None = None,
 ) -> dict[str, list[Array | None]]:
     """Return the results of a program on ``inputs`` by the given operations; raise as ``evaluate`` does.
 
@@ -127,6 +133,8 @@ def run(
         if step.op in EFFECTS:
             made = perform(effects, f"step {index} ({step.op})", step, [values[name] for name in step.inputs])
         else:
+            if watch is not None:
+                watch(step, [values[name] for name in step.inputs])
             act = partial(_collective, program, step, values, operations, effects)
             made = effects.start(act, step) if step.start else act()
         values.update(zip(step.outputs, made, strict=False))

@@ -14,7 +14,8 @@ from typing import Final
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
-from conformance.judging.verdict import Verdict, applicable
+from conformance.judging.speaking import applicable
+from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.coverage import Coverage
 from conformance.runner.draws import draw_cases
@@ -34,7 +35,7 @@ from conformance.runner.log import (
     case_file,
     read,
 )
-from conformance.runner.meaning import binding, meaning
+from conformance.runner.meaning import all_binding, meaning
 from conformance.runner.minimise import failures
 from conformance.runner.plan import Plan
 from conformance.runner.waiting import wait
@@ -172,7 +173,7 @@ def pass_one(
         with clock.phase("reference"):
             subject = meaning(case)
         with clock.phase("judging"):
-            exercised.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
+            exercised.update(clause.id for clause in applicable(subject, clauses_of))
         late = _late(plan, began)
         with clock.phase("waiting"):
             for lane in lanes:
@@ -285,7 +286,7 @@ def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: boo
 def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
     if isinstance(record, CaseRecord):
         for lane in (lane for lane in lanes if lane.name == record.backend):
-            blame = next((c for c in binding(record.op, lane.guarantees) if c.id == record.blame), None)
+            blame = next((c for c in all_binding(record.op, lane.guarantees) if c.id == record.blame), None)
             known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
             lane.resume(record, known)
 

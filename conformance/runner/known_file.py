@@ -17,7 +17,7 @@ from conformance.cases.codec import CaseError, load, save
 from conformance.cases.pretty import pretty
 from conformance.cases.stored import read_document
 from conformance.judging.clause import Subject
-from conformance.judging.verdict import applicable
+from conformance.judging.speaking import applicable
 from conformance.runner.known_entry import MOST_RUNS, FailingOutcome, Known
 from conformance.runner.log import case_file
 from conformance.runner.meaning import meaning
@@ -204,7 +204,7 @@ def _subject(entry: Known, folder: Path) -> Subject:
 
 
 def _check_clause(entry: Known, subject: Subject) -> None:
-    speaking = [clause.id for clause in applicable(subject, clauses_of(subject.step.op))]
+    speaking = [clause.id for clause in applicable(subject, clauses_of)]
     if entry.clause not in speaking:
         told = f"unknown clause {entry.clause!r}: of this case speak {', '.join(speaking) or 'none'}"
         raise _Wrong(told, "clause")

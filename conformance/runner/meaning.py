@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
+from functools import cache, partial
 
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, held_to
+from conformance.judging.speaking import Of
 from conformance.judging.verdict import Verdict, judge, judge_broken
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.runner.answers import Answer, Broken
-from conformance.specs import clauses_of
+from conformance.specs import clauses_of, every_clause
 
 
 def meaning(case: Case) -> Subject:
@@ -23,14 +24,27 @@ def meaning(case: Case) -> Subject:
 
 
 def verdict(subject: Subject, answer: Answer, guarantees: Collection[str] = ()) -> Verdict:
-    """Return what the clauses of the case's operation say of an answer of a backend that gives ``guarantees``."""
-    clauses = binding(subject.step.op, frozenset(guarantees))
+    """Return what the clauses of the case's operations say of an answer of a backend that gives ``guarantees``."""
+    of = bound(guarantees)
     if isinstance(answer.result, Broken):
-        return judge_broken(subject, answer.result.outcome, answer.result.detail, clauses)
-    return judge(subject, answer.result, clauses)
+        return judge_broken(subject, answer.result.outcome, answer.result.detail, of)
+    return judge(subject, answer.result, of)
+
+
+def bound(guarantees: Collection[str]) -> Of:
+    """Return what gives the clauses of an operation as a backend that gives ``guarantees`` is held to them."""
+    return partial(binding, guarantees=frozenset(guarantees))
 
 
 @cache
 def binding(op: str, guarantees: frozenset[str]) -> tuple[Clause, ...]:
     """Return the clauses of ``op`` as a backend that gives ``guarantees`` is held to them."""
     return held_to(clauses_of(op), guarantees)
+
+
+@cache
+def all_binding(op: str, guarantees: frozenset[str]) -> tuple[Clause, ...]:
+    """Return the clauses that may be to blame for a case of ``op``: at the end its own, before them all others."""
+    own = binding(op, guarantees)
+    known = {clause.id for clause in own}
+    return (*(each for each in held_to(tuple(every_clause().values()), guarantees) if each.id not in known), *own)

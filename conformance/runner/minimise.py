@@ -15,11 +15,12 @@ from typing import Final
 from conformance.cases.case import Case, case_id
 from conformance.cases.program import Step
 from conformance.judging.clause import Clause
-from conformance.judging.verdict import Verdict, specificity
+from conformance.judging.speaking import specificity
+from conformance.judging.verdict import Verdict
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
-from conformance.runner.meaning import binding
+from conformance.runner.meaning import all_binding
 from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
 
@@ -138,7 +139,7 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
     A small case may still trigger a clause beside the one that matters, as a pair list with one position
     left out does when what breaks is NaN; over the run, few cases of the one fail and most of the other.
     """
-    clauses = binding(op, lane.guarantees)
+    clauses = all_binding(op, lane.guarantees)
     run = [lane.verdicts[name].clauses for name, subject in lane.subjects.items() if subject.step.op == op]
 
     def rate(clause: Clause) -> tuple[float, int]:
@@ -150,7 +151,7 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
 
 def rivals(lane: Lane, op: str, judged: Verdict) -> list[Clause]:
     """Return the most particular clauses that a failing case of ``op`` breaks: those that can be to blame."""
-    clauses = binding(op, lane.guarantees)
+    clauses = all_binding(op, lane.guarantees)
     assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     return [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]

@@ -11,14 +11,14 @@ from conformance.judging.clause import Clause
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken
 from conformance.runner.lane import Judgeable, Lane
-from conformance.runner.meaning import binding, meaning, verdict
+from conformance.runner.meaning import all_binding, meaning, verdict
 
 
 @dataclass(frozen=True)
 class Replay:
     """A verdict and the answer it judges; ``answer`` is ``None`` for a case outside the backend's claims.
 
-    ``clauses`` are those of the case's operation, by id, as the backend is held to them.
+    ``clauses`` are all there are, by id, as the backend is held to them.
     """
 
     verdict: Verdict
@@ -49,7 +49,7 @@ def replay(case: Case, worker: Judgeable) -> Replay:
     """Ask ``worker`` for the case; raise ``StartError`` when it does not start, ``ValueError`` for a malformed case."""
     subject = meaning(case)
     lane = Lane("", worker, lambda record: None)
-    clauses = {clause.id: clause for clause in binding(subject.step.op, lane.guarantees)}
+    clauses = {clause.id: clause for clause in all_binding(subject.step.op, lane.guarantees)}
     outside = lane.outside(subject)
     if outside is not None:
         return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None, clauses)

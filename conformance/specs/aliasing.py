@@ -14,6 +14,7 @@ from conformance.reference.effects import SIZED
 from conformance.specs.calls import CALLED, Shapes
 from conformance.specs.collective import returns_bool
 from conformance.specs.effectful import PARTIAL, Script, script, shown
+from conformance.specs.mixing import alternating
 from conformance.specs.op import has, rejection
 from conformance.specs.passing import WRITTEN
 from conformance.specs.suite import Suite
@@ -172,7 +173,7 @@ _MISFITS: Final = {
 }
 TEMPLATES: Final = (
     out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed, misfit, nested,
-    kept, misfit, fed_back, nested,
+    kept, misfit, fed_back, nested, alternating, alternating,
 )  # fmt: skip
 _CHOICE: Final = st.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
 _ALONE: Final = st.sampled_from([False, False, False, True])
@@ -185,8 +186,6 @@ def programs(draw: st.DrawFn, op: str) -> Case:
     """Draw a program on ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
-    if number < 0 and program.dtype != program.drawn.dtype:
-        return out_form(program)
     return wandering(program, starts=False) if number < 0 else TEMPLATES[number](program)
 
 
@@ -208,7 +207,7 @@ def writes_bool(subject: Subject) -> bool:
 
 def some_have_no_part(subject: Subject) -> bool:
     """Speak about results that only some ranks have, written into storage that all have."""
-    return subject.step.op in PARTIAL and bool(subject.step.into)
+    return any(step.op in PARTIAL and step.into for step in subject.case.program.collectives)
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (

@@ -15,6 +15,7 @@ from conformance.specs.aliasing import misfit
 from conformance.specs.calls import CALLED
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
+from conformance.specs.mixing import handed_on, parts, together
 from conformance.specs.op import has
 from conformance.specs.passing import UNDER_WAY
 from conformance.specs.suite import Suite
@@ -139,6 +140,7 @@ def started_misfit(program: Script) -> Case:
 TEMPLATES: Final = (
     waited, overwritten, freed, read_early, twice, never, several_in_flight, backwards, two_operands, no_operands,
     target_overwritten, returned, chained, started_misfit, overwritten, read_early,
+    together, together, handed_on, parts,
 )  # fmt: skip
 _CHOICE: Final = st.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
 _ALONE: Final = st.sampled_from([False, False, False, True])
@@ -151,8 +153,6 @@ def programs(draw: st.DrawFn, op: str) -> Case:
     """Draw a program that starts ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
-    if number < 0 and program.dtype != program.drawn.dtype:
-        return waited(program)
     return wandering(program, starts=True) if number < 0 else TEMPLATES[number](program)
 
 
@@ -187,6 +187,20 @@ def started_without_meaning(subject: Subject) -> bool:
     """Speak about programs without meaning that start a collective and wait for it."""
     waits = subject.has("effects", "start") and not subject.has("flow", "never_done", "started_none")
     return not subject.legal and waits
+
+
+def unlike_under_way(subject: Subject) -> bool:
+    """Speak about programs in which collectives are under way together that differ in more than their operands."""
+    open_: dict[str, object] = {}
+    for step in subject.case.program.steps:
+        if step.op == "done":
+            open_ = {ticket: call for ticket, call in open_.items() if ticket not in step.inputs}
+        elif step.start:
+            call = step.op, step.axes, step.groups, str(step.attrs)
+            if any(other != call for other in open_.values()):
+                return True
+            open_ |= dict.fromkeys(step.outputs, call)
+    return False
 
 
 def about(number: int, text: str, source: str, *words: str) -> Clause:
@@ -230,6 +244,12 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         started_without_meaning,
         refused,
         "001",
+    ),
+    shown(
+        "async.C18",
+        "They may be of different operations, groups and attributes: each is the one that it was started as.",
+        "001",
+        unlike_under_way,
     ),
 )
 

@@ -111,6 +111,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         lambda s: s.legal and s.step.idle,
         same,
         "001",
+        each=True,
     ),
     rejection("collective.C22", "An axis name the mesh does not have is rejected.", "001"),
     rejection("collective.C23", "An axis named twice is rejected.", "001"),
@@ -131,6 +132,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "001",
+        each=True,
     ),
     value("collective.C28", "An axis of size one adds nothing to the axes beside it.", "001", size_one_axis),
     Clause(
@@ -140,6 +142,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
         "001",
+        each=True,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""What the domains of programs with effects draw from: one collective, and storage to use it on.
+"""What the domains of programs with effects draw from: a collective, others beside it, and storage to use them on.
 
 All that is drawn here is well formed, and what shrinks stays so: steps are only ever made for names that are there.
 """
@@ -35,14 +35,19 @@ _BOOLEANS: Final = st.booleans()
 
 @dataclass
 class Script:
-    """A program in the making. Names are made up; ``shapes`` has those of everything with elements."""
+    """A program in the making, as one of its calls goes on with it.
+
+    Names are made up; ``shapes`` and ``dtypes`` have those of everything with elements. Scripts of one program share
+    all but ``drawn`` and ``call``.
+    """
 
     drawn: Draft
     call: Call
     steps: list[Step] = field(default_factory=list)
     inputs: dict[str, Operand] = field(default_factory=dict)
     shapes: dict[str, Shapes] = field(default_factory=dict)
-    made: int = 0
+    dtypes: dict[str, str] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
 
     @property
     def result(self) -> Shapes:
@@ -56,22 +61,20 @@ class Script:
 
     @cached_property
     def _made(self) -> tuple[Shapes, str]:
-        drawn, call = self.drawn, self.call
-        blocks = [np.zeros(shape, NUMPY[drawn.dtype]) for shape in call.operand]
-        if not drawn.axes:
-            return call.operand, drawn.dtype
-        try:
-            groups = rank_groups(drawn.mesh, drawn.axes, drawn.groups)
-            found = OPERATIONS[call.op](blocks, **call.attrs, groups=groups)
-        except ValueError:
-            return call.operand, drawn.dtype
-        first = next(block for block in found if block is not None)
-        return tuple(first.shape if block is None else block.shape for block in found), logical(first.dtype)
+        return made(self.drawn, self.call) or (self.call.operand, self.drawn.dtype)
 
     @property
     def same(self) -> bool:
         """Return whether the result has the operand's shapes and dtype, so that it can take its place."""
         return self.result == self.call.operand and self.dtype == self.drawn.dtype
+
+    def reads(self, name: str) -> bool:
+        """Return whether ``name`` can be the operand of the call."""
+        return (self.shapes[name], self.dtypes[name]) == (self.call.operand, self.drawn.dtype)
+
+    def fits(self, name: str) -> bool:
+        """Return whether the result fits ``name``."""
+        return (self.shapes[name], self.dtypes[name]) == (self.result, self.dtype)
 
     def input(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
         """Draw an input of the program, of the operand's shapes and dtype by default."""
@@ -83,8 +86,8 @@ class Script:
         if len(set(shapes)) > 1:
             operand = drawn.with_rows(operand, [shape[0] for shape in shapes])
         layouts: tuple[Layout, ...] = tuple("strided" if one == "broadcast" else one for one in operand.layouts)
-        name = self._name("x")
-        self.inputs[name], self.shapes[name] = replaced(operand, layouts=layouts), shapes
+        name = self._name("x", shapes, drawn.dtype)
+        self.inputs[name] = replaced(operand, layouts=layouts)
         return name
 
     def target(self) -> str:
@@ -98,7 +101,7 @@ class Script:
     def buffer(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
         """Draw a buffer and the input it begins as a copy of."""
         source = self.input(shapes, dtype)
-        return self._effect("buffer", (source,), "b", self.shapes[source])
+        return self._effect("buffer", source, "b", self.shapes[source])
 
     def view(self, base: str, ranges: tuple[range, ...], order: tuple[int, ...] = ()) -> str:
         """Return a view of the buffer ``base``, whose ranks all have one shape."""
@@ -107,7 +110,7 @@ class Script:
         if order:
             attrs["order"] = order
         shape = tuple(len(ranges[axis]) for axis in order or range(len(ranges)))
-        return self._effect("view", (base,), "v", (shape,) * self.drawn.world, attrs)
+        return self._effect("view", base, "v", (shape,) * self.drawn.world, attrs)
 
     def assign(self, target: str, value: str) -> None:
         """Write ``value`` into ``target``."""
@@ -115,7 +118,7 @@ class Script:
 
     def copy(self, name: str) -> str:
         """Return a copy of what ``name`` holds."""
-        return self._effect("copy", (name,), "c", self.shapes[name])
+        return self._effect("copy", name, "c", self.shapes[name])
 
     def free(self, name: str) -> None:
         """End a buffer."""
@@ -123,21 +126,19 @@ class Script:
 
     def run(self, *operands: str, into: tuple[str, ...] = (), start: bool = False) -> tuple[str, ...]:
         """Use the collective on operands; return the names of its results, or tickets."""
-        names = tuple(self._name("t" if start else "y") for _ in operands)
-        self.shapes.update(dict.fromkeys(names, self.result))
+        names = tuple(self._name("t" if start else "y", self.result, self.dtype) for _ in operands)
         self._collective(self.call.op, operands, names, self.call.attrs, into, start=start)
         return names
 
     def send(self, operand: str) -> str:
         """Put the operand under way along the pairs of the call; return the token."""
-        token = self._name("k")
+        token = self._name("k", self.call.operand, self.drawn.dtype)
         self._collective("send", (operand,), (token,), {"pairs": self.call.attrs["pairs"]}, (), start=False)
         return token
 
     def recv(self, token: str, into: tuple[str, ...] = ()) -> str:
         """Take off what a send put under way, and return its name."""
-        name = self._name("y")
-        self.shapes[name] = self.result
+        name = self._name("y", self.result, self.dtype)
         shape, dtype = tuple(self.call.operand[0]), self.drawn.dtype
         attrs: dict[str, Attr] = {"pairs": self.call.attrs["pairs"], "shape": shape, "dtype": dtype}
         self._collective("recv", (token,), (name,), attrs, into, start=False)
@@ -145,15 +146,13 @@ class Script:
 
     def spread(self, operand: str, *, start: bool = False) -> str:
         """Use another collective, in place: the block of the first member goes to every member."""
-        (name,) = names = (self._name("t" if start else "y"),)
-        self.shapes[name] = self.shapes[operand]
+        (name,) = names = (self._name("t" if start else "y", self.shapes[operand], self.dtypes[operand]),)
         self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
         return name
 
     def done(self, *tickets: str) -> tuple[str, ...]:
         """Wait for tickets together."""
-        names = tuple(self._name("y") for _ in tickets)
-        self.shapes.update({name: self.shapes[ticket] for name, ticket in zip(names, tickets, strict=True)})
+        names = tuple(self._name("y", self.shapes[ticket], self.dtypes[ticket]) for ticket in tickets)
         self.steps.append(Step(op="done", inputs=tickets, outputs=names, axes=()))
         return names
 
@@ -172,17 +171,16 @@ class Script:
         plain = Step(op=op, inputs=inputs, outputs=outputs, axes=self.drawn.axes, groups=self.drawn.groups)
         self.steps.append(replaced(plain, attrs={**attrs}, into=into, start=start))
 
-    def _effect(
-        self, op: str, inputs: tuple[str, ...], prefix: str, shapes: Shapes, attrs: dict[str, Attr] | None = None
-    ) -> str:
-        name = self._name(prefix)
-        self.shapes[name] = shapes
-        self.steps.append(Step(op=op, inputs=inputs, outputs=(name,), axes=(), attrs=attrs or {}))
+    def _effect(self, op: str, of: str, prefix: str, shapes: Shapes, attrs: dict[str, Attr] | None = None) -> str:
+        name = self._name(prefix, shapes, self.dtypes[of])
+        self.steps.append(Step(op=op, inputs=(of,), outputs=(name,), axes=(), attrs=attrs or {}))
         return name
 
-    def _name(self, prefix: str) -> str:
-        self.made += 1
-        return f"{prefix}{self.made}"
+    def _name(self, prefix: str, shapes: Shapes, dtype: str) -> str:
+        name = f"{prefix}{len(self.names) + 1}"
+        self.names.append(name)
+        self.shapes[name], self.dtypes[name] = shapes, dtype
+        return name
 
     def pick(self, names: list[str]) -> str:
         """Draw one of several names."""
@@ -191,6 +189,20 @@ class Script:
     def flip(self) -> bool:
         """Draw yes or no, no being the plain choice."""
         return self.drawn.draw(_BOOLEANS)
+
+
+def made(drawn: Draft, call: Call) -> tuple[Shapes, str] | None:
+    """Return the shapes and the dtype of a call's result, or ``None`` where it is illegal."""
+    blocks = [np.zeros(shape, NUMPY[drawn.dtype]) for shape in call.operand]
+    if not drawn.axes:
+        return call.operand, drawn.dtype
+    try:
+        groups = rank_groups(drawn.mesh, drawn.axes, drawn.groups)
+        found = OPERATIONS[call.op](blocks, **call.attrs, groups=groups)
+    except ValueError:
+        return None
+    first = next(block for block in found if block is not None)
+    return tuple(first.shape if block is None else block.shape for block in found), logical(first.dtype)
 
 
 @cache

@@ -129,6 +129,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         lambda s: s.legal and some(facts.inexact_quotient, "mean")(s),
         divided,
         "001",
+        each=True,
     ),
     value(
         "numerics.C17",

@@ -68,7 +68,7 @@ def value(
         idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject) and not subject.unsettled
 
-    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal, settles=settles)
+    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal, each=True, settles=settles)
 
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:

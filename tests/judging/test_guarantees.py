@@ -9,7 +9,7 @@ from conformance.backends.protocol import Ready
 from conformance.cases.guarantees import check_guarantees
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.draws import draw_cases
-from conformance.runner.meaning import binding, meaning
+from conformance.runner.meaning import bound, meaning
 from conformance.specs import SUITES
 
 
@@ -17,7 +17,7 @@ def breaking(guarantees: frozenset[str]) -> list[Verdict]:
     """Return the verdicts on cases in which the ranks do not agree."""
     found: list[Verdict] = []
     backend = EveryRankBeginsWithItself()
-    clauses = binding("all_reduce", guarantees)
+    clauses = bound(guarantees)
     domain = SUITES["determinism"].domains["all_reduce"]
     draw_cases(domain, 10, 0, lambda case: found.append(judge(meaning(case), backend.execute(case), clauses)))
     return [judged for judged in found if judged.clauses.get("determinism.C1") == "broken"]

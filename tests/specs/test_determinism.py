@@ -18,7 +18,7 @@ from conformance.judging.order import order_shows
 from conformance.judging.relations import LAWS
 from conformance.judging.verdict import Verdict, judge
 from conformance.reference.reductions import ORDER, fold
-from conformance.runner.meaning import binding, meaning
+from conformance.runner.meaning import bound, meaning
 from conformance.specs.determinism import SUITE
 from conformance.specs.relating import DTYPES, REDUCTIONS, VALUES, values
 
@@ -67,7 +67,7 @@ CASES = {
 
 
 def judged(case: Case, backend: Reference) -> Verdict:
-    return judge(meaning(case), backend.execute(case), binding("all_reduce", frozenset(PRESUPPOSES)))
+    return judge(meaning(case), backend.execute(case), bound(PRESUPPOSES))
 
 
 @pytest.mark.parametrize("mistake", CASES, ids=lambda mistake: mistake.breaks)
@@ -99,7 +99,7 @@ def test_any_nan_is_as_good_as_another() -> None:
     (first, *others) = seen.results["y00"]
     seen.results["y00"] = (from_array(np.array([0xFFC00001], np.uint32).view(np.float32)), *others)
     assert first is not None
-    assert judge(meaning(case), seen, binding("all_reduce", frozenset(PRESUPPOSES))).outcome == "passed"
+    assert judge(meaning(case), seen, bound(PRESUPPOSES)).outcome == "passed"
 
 
 @pytest.mark.parametrize(

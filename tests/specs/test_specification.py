@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.case import Case, case_id
 from conformance.judging.clause import Clause
-from conformance.judging.verdict import applicable
+from conformance.judging.speaking import applicable
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
@@ -45,7 +45,7 @@ def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> No
     def sink(case: Case) -> None:
         subject = meaning(case)
         legal[subject.step.op].append(subject.legal)
-        reached.update(clause.id for clause in applicable(subject, clauses_of(subject.step.op)))
+        reached.update(clause.id for clause in applicable(subject, clauses_of))
 
     for draws in Plan(ops=tuple(OPS), examples=300).draws():
         draw_cases(draws.domain, draws.examples, seed, sink)

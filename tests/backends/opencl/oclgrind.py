@@ -123,7 +123,7 @@ def test_the_suites_own_cases_run_clean(
     for subject in map(meaning, cases):
         if supported(backend.claims, [step.op for step in subject.case.program.collectives], subject.features) is None:
             (seen,) = observations(backend, [subject.case])
-            verdict = judge(subject, seen, clauses_of(op))
+            verdict = judge(subject, seen, clauses_of)
             assert verdict.outcome == "passed", (subject.case, verdict)
             ran += not seen.raised
     assert ran >= FEWEST

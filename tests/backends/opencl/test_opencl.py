@@ -29,7 +29,7 @@ from conformance.cases.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
-from conformance.runner.meaning import binding, meaning
+from conformance.runner.meaning import bound, meaning
 from conformance.runner.plan import Plan
 from conformance.specs import OPS
 
@@ -42,7 +42,7 @@ from conformance.backends.worker import observations
 from conformance.cases.features import features
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
-from conformance.runner.meaning import binding, meaning
+from conformance.runner.meaning import bound, meaning
 from conformance.runner.plan import Plan
 from conformance.specs import OPS
 session = OpenCL().session
@@ -59,7 +59,7 @@ for name in OPS:
         backend.__dict__["session"] = session
         for subject in subjects:
             (seen,) = observations(backend, [subject.case])
-            verdict = judge(subject, seen, binding(name, frozenset(backend.guarantees)))
+            verdict = judge(subject, seen, bound(backend.guarantees))
             if verdict.outcome != "passed":
                 bad.append((algorithm, subject.case, verdict))
     if bad:
@@ -93,7 +93,7 @@ def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str,
     for subject in drawn(op, 90):
         case = subject.case
         (seen,) = observations(backend, [case])
-        verdict = judge(subject, seen, binding(op, frozenset(backend.guarantees)))
+        verdict = judge(subject, seen, bound(backend.guarantees))
         assert verdict.outcome == "passed", (case, verdict)
     assert session.memory.live == 0
 

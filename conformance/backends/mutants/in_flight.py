@@ -1,0 +1,62 @@
+"""Mistakes that only show while different collectives are under way together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any
+
+from conformance.backends.base import Placed
+from conformance.backends.mutants.effectful import Act, Effectful
+from conformance.backends.reference import Stored
+from conformance.cases.case import Case
+from conformance.cases.program import Step
+from conformance.reference.effects import Ranks
+
+
+class _Numbered(Stored, ABC):
+    """What is under way has a number among its like, and what is waited for is found by that number alone."""
+
+    def __init__(self, case: Case, placed: Placed) -> None:
+        super().__init__(case, placed)
+        self.started: Counter[Hashable] = Counter()
+        self.arrived: dict[tuple[int, int], Any] = {}
+
+    @abstractmethod
+    def like(self, step: Step) -> Hashable:
+        """Return what is numbered apart from everything else."""
+
+    def start(self, act: Act, step: Step) -> list[Any]:
+        number = self.started[self.like(step)]
+        self.started[self.like(step)] += 1
+        tickets = [(number, position) for position in range(len(step.outputs))]
+        self.arrived.update(zip(tickets, super().start(act, step), strict=True))
+        return tickets
+
+    def done(self, ticket: Any) -> Ranks:
+        return super().done(self.arrived[ticket])
+
+
+class _OfAGroup(_Numbered):
+    def like(self, step: Step) -> Hashable:
+        return step.axes, step.groups
+
+
+class CommunicatorsCountAlone(Effectful):
+    """Each communicator numbers its collectives from zero, and all of a process share one table of what arrived."""
+
+    breaks = "async.C18"
+    effects = _OfAGroup
+
+
+class _OfAnOperation(_Numbered):
+    def like(self, step: Step) -> Hashable:
+        return step.op
+
+
+class OperationsCountAlone(Effectful):
+    """Each operation has a request pool of its own, and a wait is given the index in it without saying in which."""
+
+    breaks = "async.C18"
+    effects = _OfAnOperation

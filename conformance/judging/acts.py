@@ -1,0 +1,112 @@
+"""The collectives of a program one by one: what each read, which results it made, and whose results those depend on.
+
+A clause of one operation speaks about one collective. Where a program has several, each is looked at as a program of
+its own, on what it read when its turn came, and answers for the results that it made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.dtypes import Array
+from conformance.cases.effects import Named, names
+from conformance.cases.layout import Layout
+from conformance.cases.program import EFFECTS, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.reference.spmd import evaluate
+
+PLAIN: Final[Layout] = "contiguous"
+
+
+@dataclass(frozen=True)
+class Act:
+    """One collective: as a program of its own, the results that it made, and the numbers of those it depends on."""
+
+    alone: Case
+    results: tuple[str, ...]
+    after: frozenset[int]
+
+
+def acts(case: Case) -> tuple[Act, ...]:
+    """Return the collectives of a legal program in order, or none where it is not taken apart.
+
+    That is where there is one, where ranks go their own ways, and where a block is sent, for what was sent is nothing
+    that a program of its own could begin with. A result was made by the collective that last wrote to it, a copy by the
+    one that had last written to its source. What no collective made counts as the last one's.
+    """
+    count = len(case.program.collectives)
+    if case.troubled or count < 2 or any(step.op == "send" for step in case.program.collectives):
+        return ()
+    alone: list[Case] = []
+    evaluate(case, lambda step, operands: alone.append(_alone(case, step, operands)))
+    trace = _Trace(names(case))
+    for step in case.program.steps:
+        trace.look(step)
+    made: dict[int, list[str]] = {}
+    for name in case.program.results:
+        made.setdefault(trace.maker(name), []).append(name)
+    made.setdefault(count - 1, []).extend(made.pop(-1, []))
+    return tuple(
+        Act(own, tuple(made.get(number, ())), frozenset(trace.after[number])) for number, own in enumerate(alone)
+    )
+
+
+def _alone(case: Case, step: Step, operands: Sequence[list[Array]]) -> Case:
+    """Return a collective as a program of its own, its operands in the layouts that they have in the case's."""
+    inputs = {}
+    for name, blocks in zip(step.inputs, operands, strict=True):
+        source = case.program.buffers.get(name)
+        layouts = case.inputs[source].layouts if source is not None else (PLAIN,) * case.program.world
+        inputs[name] = case.inputs.get(name) or Operand(blocks=tuple(map(from_array, blocks)), layouts=layouts)
+    program: Program = replace(case.program, steps=(replace(step, into=(), start=False),), results=step.outputs)
+    return Case(program=program, inputs=inputs)
+
+
+@dataclass
+class _Trace:
+    """Which collective made what, by number; -1 where none did."""
+
+    table: dict[str, Named]
+    made: dict[str, int] = field(default_factory=dict)
+    writes: dict[str, list[tuple[Named, int]]] = field(default_factory=dict)
+    sources: dict[str, set[int]] = field(default_factory=dict)
+    after: list[set[int]] = field(default_factory=list)
+
+    def look(self, step: Step) -> None:
+        """Take note of a step, in list order."""
+        if step.op not in EFFECTS:
+            number = len(self.after)
+            before: set[int] = set().union(*(self._sources(name) for name in step.inputs))
+            self.after.append(before)
+            for name in step.into:
+                self._write(name, number, before | {number})
+            for name in step.outputs:
+                self.made[name], self.sources[name] = number, before | {number}
+        elif step.op == "assign":
+            self._write(step.inputs[0], self.maker(step.inputs[1]), self._sources(step.inputs[1]))
+        elif step.op in ("copy", "done"):
+            for old, new in zip(step.inputs, step.outputs, strict=True):
+                self.made[new] = self.made.get(old, -1) if step.op == "done" else self.maker(old)
+                self.sources[new] = self._sources(old)
+
+    def maker(self, name: str) -> int:
+        """Return the number of the collective that made what ``name`` holds now."""
+        what = self.table[name]
+        if what.kind != "storage":
+            return self.made.get(name, -1)
+        written = [number for where, number in self.writes.get(what.base, ()) if where.meets(what)]
+        return written[-1] if written else -1
+
+    def _sources(self, name: str) -> set[int]:
+        what = self.table[name]
+        return self.sources.get(what.base if what.kind == "storage" else name, set())
+
+    def _write(self, name: str, number: int, sources: set[int]) -> None:
+        what = self.table[name]
+        self.writes.setdefault(what.base, []).append((what, number))
+        self.sources[what.base] = self.sources.get(what.base, set()) | sources
