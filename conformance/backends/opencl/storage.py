@@ -10,7 +10,7 @@ import msgspec
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Elementwise, Fill, Movement, Node, Opened, Write, root, whole
-from conformance.backends.opencl.view import View
+from conformance.backends.opencl.view import View, coalesced
 
 Blocks = tuple[Movement | None, ...]
 
@@ -67,11 +67,16 @@ def write(stored: Stored, blocks: Blocks, states: States, asked: str = "") -> No
     for rank, (at, block) in enumerate(zip(stored.views, blocks, strict=True)):
         before = now[rank]
         # What is there already need not be written again.
-        if block is not None and at.size and (block.node, block.view) != (before, at):
+        if block is not None and at.size and not _same(block, Movement(before, at)):
             # One kernel cannot read what it writes: other elements of it would come too late.
             value = frozen(block) if root(block.node) is root(before) else block
             called = asked and f"{asked}[{rank}]"
             now[rank] = Write(rank, before.dtype, before.size, before, at, value, called)
+
+
+def _same(one: Movement, other: Movement) -> bool:
+    """Return whether two blocks of one shape are the same elements: a step along one element alone means nothing."""
+    return one.node == other.node and len(set(coalesced((one.view, other.view)))) == 1
 
 
 def free(stored: Stored, states: States) -> None:

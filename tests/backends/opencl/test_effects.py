@@ -130,6 +130,19 @@ def test_every_clause_about_schedules_holds_with_buffers(
         assert not [found for found in judge(made) if found.finding == "broken"]
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 3), (1, 1)])
+def test_a_mirror_of_one_element_is_not_written_over_itself(
+    shape: tuple[int, ...], opencl: Any, make_program: Any
+) -> None:
+    rest = len(shape) - 1
+    mirror = {"start": (0,) * (rest + 1), "stop": (-1, *shape[1:]), "step": (-1, *(1,) * rest)}
+    assign = [("view", ("b",), ("t",), mirror), ("assign", ("b", "t"), (), {})]
+    steps = [BUFFER, *assign, ("all_reduce", ("b",), ("y",), SUM)]
+    case = make_program({"r": 2}, {"x": [np.ones(shape, np.float32)] * 2}, steps, ("b",))
+    made = with_graph(opencl().schedule(case), program_graph(case))
+    assert not [found for found in judge(made) if found.finding == "broken"]
+
+
 @pytest.mark.parametrize("name", ["crossed", "shifted", "started", "old"])
 def test_any_legal_order_of_the_items_leaves_the_same(name: str, opencl: Any, make_program: Any) -> None:
     steps, results = PROGRAMS[name]
