@@ -90,9 +90,10 @@ class Judged:
     """What came of one question: the ``outcome``, why it is none, or what each clause says.
 
     ``outcome`` is ``judged``, ``no_graph``, ``unsupported`` (outside the claims), ``refused`` (a graph: no claim is
-    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (a second schedule), or how
-    the backend broke. ``second`` has the relations that were judged, each with the schedules that are it. ``troubles``
-    say of the others what came instead, by the way in which that fails. ``notes`` fail nothing.
+    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (a second schedule),
+    ``unstable`` (the backend broke, and not when it was asked alone), or how the backend broke. ``second`` has the
+    relations that were judged, each with the schedules that are it. ``troubles`` say of the others what came instead,
+    by the way in which that fails. ``notes`` fail nothing.
     """
 
     outcome: str
@@ -114,11 +115,11 @@ class Judged:
 
 
 def reason(detail: str) -> str:
-    """Return why something is so, in the words before and after the first colon that name nothing of the one case."""
+    """Return why something is so, in words before and after the first colon that name nothing of the one case."""
     head, _, rest = re.sub(r"'[^']*'|\d+", "_", detail).partition(":")
     lead = re.match(r"[\w, -]*", rest.strip())
     assert lead is not None
-    return f"{head}: {lead[0][:LEAD].strip()}" if lead[0].strip() else head
+    return ": ".join(part for each in (head, lead[0]) if (part := each[:LEAD].strip()))
 
 
 class Asker:
@@ -147,65 +148,65 @@ class Asker:
             outside = supported(self.ready.claims, ops, features(asked))
             if outside is not None:
                 return Judged("unsupported", outside)
-        first, notes = self._schedule(self._worker, Plan(asked), graph)
+        first = self._schedule(self._worker, Plan(asked), graph)
         if isinstance(first, Judged):
             # Claims are about programs; which graphs a backend has words for no data says.
             refused = first.outcome == "refused" and isinstance(asked, Case)
-            return replaced(first, outcome="over_claimed" if refused else first.outcome, notes=notes)
+            return replaced(first, outcome="over_claimed") if refused else first
         try:
             found = list(judge(first))
         except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
-            return Judged("errored", f"judging: {type(error).__name__}: {error}", (), first, notes=notes)
+            return Judged("errored", f"judging: {type(error).__name__}: {error}", (), first)
         second: dict[Relation, tuple[Schedule, ...]] = {}
         troubles: dict[str, str] = {}
+        notes: list[str] = []
         # Of a schedule that is wrong alone, a second one would only say so again.
         right = not any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
         for relation, questions in _seconds(asked) if right else ():
             came = self._second(first, relation, questions)
-            notes += came.notes
             if came.outcome == "judged":
                 found += came.found
                 second[relation] = tuple(came.second[relation])
             elif came.outcome == "refused" and (relation in OPTIONAL or _another_graph(asked, relation)):
-                notes += (f"asked {SECOND[relation]}, refused: {reason(came.detail)}",)
+                notes.append(f"asked {SECOND[relation]}, refused: {reason(came.detail)}")
             else:
                 way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
                 troubles[way] = f"asked {SECOND[relation]}, {came.outcome}: {came.detail}"
-        return Judged("judged", "", tuple(found), first, second, troubles, notes)
+        return Judged("judged", "", tuple(found), first, second, troubles, tuple(notes))
 
     def _second(self, first: Schedule, relation: Relation, questions: Sequence[Plan]) -> Judged:
         """Return what came of the questions for the schedules that are the ``relation`` of the first."""
         worker = self._other if relation == "again" else self._worker
         made: list[Schedule] = []
-        notes: tuple[str, ...] = ()
         try:
             for plan in questions:
-                came, more = self._schedule(worker, plan, _graph(plan.asked))
-                notes += more
+                came = self._schedule(worker, plan, _graph(plan.asked))
                 if isinstance(came, Judged):
-                    return replaced(came, notes=notes)
+                    return came
                 validate_schedule(came)
                 made.append(came)
             found = judge_two(first, made[0], relation, *made[1:])
         except ScheduleError as error:
-            return Judged("malformed", str(error), notes=notes)
+            return Judged("malformed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
-            return Judged("errored", f"judging: {type(error).__name__}: {error}", notes=notes)
-        return Judged("judged", "", found, second={relation: tuple(made)}, notes=notes)
+            return Judged("errored", f"judging: {type(error).__name__}: {error}")
+        return Judged("judged", "", found, second={relation: tuple(made)})
 
-    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> tuple[Schedule | Judged, tuple[str, ...]]:
-        """Return the schedule, or what came instead, and what its answer is told with."""
+    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> Schedule | Judged:
+        """Return the schedule, or what came instead."""
         answer: Answer = worker.ask(plan)
-        notes = () if answer.note is None else (reason(answer.note),)
         if isinstance(answer.result, Broken):
-            return Judged(answer.result.outcome, answer.result.detail), notes
+            return Judged(answer.result.outcome, answer.result.detail)
+        if answer.note is not None:
+            # One question at a time is asked: what broke is how the backend answers it after others.
+            return Judged("unstable", answer.note)
         error = next((each for each in answer.result.errors if each is not None), None)
         if error is not None:
             outcome = "refused" if error.category == "unsupported" else "errored"
             detail = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
-            return Judged(outcome, detail), notes
+            return Judged(outcome, detail)
         assert answer.result.schedule is not None  # else the answer would not have fitted the question
-        return with_graph(answer.result.schedule, graph), notes
+        return with_graph(answer.result.schedule, graph)
 
 
 def _another_graph(asked: Asked, relation: Relation) -> bool:

@@ -14,6 +14,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Buffer, Schedule
+from conformance.runner.answers import Answer, Plan
 from conformance.runner.in_process import InProcess
 from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
@@ -86,6 +87,21 @@ def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:
         judged = Asker("it", worker, other).ask(ASKED)
     (detail,) = judged.ways.values()
     assert detail == "asked without a memory plan, crashed: exited with status 3 before answering"
+
+
+class Noted(InProcess):
+    """Gives its answers as a worker does that broke first, and answered when it was asked alone."""
+
+    def ask(self, case: Case | Plan) -> Answer:
+        """Return the answer with the note of such a worker."""
+        return Answer(super().ask(case).result, "alone in a fresh process it ran; among other cases: crashed")
+
+
+def test_a_process_that_breaks_only_after_other_questions_fails() -> None:
+    judged = Asker(
+        "it", InProcess(BackendSpec("it", ()), backend=Views()), Noted(BackendSpec("it", ()), backend=Views())
+    ).ask(ASKED)
+    assert list(judged.ways) == ["again unstable alone in a fresh process it ran; among other cases: crashed"]
 
 
 def test_another_process_that_cannot_fails_by_name() -> None:
