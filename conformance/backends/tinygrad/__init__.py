@@ -82,13 +82,13 @@ class TinyGrad(Backend):
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return the schedule that tinygrad makes of a graph; raise ``Unsupported`` where it has no words for it."""
-        return self._linear(asked, "schedule", planned=planned)
+        return self._linear(asked, "schedule", planned=planned, algorithm=self.algorithm)
 
     def remaining(self, asked: Case | Graph) -> Schedule:
         """Return what tinygrad schedules for the tensors of a graph that it has realized once."""
         return self._linear(asked, "remaining")
 
-    def _linear(self, asked: Case | Graph, what: str, **how: bool) -> Schedule:
+    def _linear(self, asked: Case | Graph, what: str, **how: bool | str) -> Schedule:
         if isinstance(asked, Case):
             raise Unsupported("tinygrad schedules graphs; a program of several ranks is many of them")
         made: Schedule

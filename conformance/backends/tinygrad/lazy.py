@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tinygrad.device import canonicalize_device
 from tinygrad.tensor import Tensor
@@ -45,11 +45,20 @@ ELEMENTWISE: Final[dict[str, Callable[..., Any]]] = {
 ARITHMETIC: Final = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX}
 
 
+class Reduced(NamedTuple):
+    """A reduction over devices: of ``shards``, one on each, to a tensor on ``devices``, for ``nodes`` of the graph."""
+
+    shards: tuple[Tensor, ...]
+    tensor: Tensor
+    devices: tuple[str, ...]
+    nodes: tuple[Node, ...]
+
+
 class Lazy:
     """The tensors of a graph. ``device`` names the ``number``-th device of the graph as tinygrad does.
 
     ``storage`` has one for each buffer, flat and realized, and ``written`` names those that something is assigned to;
-    ``results`` are those that were asked for.
+    ``results`` are those that were asked for, and ``reduced`` has one for each reduction over devices.
     """
 
     def __init__(self, graph: Graph, devices: Mapping[str, str]) -> None:
@@ -60,7 +69,7 @@ class Lazy:
         }
         self._nodes = {node.id: node for node in _needed(graph)}
         self._values: dict[str, Tensor] = {}
-        self._reduced: dict[tuple[tuple[str, ...], str], tuple[UOp, tuple[str, ...]]] = {}
+        self.reduced: dict[tuple[tuple[str, ...], str], Reduced] = {}
         self.storage: dict[str, Tensor] = {}
         self.written: list[str] = []
         for node in _needed(graph):
@@ -125,7 +134,7 @@ class Lazy:
     def _all_reduce(self, node: Node, of: list[Any]) -> Tensor:
         """Return this device's copy of the one reduction that all nodes of the same sources share."""
         key = (node.of, node.fold)
-        if key not in self._reduced:
+        if key not in self.reduced:
             if node.fold not in ARITHMETIC:
                 raise Unsupported(f"node {node.id!r}: tinygrad has no all-reduce {node.fold}")
             alike = [each for each in self._nodes.values() if (each.of, each.fold, each.op) == (*key, "all_reduce")]
@@ -140,12 +149,13 @@ class Lazy:
                 raise Unsupported(f"node {node.id!r}: tinygrad reduces to one device, or to all that take part")
             devices = tuple(asked) if len(asked) == 1 else devices
             # What is stacked must be buffers, which have one axis.
-            stacked = UOp.mstack(*(source.reshape(-1).contiguous().uop for source in of))
+            shards = tuple(source.reshape(-1).contiguous() for source in of)
             target = devices if len(devices) > 1 else devices[0]
-            self._reduced[key] = stacked.allreduce(ARITHMETIC[node.fold], target).contiguous(), devices
-        reduced, devices = self._reduced[key]
+            stacked = UOp.mstack(*(shard.uop for shard in shards)).allreduce(ARITHMETIC[node.fold], target)
+            self.reduced[key] = Reduced(shards, Tensor(stacked.contiguous()), devices, tuple(alike))
+        _, tensor, devices, _ = self.reduced[key]
         own = canonicalize_device(self._devices[node.device])
-        copy = Tensor(reduced.mselect(devices.index(str(own))) if len(devices) > 1 else reduced)
+        copy = Tensor(tensor.uop.mselect(devices.index(str(own)))) if len(devices) > 1 else tensor
         return copy.reshape(self._dims(node.shape))
 
     def _dims(self, extents: tuple[Dim, ...]) -> tuple[Any, ...]:

@@ -27,6 +27,7 @@ from conformance.backends.tinygrad.dtypes import NAMES
 from conformance.backends.tinygrad.fit import fit, fit_all
 from conformance.backends.tinygrad.indices import base_of, elements_of, segments_of, variables_in
 from conformance.backends.tinygrad.lazy import Lazy
+from conformance.backends.tinygrad.meetings import Meeting, with_meetings
 from conformance.backends.tinygrad.provenance import with_provenance
 from conformance.cases.graph import Graph
 from conformance.cases.index_map import Dim, Indices, Values, contiguous, sizes
@@ -36,8 +37,10 @@ BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""
 
 
-def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
+def schedule(graph: Graph, device: str, *, planned: bool = True, algorithm: str = "naive") -> Schedule:
     """Return the schedule that tinygrad makes of ``graph`` on its devices of that name, ``planned`` in memory or not.
+
+    ``algorithm`` is what it was asked to lower all-reduces to.
 
     Raise ``Unsupported`` for what tinygrad has no words for, and whatever tinygrad raises.
     """
@@ -60,7 +63,7 @@ def schedule(graph: Graph, device: str, *, planned: bool = True) -> Schedule:
         devices=dict.fromkeys(devices, BLOCK),
         buffers=named.declared({place.buffer for place in places}, symbolic),
         variables=_bounds(graph),
-        items=tuple(with_provenance(items, graph, places)),
+        items=tuple(with_meetings([*with_provenance(items, graph, places)], [*_meetings(lazy, named)], algorithm)),
         graph=graph,
         places=places,
     )
@@ -161,6 +164,22 @@ def _computed(sink: UOp, device: int, name: list[str]) -> tuple[tuple[Access, ..
         reads = tuple(Access(buffer=name[slot]) for slot in sorted(loaded))
         return reads + tuple(Access(buffer=name[slot], write=True) for slot in sorted(written)), ()
     return tuple(translated.accesses), translated.bodies
+
+
+def _meetings(lazy: Lazy, named: _Buffers) -> Iterator[Meeting]:
+    """Yield the reductions over devices with the buffers they take and give; one that nothing needs has none."""
+    for shards, tensor, _, nodes in lazy.reduced.values():
+        taken = [base_of(shard.uop) for shard in shards]
+        given = base_of(tensor.uop)
+        if given.op in (Ops.BUFFER, Ops.MSTACK):
+            devices = [named.device(each.buffer) for each in taken]
+            results = getattr(given.buffer, "bufs", [given.buffer])
+            yield Meeting(
+                nodes={node.device: node for node in nodes},
+                devices=tuple(devices),
+                taken=tuple(named.of(each.buffer) for each in taken),
+                given={named.device(each): named.of(each) for each in results},
+            )
 
 
 def _places(lazy: Lazy, named: _Buffers, graph: Graph) -> Iterator[Place]:

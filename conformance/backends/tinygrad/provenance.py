@@ -13,10 +13,10 @@ from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.lazy import assigned_to
 from conformance.cases.graph import MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
-from conformance.cases.schedule import Copy, Item, Kernel, Place
+from conformance.cases.schedule import Copy, Kernel, Place
 
 
-def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Item]:
+def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Kernel | Copy]:
     """Yield the items with the nodes that they are known to compute: results where they are stored, and assigns.
 
     tinygrad does not say which. The last write of a result's own buffer finishes the result, and the writes of a buffer

@@ -157,7 +157,7 @@ def test_every_all_reduce_keeps_every_clause(mode: TinyGrad) -> None:
     device = {buffer.id: buffer.device for buffer in made.buffers}
     edges = Counter(
         (device[item.accesses[0].buffer], device[item.accesses[1].buffer])
-        for item in made.items
+        for item in Facts(made).leaves
         if isinstance(item, Copy)
     )
     ring = {("d0", "d1"), ("d1", "d2"), ("d2", "d0")}
