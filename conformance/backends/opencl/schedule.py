@@ -61,7 +61,7 @@ def schedule(
     own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
     shared = spread(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
     nodes = [node for node, _ in order]
-    inside = straight(nodes, results, fill, shared)
+    inside = straight(nodes, results, fill, shared, alignment)
     roots = lying(nodes, inside)
     bare: list[Item] = []
     passed = 0

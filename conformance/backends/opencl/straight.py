@@ -1,22 +1,28 @@
 """Which results are written straight into the storage that they would be copied to.
 
 A result that fills a whole storage in C order may lie there from the beginning, if whatever reads that storage as it
-was before has done so when the first of the result is written. Else it has a storage of its own, and is copied.
+was before has done so when the first of the result is written. A reduction that makes the result may read it as it
+goes, each element at the point where it writes it: then a sum in place needs no other storage. Else the result has a
+storage of its own, and is copied.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from conformance.backends.opencl.fuse import Filled
-from conformance.backends.opencl.graph import Buffer, Movement, Node, Write
+from conformance.backends.opencl.graph import Buffer, Movement, Node, Reduce, Write, root
+from conformance.backends.opencl.item import Region
 from conformance.backends.opencl.order import needs, readers
+from conformance.backends.opencl.regions import Span, region
 from conformance.backends.opencl.spread import Spread
 from conformance.backends.opencl.view import contiguous
 
 
-def straight(order: Sequence[Node], results: tuple[Movement, ...], fill: Filled, shared: Spread) -> dict[Node, Write]:
+def straight(
+    order: Sequence[Node], results: tuple[Movement, ...], fill: Filled, shared: Spread, alignment: int
+) -> dict[Node, Write]:
     """Return the write that each such result is, for nodes that are computed in ``order``."""
     position = {node: number for number, node in enumerate(order)}
     began = dict(position)
@@ -32,10 +38,40 @@ def straight(order: Sequence[Node], results: tuple[Movement, ...], fill: Filled,
     found: dict[Node, Write] = {}
     for write, behind in readers(order).items():
         if isinstance(write, Write) and _fits(write) and uses[write.value.node] == 1:
-            earlier = max(position[node] for node in (write.before, *behind))
-            if earlier < began[write.value.node]:
-                found[write.value.node] = write
+            value = write.value.node
+            makers = _makers(value, fill)
+            apart = (node for node in behind if not _in_step(node, makers, write.before, alignment))
+            if max(position[node] for node in (write.before, *apart)) < began[value]:
+                found[value] = write
     return found
+
+
+def _makers(value: Node, fill: Filled) -> dict[Node, Span]:
+    """Return the nodes that make a value, each with the elements of it that it makes."""
+    if value not in fill.joins:
+        return {value: (0, value.size)}
+    return {
+        maker: (first, first + size)
+        for maker, places in fill.within.items()
+        for join, first, size in places
+        if join is value
+    }
+
+
+def _in_step(node: Node, makers: Mapping[Node, Span], before: Node, alignment: int) -> bool:
+    """Return whether a maker of a value reads ``before`` only where it writes, element for element.
+
+    Both are bound as the same memory object, for what is done to one that shares bytes with another is undefined.
+    """
+    if node not in makers or not isinstance(node, Reduce) or node.local:
+        return False
+    first, stop = makers[node]
+    read = [operand for operand in node.operands if root(operand.node) is root(before)]
+    return (
+        node.first == first
+        and all(each.node is before and each.view == contiguous(each.view.shape) for each in read)
+        and region(before, (first, stop), alignment) == Region(before, first, stop - first)
+    )
 
 
 def _fits(write: Write) -> bool:
