@@ -19,10 +19,6 @@ same results in another order, with other values for its variables, or without a
 ``together`` it is that of some, and a third one that of the rest."""
 
 
-def _always_of_two(*facts: Facts) -> bool:  # noqa: ARG001 - the signature of ``PairClause.when``
-    return True
-
-
 @dataclass(frozen=True)
 class ScheduleClause:
     """One sentence. ``check`` returns ``None`` when it holds, else the item and the reason.
@@ -59,14 +55,17 @@ class FormClause:
 
 @dataclass(frozen=True)
 class PairClause:
-    """One sentence about a schedule and a second one that is its ``relation``; of some relations there are more."""
+    """One sentence about a schedule and a second one that is its ``relation``; of some relations there are more.
+
+    ``when`` is as that of a ``ScheduleClause``.
+    """
 
     id: str
     text: str
     source: str
     relation: Relation
     check: Callable[..., str | None]
-    when: Callable[..., bool] = _always_of_two
+    when: Callable[..., bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
 

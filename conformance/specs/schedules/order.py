@@ -16,7 +16,7 @@ from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, 
 from conformance.reference.schedule_facts import Facts, Touch
 from conformance.specs.schedules.free import alias, free
 from conformance.specs.schedules.keys import keys
-from conformance.specs.schedules.subjects import both, labelled_node, touched, traced
+from conformance.specs.schedules.subjects import anything_done, both, labelled_node, touched, traced
 
 
 def _all(facts: Facts, buffer: str) -> Indices:
@@ -240,13 +240,16 @@ ORDER = (
 )
 
 ORDER_OF_TWO = (
-    PairClause("order.C6", "After a schedule has run there is nothing left to do.", "003", "afterwards", idle),
+    PairClause(
+        "order.C6", "After a schedule has run there is nothing left to do.", "003", "afterwards", idle, anything_done
+    ),
     PairClause(
         "order.C7",
         "The order in which results are asked for changes the order of the items only.",
         "003",
         "reordered",
         same_kernels,
+        anything_done,
     ),
     PairClause(
         "order.C8",
@@ -254,6 +257,7 @@ ORDER_OF_TWO = (
         "003",
         "again",
         same_order,
+        anything_done,
     ),
     PairClause(
         "order.C9",
@@ -261,5 +265,6 @@ ORDER_OF_TWO = (
         "003",
         "together",
         no_more_together,
+        anything_done,
     ),
 )

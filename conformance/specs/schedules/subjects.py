@@ -123,6 +123,11 @@ def handled(facts: Facts) -> bool:
     return bool(facts.handles)
 
 
+def anything_done(*schedules: Facts) -> bool:
+    """Speak of items that move or compute something, in any of several schedules."""
+    return any(own for facts in schedules for own in facts.touches)
+
+
 def named_twice(schedule: Schedule) -> bool:
     """Return whether a schedule has two of anything that has a name."""
     nodes = schedule.graph.nodes if schedule.graph else ()

@@ -225,5 +225,6 @@ VARIABLES_OF_TWO = (
         "003",
         "rebound",
         same_kernels,
+        lambda *both: any(facts.schedule.variables for facts in both),
     ),
 )

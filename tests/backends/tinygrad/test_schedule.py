@@ -114,7 +114,8 @@ def test_a_buffer_of_symbolic_shape_says_so(tinygrad: TinyGrad) -> None:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_order_c6_nothing_remains_of_what_was_realized(tinygrad: TinyGrad, name: str) -> None:
     made, remaining = tinygrad.schedule(GRAPHS[name]), tinygrad.remaining(GRAPHS[name])
-    assert [each.finding for each in judge_two(made, remaining, "afterwards")] == ["held"]
+    wanted = "held" if made.items else "silent"
+    assert [each.finding for each in judge_two(made, remaining, "afterwards")] == [wanted]
 
 
 def test_a_variable_and_a_computed_contiguous_value_stay_unevaluated(tinygrad: TinyGrad) -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
-from conformance.specs.schedules import CLAUSES, FORM, judge
+from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
 from conformance.specs.schedules.build import buffer, planned, schedule
 from conformance.specs.schedules.violations import Violation, violations
 from conformance.specs.schedules.violations.memory import chained
@@ -42,6 +42,12 @@ def test_of_a_schedule_that_has_nothing_nothing_is_said() -> None:
     assert set(findings(schedule([], [])).values()) == {"silent"}
     only = {clause for clause, finding in findings(schedule([buffer("a")], [])).items() if finding == "held"}
     assert only == {"form.C3", "form.C8"}
+
+
+def test_of_schedules_in_which_nothing_is_done_nothing_is_said() -> None:
+    nothing = schedule([buffer("a")], [])
+    for clause in PAIRS:
+        assert {each.finding for each in judge_two(nothing, nothing, clause.relation)} == {"silent"}
 
 
 def unlabelled(made: Schedule) -> Schedule:
