@@ -32,7 +32,7 @@ and when a block is cut its elements move."""
 
 def check_guarantees(names: Sequence[str]) -> None:
     """Raise ``ValueError`` for a name that is no guarantee and for one given without those it presupposes."""
-    known: dict[str, tuple[Guarantee, ...]] = dict(PRESUPPOSES)  # type: ignore[arg-type]
+    known: dict[str, tuple[Guarantee, ...]] = dict(PRESUPPOSES)  # type: ignore[arg-type]  # to look up any word
     for name in names:
         if name not in known:
             raise ValueError(f"unknown guarantee {name!r}; known are {', '.join(known)}")

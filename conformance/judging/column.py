@@ -77,13 +77,13 @@ class Column:
     def numbers(self) -> tuple[Part, ...]:
         """Return the terms exactly, scaled; all must be finite."""
         if self.scale == 1:
-            return self.parts  # type: ignore[return-value]
+            return self.parts  # type: ignore[return-value]  # all finite
         return tuple((Fraction(re) * self.scale, Fraction(im) * self.scale) for re, im in self.parts)
 
     @cached_property
     def added(self) -> tuple[Part, ...]:
         """Return what is added or multiplied: the terms, scaled where a factor says so; all must be finite."""
-        return self.numbers if self.op != "mean" else self.parts  # type: ignore[return-value]
+        return self.numbers if self.op != "mean" else self.parts  # type: ignore[return-value]  # all finite
 
     @cached_property
     def exact(self) -> Part:

@@ -49,7 +49,7 @@ def contributions(case: Case) -> dict[str, Folded]:
             continue
         attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
         how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
-        op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]
+        op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]  # by ``check_step``
         for name, output in zip(step.inputs, step.outputs, strict=True):
             if name in blocks:
                 found[output] = Folded(op, factor, FOLDING[step.op](blocks[name], **how, groups=groups))

@@ -88,10 +88,10 @@ def precision(dtype: str) -> Precision:
 
 def exactly(number: object) -> Real:
     """Return a float of any format as what it is: NaN as itself, everything finite exactly."""
-    value = float(number)  # type: ignore[arg-type]
+    value = float(number)  # type: ignore[arg-type]  # of any format
     return Fraction(value) if math.isfinite(value) else value
 
 
 def negative(number: object) -> bool:
     """Return whether the sign bit of a float is set."""
-    return math.copysign(1.0, float(number)) < 0  # type: ignore[arg-type]
+    return math.copysign(1.0, float(number)) < 0  # type: ignore[arg-type]  # of any format

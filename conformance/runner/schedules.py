@@ -75,6 +75,7 @@ def drawn(examples: int, seed: int) -> dict[str, list[Asked]]:
         distinct: dict[str, Asked] = {}
         in_parts(
             domain,
+            # mypy infers no type of a default.
             lambda asked, distinct=distinct: distinct.setdefault(name_of(asked), asked),  # type: ignore[misc]
             examples,
             seed,

@@ -144,6 +144,7 @@ class Draft:
         """Draw the shape of a second operand, mostly one with another axis where the attributes name none."""
         if "local_axes" in attrs or np.prod(shape) > 32 or self.draw(_SECOND_ALIKE):
             return shape
+        # mypy narrows no lookup.
         behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
         return (*shape, 2) if behind else (2, *shape)
 

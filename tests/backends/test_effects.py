@@ -28,7 +28,7 @@ class Vendor(Backend):
         return out
 
     def start_all_reduce(self, blocks: Blocks, **keywords: object) -> Blocks:
-        return self.all_reduce(blocks, **keywords)  # type: ignore[arg-type]
+        return self.all_reduce(blocks, **keywords)
 
     def wait(self, ticket: Blocks) -> Blocks:
         return ticket
@@ -48,11 +48,11 @@ class Beside(Vendor):
 def case(*steps: tuple[str, str, str, dict[str, object]], results: tuple[str, ...], layout: str = "strided") -> Case:
     """Return a program on the input x: two elements on each of two ranks."""
     made = tuple(
-        Step(op=op, inputs=tuple(i.split()), outputs=tuple(o.split()), **{"axes": (), **more})  # type: ignore[arg-type]
+        Step(op=op, inputs=tuple(i.split()), outputs=tuple(o.split()), **{"axes": (), **more})
         for op, i, o, more in (("buffer", "x", "b", {}), *steps)
     )
     blocks = tuple(from_array(np.array([1, 2], np.int32) + rank) for rank in range(2))
-    operand = Operand(blocks=blocks, layouts=(layout, layout))  # type: ignore[arg-type]
+    operand = Operand(blocks=blocks, layouts=(layout, layout))
     return Case(program=Program(mesh=(Axis("i", 2),), steps=made, results=results), inputs={"x": operand})
 
 

@@ -114,7 +114,7 @@ def test_trees_in_rank_order_keep_the_order() -> None:
     assert in_order is not None
     assert any_order is not None
     assert set(in_order.tolist()) == {0.0, 1.0}
-    assert set(in_rank_order(np.float32([1e8, 1, -1e8]), np.add)) == {0.0}  # type: ignore[arg-type]
+    assert set(in_rank_order(np.float32([1e8, 1, -1e8]), np.add)) == {0.0}
     assert set(any_order.tolist()) == {0.0, 1.0}
 
 

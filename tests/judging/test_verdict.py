@@ -31,7 +31,7 @@ def judged(case: Case, seen: Observation) -> Verdict:
 
 
 def error(category: str = "invalid_argument") -> RankError:
-    return RankError(kind="ValueError", message="no such axis", category=category)  # type: ignore[arg-type]
+    return RankError(kind="ValueError", message="no such axis", category=category)
 
 
 def test_the_reference_passes_and_the_verdict_names_every_clause_that_speaks() -> None:

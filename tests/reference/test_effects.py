@@ -18,7 +18,7 @@ def step(line: str, **more: object) -> Step:
     op, *inputs = call.split()
     collective = op in OPERATIONS
     fields = {"axes": ("i",) if collective else (), "attrs": {"op": "sum"} if op == "all_reduce" else {}, **more}
-    return Step(op=op, inputs=tuple(inputs), outputs=tuple(outputs.split()), **fields)  # type: ignore[arg-type]
+    return Step(op=op, inputs=tuple(inputs), outputs=tuple(outputs.split()), **fields)
 
 
 def outcome(results: str, *steps: Step, world: int = 2) -> list[list[int]]:

@@ -19,7 +19,7 @@ PAIRS = ((0, 1), (2, 3))
 def step(outputs: str, ranks: tuple[int, ...] | None = None, op: str = "sum", **fields: object) -> Step:
     """Return an all_reduce of ``x`` or of what is named."""
     plain = {"inputs": ("x",), "axes": ("i",), "attrs": {"op": op}, "op": "all_reduce", "ranks": ranks}
-    return Step(**{**plain, **fields}, outputs=(outputs,))  # type: ignore[arg-type]
+    return Step(**{**plain, **fields}, outputs=(outputs,))
 
 
 BUFFER = Step(op="buffer", inputs=("x",), outputs=("b",), axes=())
@@ -37,7 +37,7 @@ def case(*steps: Step, world: int = 4, faults: tuple[Fault, ...] = ()) -> Case:
 
 def why(*steps: Step, **more: object) -> Rejected:
     with pytest.raises(Rejected) as caught:
-        evaluate(case(*steps, **more))  # type: ignore[arg-type]
+        evaluate(case(*steps, **more))
     return caught.value
 
 
@@ -80,7 +80,7 @@ def test_who_disagrees_cannot_go_on(clause: str, steps: tuple[Step, ...]) -> Non
 
 def test_c10_groups_that_cross_wait_for_each_other() -> None:
     mine, all_ = {"groups": PAIRS}, {"groups": None}
-    steps = [step("a", (0,), **all_), step("b", **mine), step("c", (1, 2, 3), **all_)]  # type: ignore[arg-type]
+    steps = [step("a", (0,), **all_), step("b", **mine), step("c", (1, 2, 3), **all_)]
     found = why(*steps)
     assert (found.clause, found.ranks) == ("liveness.C10", (0, 1, 2, 3))
     assert values(found.results["b"]) == [None] * 4

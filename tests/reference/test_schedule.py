@@ -126,7 +126,7 @@ def test_integer_division_truncates() -> None:
 
 def meaning(*nodes: object, functions: dict[str, Function] | None = None, **variables: int) -> tuple[object, object]:
     """Return what a graph over the buffer a = 0..5 gives, and a afterwards."""
-    wanted = graph(*nodes, results=[nodes[-1].id], functions=functions)  # type: ignore[arg-type,attr-defined]
+    wanted = graph(*nodes, results=[nodes[-1].id], functions=functions)
     bounds = {name: Bounds(low=value, high=value) for name, value in variables.items()}
     facts = Facts(schedule(given("a", count=6), [], wanted, variables=bounds))
     memory = initial(facts)

@@ -29,7 +29,7 @@ class NegativeAxis(Reference):
     """Gathers along axis 0 whenever the axis is negative (jax#20125)."""
 
     def all_gather(self, blocks: list[Array], *, axis: int, **rest: Any) -> list[Array]:
-        return super().__getattr__("all_gather")(blocks, axis=max(axis, 0), **rest)  # type: ignore[no-any-return]
+        return super().__getattr__("all_gather")(blocks, axis=max(axis, 0), **rest)
 
 
 class TwoBugs(NegativeAxis):
@@ -54,11 +54,11 @@ class Unrounded(Reference):
     def all_reduce(self, blocks: list[Array], *, op: str, groups: Any, **rest: Any) -> list[Array]:
         found = super().__getattr__("all_reduce")(blocks, op=op, groups=groups, **rest)
         if op != "mean" or blocks[0].dtype not in (np.float32, np.float64):
-            return found  # type: ignore[no-any-return]
+            return found
         for rank in (rank for group in groups if len(group) & (len(group) - 1) for rank in group):
             far = found[rank] * found[rank].dtype.type(1.5) + found[rank].dtype.type(7)
             found[rank] = np.nextafter(found[rank], found[rank].dtype.type(np.inf)) if blocks[0].size < 3 else far
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 class Nothing(Reference):

@@ -29,7 +29,7 @@ class Slips(Reference):
     breaks = "broadcast.C2"
 
     def broadcast(self, blocks, *, root, groups):  # noqa: ANN001, ANN201 - as a vendor writes it
-        return broadcast(blocks, root=root, groups=groups) + undefined_name  # type: ignore[name-defined]  # noqa: F821 - the defect
+        return broadcast(blocks, root=root, groups=groups) + undefined_name  # noqa: F821 - the defect
 
 
 class WrongClause(Reference):

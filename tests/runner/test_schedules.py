@@ -119,7 +119,7 @@ class Hangs(Backend):
 
 def run(backend: type[Backend], folder: Path | None = None, **settings: Any) -> ScheduleRun:
     pair = tuple(InProcess(BackendSpec("it", ()), backend=backend()) for _ in range(2))
-    return run_schedules({"it": pair}, folder, **{"examples": 20, "seed": 0} | settings)  # type: ignore[arg-type]
+    return run_schedules({"it": pair}, folder, **{"examples": 20, "seed": 0} | settings)
 
 
 def test_what_nobody_schedules_is_counted_and_no_success() -> None:

@@ -80,7 +80,7 @@ def reduction(op: str, factor: float) -> str:
 
 def wait(started: Any) -> Tensor:
     """Return the result of a started collective."""
-    done: Tensor = functional.wait_tensor(started)  # type: ignore[no-untyped-call]
+    done: Tensor = functional.wait_tensor(started)  # type: ignore[no-untyped-call]  # it has no annotations
     return done
 
 

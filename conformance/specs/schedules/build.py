@@ -49,7 +49,7 @@ def planned(*places: int, arena: int = 128, **flags: Any) -> tuple[Buffer, ...]:
 def node(id: str, op: str, *of: str, shape: tuple[Dim, ...] = (4,), **rest: Any) -> Node:
     """Return a float32 node on d0 unless told otherwise."""
     kept = {"dtype": "float32", "device": "d0"} | rest
-    return Node(id=id, op=op, of=of, shape=shape, **kept)  # type: ignore[arg-type]
+    return Node(id=id, op=op, of=of, shape=shape, **kept)  # type: ignore[arg-type]  # fields of a node
 
 
 def stored(id: str, shape: tuple[Dim, ...] = (4,), **rest: Any) -> Node:
@@ -120,7 +120,7 @@ def elementwise(
         else:
             instructions.append(Constant(value=tensor(source)))
     if op != "move":
-        instructions.append(Alu(op=op, of=tuple(range(len(sources)))))  # type: ignore[arg-type]
+        instructions.append(Alu(op=op, of=tuple(range(len(sources)))))  # type: ignore[arg-type]  # a word of ``Alu``
     instructions.append(Store(access=len(accesses), of=len(instructions) - 1))
     accesses.append(writes(target, every) if isinstance(target, str) else target)
     body = Body(extents=shape, instructions=tuple(instructions))

@@ -29,7 +29,7 @@ IN_PLACE = ("all_reduce", "reduce", "all_to_all", "all_to_all_uneven", "broadcas
 
 @pytest.fixture
 def plain(one: Any) -> Case:
-    return one("all_reduce", 2, shape=(2, 2), op="sum")  # type: ignore[no-any-return]
+    return one("all_reduce", 2, shape=(2, 2), op="sum")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -56,7 +56,7 @@ STEPS = {
 def program(make_program: Any, name: str, dtype: str) -> Case:
     steps = STEPS[name]
     made = tuple(target for _, _, targets, _ in steps for target in targets)
-    return make_program({"r": 4}, {"x": [np.ones((8, 3), dtype)] * 4}, steps, made)  # type: ignore[no-any-return]
+    return make_program({"r": 4}, {"x": [np.ones((8, 3), dtype)] * 4}, steps, made)
 
 
 def problems(schedule: Schedule) -> list[Any]:

@@ -116,7 +116,7 @@ def under_way(backend: OpenCL, rounds: int, *, edges: bool) -> list[Under]:
     draw = np.random.default_rng(0)
     blocks = [draw.integers(0, 2**30, (4, COLUMNS)).astype(np.uint32) for _ in range(4)]
     value, found = engine.put([(block.reshape(-1), block) for block in blocks]), []
-    memory.allocate = noted  # type: ignore[method-assign]
+    memory.allocate = noted
     for name in [*PROGRAMS] * rounds:
         asked = program(name)
         plan = engine.plan(asked, {"x": value})

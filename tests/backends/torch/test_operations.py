@@ -134,7 +134,7 @@ def messages(asked: Case, *, received: bool) -> Case:
     pairs = ((0, 1), (1, 2))
     send = Step(op="send", inputs=("x",), outputs=("token",), axes=("i",), attrs={"pairs": pairs})
     attrs = {"pairs": pairs, "shape": (4,), "dtype": "int32"}
-    recv = Step(op="recv", inputs=("token",), outputs=("y",), axes=("i",), attrs=attrs)  # type: ignore[arg-type]
+    recv = Step(op="recv", inputs=("token",), outputs=("y",), axes=("i",), attrs=attrs)
     return program(asked, send, recv, results=("y",)) if received else program(asked, send, results=())
 
 

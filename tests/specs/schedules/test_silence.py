@@ -57,7 +57,7 @@ def unlabelled(made: Schedule) -> Schedule:
     def bare(item: object) -> object:
         if isinstance(item, Collective) and item.parts:
             return replace(item, parts=tuple(map(leaf, item.parts)))
-        return leaf(item) if isinstance(item, Kernel | Copy | Collective) else item  # type: ignore[type-var]
+        return leaf(item) if isinstance(item, Kernel | Copy | Collective) else item
 
     return replace(made, items=tuple(map(bare, made.items)))
 
