@@ -46,6 +46,7 @@ class _Walk:
     """What is known so far of a program whose steps are looked at one by one."""
 
     case: Case
+    op: str | None
     table: dict[str, Named]
     last_use: dict[str, int]
     effects: set[str] = field(default_factory=set)
@@ -56,8 +57,10 @@ class _Walk:
     rounds: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-def effect_words(case: Case) -> tuple[frozenset[str], frozenset[str]]:
+def effect_words(case: Case, op: str | None = None) -> tuple[frozenset[str], frozenset[str]]:
     """Return the words of the features ``effects`` and ``flow``; raise ``CaseError`` when a step is malformed.
+
+    Where ``op`` is given, ``effects`` tells of collectives only what those of that operation ask for.
 
     ``flow``: ``part`` (a write through a view of less than its buffer), ``feedback``, ``write_seen`` (storage that a
     collective returned is written again and read by that name), ``written_through`` (an assign by that name),
@@ -74,7 +77,7 @@ def effect_words(case: Case) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(), frozenset()
     last_use = {name: index for index, step in enumerate(steps) for name in (*step.inputs, *step.into)}
     last_use.update(dict.fromkeys(case.program.results, len(steps)))
-    walk = _Walk(case, names(case), last_use)
+    walk = _Walk(case, op, names(case), last_use)
     for index, step in enumerate(steps):
         _look(walk, index, step)
     if any(flight.tickets for flight in walk.flights):
@@ -114,7 +117,7 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
     if written:
         walk.flow |= {"miscounted"} if len(step.into) != len(step.outputs) else set()
         for effect, flow in _sharing(read, written, WRITES_OVER.get(step.op)):
-            walk.effects.add(effect)
+            walk.effects |= {effect} if walk.op in (None, step.op) else set()
             walk.flow |= {flow} - {""}
         walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})
     if step.op == "recv":
@@ -124,7 +127,7 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
         walk.flow |= {"in_flight"} if any(flight.tickets for flight in walk.flights) else set()
         walk.flights.append(_Flight(index, read, [], set(step.outputs)))
     elif step.start:
-        walk.effects.add("start")
+        walk.effects |= {"start"} if walk.op in (None, step.op) else set()
         walk.flow |= set(_started(step, alone=alone))
         if any(flight.tickets for flight in walk.flights):
             walk.flow.add("in_flight")

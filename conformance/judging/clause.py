@@ -9,6 +9,7 @@ from typing import Literal
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
+from conformance.cases.effect_words import effect_words
 from conformance.cases.features import Features, features
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
@@ -63,6 +64,24 @@ class Subject:
     def features(self) -> Features:
         """Return the facts of the case."""
         return features(self.case)
+
+    @cached_property
+    def features_by_op(self) -> dict[str, Features]:
+        """Return the facts that each operation of the program meets: of its own operands, steps and effects.
+
+        Storage is the program's, so its layouts and what happens to it are there for all; so is everything where a
+        program is not taken apart.
+        """
+        if not self.acts:
+            return {step.op: self.features for step in self.case.program.collectives}
+        found: dict[str, Features] = {}
+        for part in self.parts:
+            op = part.step.op
+            shared = {name: self.features[name] for name in ("layout", "flow", "faults")}
+            known = found.get(op) or shared | {"effects": effect_words(self.case, op)[0]}
+            own = {name: words | known.get(name, frozenset()) for name, words in part.features.items()}
+            found[op] = known | own
+        return found
 
     @cached_property
     def folded(self) -> dict[str, Folded]:

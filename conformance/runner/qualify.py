@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.backends.claimed import supported
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.mutants.corpus import Report
 from conformance.backends.reference import Reference
@@ -23,7 +22,7 @@ from conformance.runner.answers import Answer, Broken, StartError
 from conformance.runner.draws import draw_cases
 from conformance.runner.in_process import InProcess
 from conformance.runner.kill import Mutant
-from conformance.runner.lane import Judgeable
+from conformance.runner.lane import Judgeable, outside
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.mutants import MutantError, spec_of
 from conformance.runner.plan import Plan
@@ -218,11 +217,7 @@ def _verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterat
         ready = worker.ready
     except StartError as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
-    claimed = [
-        s
-        for s in subjects
-        if supported(ready.claims, [step.op for step in s.case.program.collectives], s.features) is None
-    ]
+    claimed = [s for s in subjects if outside(ready.claims, s) is None]
     window = worker.limits.window
     for start in range(0, len(claimed), window):
         batch = claimed[start : start + window]

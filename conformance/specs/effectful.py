@@ -38,7 +38,7 @@ class Script:
     """A program in the making, as one of its calls goes on with it.
 
     Names are made up; ``shapes`` and ``dtypes`` have those of everything with elements. Scripts of one program share
-    all but ``drawn`` and ``call``.
+    all but ``drawn`` and ``call``. With ``plain`` all inputs are contiguous.
     """
 
     drawn: Draft
@@ -48,6 +48,7 @@ class Script:
     shapes: dict[str, Shapes] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    plain: bool = False
 
     @property
     def result(self) -> Shapes:
@@ -87,7 +88,7 @@ class Script:
             operand = drawn.with_rows(operand, [shape[0] for shape in shapes])
         layouts: tuple[Layout, ...] = tuple("strided" if one == "broadcast" else one for one in operand.layouts)
         name = self._name("x", shapes, drawn.dtype)
-        self.inputs[name] = replaced(operand, layouts=layouts)
+        self.inputs[name] = replaced(operand, layouts=("contiguous",) * len(layouts) if self.plain else layouts)
         return name
 
     def target(self) -> str:

@@ -12,6 +12,7 @@ from conformance.cases.program import Attr, Axis, Program, Step
 from conformance.cases.tensor import from_array, to_array
 from conformance.judging.acts import acts
 from conformance.runner.answers import Answer
+from conformance.runner.lane import outside
 from conformance.runner.meaning import meaning, verdict
 
 
@@ -23,6 +24,7 @@ def effect(op: str, *inputs: str, to: tuple[str, ...] = ()) -> Step:
     return Step(op=op, inputs=inputs, outputs=to, axes=())
 
 
+WRITING = ("buffer", "in_place")
 GATHER = call("all_gather", "x", "g", axis=0, tiled=True)
 SUM = call("all_reduce", "x", "s", op="sum")
 SUM_OF_IT = call("all_reduce", "g", "s", op="sum")
@@ -76,3 +78,14 @@ def test_a_collective_is_judged_by_the_dtype_it_reads() -> None:
     case = program(SUM, other, results="s t", dtypes=("bool", "int32"))
     assert "reduction.C11" in verdict(meaning(case), Answer(Observation(results={}))).clauses
     assert blamed(case, "t") == {"all_reduce", "reduction"}
+
+
+def test_claims_of_an_operation_are_about_what_it_meets() -> None:
+    in_place = call("broadcast", "b", "r", "b", root=0)
+    case = program(SUM, effect("buffer", "z", to=("b",)), in_place, results="s r", dtypes=("float32", "int32"))
+    facts = meaning(case).features_by_op
+    assert [facts[op]["dtype"] for op in ("all_reduce", "broadcast")] == [{"float32"}, {"int32"}]
+    assert "op" not in facts["broadcast"]
+    assert [facts[op]["effects"] for op in ("all_reduce", "broadcast")] == [{"buffer"}, {"buffer", "in_place"}]
+    claims = {"all_reduce": {"dtype": ["float32"], "effects": ["buffer"]}, "broadcast": {"effects": WRITING}}
+    assert outside(claims, meaning(case)) is None
