@@ -34,7 +34,7 @@ def window(step: Step, shape: tuple[int, ...]) -> list[Move]:
     """Return the movement that a ``view`` step is of a block: turned round, cut, thinned out, and its axes in order."""
     numbers: Any = [step.attrs[name] for name in ("start", "stop", "step")]
     parts = [range(*bounds) for bounds in zip(*numbers, strict=True)]
-    # mypy: an attribute that is a tuple, by the form of steps.
+    # This attribute is a tuple, by the form of steps.
     order: Any = tuple(step.attrs.get("order", ())) or tuple(range(len(shape)))  # type: ignore[arg-type]
     turned = tuple(axis for axis, part in enumerate(parts) if part.step < 0)
     cuts = tuple(_cut(part, extent) for part, extent in zip(parts, shape, strict=True))

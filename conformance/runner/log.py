@@ -40,8 +40,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=True):
     """One case on one backend.
 
-    ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause that speaks about the case
-    (none when it was not judged).
+    ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause of ``op`` that speaks about the
+    case, and for those of its other operations that are broken (none when it was not judged).
     ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
     evidence beside the verdict, such as a crash that did not come back. ``expected`` is a second axis: the case was
     replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed

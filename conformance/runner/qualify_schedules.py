@@ -60,7 +60,7 @@ def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *
     wrong = [mutant for mutant in mutants if getattr(mutant, "breaks", None) not in {None, *EVERY}]
     if wrong:
         name = wrong[0].__qualname__
-        # mypy: it is there, or the mutant would not be wrong.
+        # It is there, or the mutant would not be wrong.
         raise MutantError(f"mutant {name} is to break {wrong[0].breaks!r}, which is no clause")  # type: ignore[attr-defined]
     if not mutants:
         return

@@ -54,7 +54,7 @@ def local_terms(subject: Subject) -> int:
     """Return how many elements of one block are reduced to one, along its local axes."""
     axes = subject.step.attrs.get("local_axes", ())
     shape = next(operand.blocks[0].shape for operand in subject.case.inputs.values())
-    # mypy: axes are numbers, by the signature of the reference.
+    # Axes are numbers, by the signature of the reference.
     return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index, misc]
 
 

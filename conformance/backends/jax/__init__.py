@@ -15,9 +15,6 @@ what users run. ``check_vma``, one code generator not many, and indexing instead
 noise.
 """
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 import os

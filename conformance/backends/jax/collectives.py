@@ -6,9 +6,6 @@ observation. Functions of ``MAPPED`` take one operand, or the tuple of several o
 a pytree), and give as many results; functions of ``WHOLE`` take all operands one by one and give one result.
 """
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,8 +1,5 @@
 """Starting JAX: flags that must be in the environment before its first device exists."""
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 import os

@@ -7,9 +7,6 @@ whoever writes it, and then the result. A call returns before its results are th
 call it, and to be done is ``block_until_ready``.
 """
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

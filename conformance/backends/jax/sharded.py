@@ -1,8 +1,5 @@
 """Ranks under ``shard_map`` and ``jit``: one device a rank, and the way of blocks into its shard and out of it."""
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,5 @@
 """Ranks under ``vmap`` with an axis name for each mesh axis: all ranks' blocks stacked in one array."""
 
-# mypy: allow-untyped-calls
-# JAX annotates only part of its own functions.
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -58,6 +58,6 @@ class ReduceToOneLeavesPartialsBehind(Reference):
         for group in groups:
             for rank in group:
                 if rank != group[root] and blocks[rank].flags.writeable:
-                    # mypy: of all members the root has a result.
+                    # Of all members the root has a result, which no type says.
                     blocks[rank][...] = out[group[root]].astype(blocks[rank].dtype)  # type: ignore[union-attr]
         return out

@@ -182,7 +182,7 @@ class StagingIsRefilledTooEarly(Reference):
     chunk = 32
 
     def all_reduce(self, blocks: list[Array], *, op: str, groups: Groups, **attrs: float) -> list[Array]:
-        # mypy: whatever else it is given; the reference checks it.
+        # What else it is given the reference checks.
         out = [block.copy() for block in all_reduce(blocks, op=op, groups=groups, **attrs)]  # type: ignore[arg-type]
         for block in out if out[0].size >= 2 * self.chunk else ():
             flat = block.reshape(-1)

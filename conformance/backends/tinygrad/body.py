@@ -1,7 +1,5 @@
 """A kernel of tinygrad's schedule in neutral instructions: what it reads, what it writes, and what it computes."""
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 from collections.abc import Callable

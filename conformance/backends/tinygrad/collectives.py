@@ -1,8 +1,5 @@
 """One function an operation, each on the blocks of one group and the devices of its members, in member order."""
 
-# mypy: allow-untyped-calls, allow-any-generics
-# tinygrad annotates only part of its own functions.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The dtypes that tinygrad and the specification have in common."""
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Which elements an index of tinygrad's graph touches, computed for every point of a kernel."""
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 import itertools

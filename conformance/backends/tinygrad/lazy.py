@@ -1,7 +1,5 @@
 """A graph as tinygrad's tensors, computed by nobody yet."""
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 import math

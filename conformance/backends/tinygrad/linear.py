@@ -4,8 +4,6 @@ tinygrad names buffers before it plans where they lie and places after, so a gra
 its memory planner, which changes no item and no order.
 """
 
-# mypy: allow-untyped-calls
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
