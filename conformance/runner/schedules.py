@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
-from conformance.backends.claimed import supported
 from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
-from conformance.cases.features import features
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
@@ -28,7 +26,8 @@ from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found, Relation
 from conformance.runner.answers import Answer, Broken, Plan
 from conformance.runner.draws import in_parts
-from conformance.runner.lane import Judgeable
+from conformance.runner.lane import Judgeable, outside
+from conformance.runner.meaning import meaning
 from conformance.specs import SUITES
 from conformance.specs.schedules import EVERY, judge, judge_two
 from conformance.specs.schedules.graphs import graphs
@@ -145,10 +144,9 @@ class Asker:
         except NoGraph as error:
             return Judged("no_graph", str(error))
         if isinstance(asked, Case):
-            ops = [step.op for step in asked.program.collectives]
-            outside = supported(self.ready.claims, ops, features(asked))
-            if outside is not None:
-                return Judged("unsupported", outside)
+            claim = outside(self.ready.claims, meaning(asked))
+            if claim is not None:
+                return Judged("unsupported", claim)
         first = self._schedule(self._worker, Plan(asked), graph)
         if isinstance(first, Judged):
             # Claims are about programs; which graphs a backend has words for no data says.

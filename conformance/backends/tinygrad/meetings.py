@@ -2,7 +2,7 @@
 
 They are found by their buffers: all that is needed, behind the shards that the all_reduce takes, for what it gives.
 tinygrad schedules an all_reduce as a function of its own, so they lie side by side in its order, which is kept. What is
-laid out before and afterwards is no part of it.
+laid out before and afterwards is no part of it, and two of the same shards are one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Meeting(msgspec.Struct, frozen=True):
 def with_meetings(items: Sequence[Kernel | Copy], meetings: Sequence[Meeting], algorithm: str) -> list[Item]:
     """Return the items in their order, those of each all_reduce as the parts of a collective.
 
-    Raise ``Unsupported`` where they do not lie side by side.
+    Those of which an earlier all_reduce has parts, or with others between them, stay what they are.
     """
     found: list[Item] = list(items)
     for number, meeting in enumerate(meetings):
@@ -48,7 +48,7 @@ def with_meetings(items: Sequence[Kernel | Copy], meetings: Sequence[Meeting], a
         wanted -= _laid_out(items, wanted, meeting.taken)
         places = [place for place, item in enumerate(found) if item.id in wanted]
         if not places or places != list(range(places[0], places[-1] + 1)):
-            raise Unsupported(f"the items of the all_reduce of {', '.join(meeting.taken)} do not lie side by side")
+            continue
         parts = tuple(_labelled(part, results) for part in found[places[0] : places[-1] + 1])
         found[places[0] : places[-1] + 1] = [_collective(f"all_reduce{number}", meeting, parts, algorithm)]
     return found
