@@ -32,6 +32,8 @@ def start() -> tuple[str, int, str]:
     os.environ["DEV"], note = choice()
     # A fresh case is compiled afresh, and nothing is left on disk.
     os.environ.setdefault("CACHELEVEL", "0")
+    # Its pool of compiling processes is waited for when Python ends: with 0.14.0 once for ever, on a lock nobody held.
+    os.environ.setdefault("PARALLEL", "0")
     from tinygrad.device import Device
 
     device = str(Device.DEFAULT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from conformance.backends.tinygrad import TinyGrad, device
@@ -78,6 +79,12 @@ def test_what_tinygrad_has_not_is_unsupported(tinygrad: TinyGrad, one: Any) -> N
     ]
     for case in asked:
         assert {error.category for error in tinygrad.execute(case).errors if error} == {"unsupported"}
+
+
+def test_kernels_are_compiled_in_the_process_of_the_backend(mode: TinyGrad, one: Any, agrees: Any) -> None:
+    before = psutil.Process().children()
+    agrees(mode, one("all_reduce", 4, op="sum", shape=(67,)))
+    assert psutil.Process().children() == before
 
 
 def test_claims_name_worlds_that_have_a_device_for_each_rank(tinygrad: TinyGrad) -> None:
