@@ -11,7 +11,8 @@ from typing import Final
 import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
-from conformance.cli.names import checked, unknown
+from conformance.cli.names import Duration, checked, unknown
+from conformance.runner.answers import Limits
 from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Judgeable
 from conformance.runner.plan import PROFILES, Plan
@@ -20,6 +21,14 @@ from conformance.specs import OPS, SUITES
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
+
+CASE_LIMIT: Final = click.option(
+    "--case-limit",
+    type=Duration(),
+    default=Limits.case,
+    show_default="20s",
+    help="How long a case may go without an answer.",
+)
 
 
 def located(names: Sequence[str]) -> dict[str, BackendSpec]:
@@ -35,13 +44,18 @@ def located(names: Sequence[str]) -> dict[str, BackendSpec]:
 
 
 @contextmanager
-def opened(names: Sequence[str], *, in_process: bool = False) -> Iterator[dict[str, Judgeable]]:
-    """Yield a worker for each backend, and close them all."""
+def opened(
+    names: Sequence[str], *, in_process: bool = False, case_limit: float = Limits.case
+) -> Iterator[dict[str, Judgeable]]:
+    """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer."""
     found = located(names)
     with ExitStack() as stack:
         workers: dict[str, Judgeable] = {}
         for name, spec in found.items():
-            workers[name] = stack.enter_context(InProcess(spec)) if in_process else stack.enter_context(Worker(spec))
+            if in_process:
+                workers[name] = stack.enter_context(InProcess(spec))
+            else:
+                workers[name] = stack.enter_context(Worker(spec, Limits(case=case_limit)))
         yield workers
 
 
@@ -53,6 +67,7 @@ def planned(
     examples: int | None = None,
     seed: int = 0,
     time_budget: float | None = None,
+    case_limit: float = Limits.case,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
@@ -72,6 +87,7 @@ def planned(
         suites=picked,
         profile=profile,
         time_budget=time_budget,
+        case_limit=case_limit,
     )
 
 

@@ -14,7 +14,7 @@ from conformance.cases.codec import load
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import to_array
 from conformance.cli.names import Names
-from conformance.cli.opening import DEFAULT, opened
+from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, printer
 from conformance.report.example import Block, Example, Value, example
@@ -25,15 +25,16 @@ from conformance.runner.replay import Replay, replay
 @click.command("replay")
 @click.argument("file", metavar="CASE", type=click.Path(path_type=Path))
 @click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@CASE_LIMIT
 @click.option("--in-process", is_flag=True, help="Without a worker process, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(file: Path, names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
+def command(file: Path, names: tuple[str, ...], case_limit: float, in_process: bool, as_json: bool) -> int:
     """Run the case file CASE again: program, inputs, expected, observed, and the verdict clause by clause."""
     if not file.is_file():
         raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
     case = load(file)
     shown = example(case)
-    with opened(names, in_process=in_process) as workers, Progress(quiet=as_json):
+    with opened(names, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json):
         found = {name: replay(case, worker) for name, worker in workers.items()}
     if as_json:
         data = {"case": case_id(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}

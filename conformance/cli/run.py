@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from conformance.cli.names import Duration, Names
-from conformance.cli.opening import DEFAULT, new_directory, opened, output, planned
+from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, printer
 from conformance.cli.reporting import write_report
@@ -25,6 +25,7 @@ from conformance.runner.plan import PROFILES
 @click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
+@CASE_LIMIT
 @click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
@@ -38,6 +39,7 @@ def command(
     examples: int | None,
     seed: int,
     time_budget: float | None,
+    case_limit: float,
     directory: Path | None,
     known: Path | None,
     resume: bool,
@@ -48,9 +50,17 @@ def command(
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
     expected = read_known(known, names) if known else ()
-    plan = planned(ops, suites, profile=profile, examples=examples, seed=seed, time_budget=time_budget)
+    plan = planned(
+        ops,
+        suites,
+        profile=profile,
+        examples=examples,
+        seed=seed,
+        time_budget=time_budget,
+        case_limit=case_limit,
+    )
     with (
-        opened(names, in_process=in_process) as workers,
+        opened(names, in_process=in_process, case_limit=case_limit) as workers,
         output(directory or new_directory()) as folder,
         Progress(quiet=as_json) as progress,
     ):

@@ -254,7 +254,7 @@ def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         examples=plan.examples,
         ops=plan.ops,
         started=_now(),
-        environment=environment(),
+        environment=environment() | {"case limit": f"{plan.case_limit:g} s"},
         backends=entries,
     )
 

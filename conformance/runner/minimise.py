@@ -30,6 +30,9 @@ WAYS: Final = 64
 REDUCTION_CALLS: Final = 200
 """New cases that the listed reductions may ask for; from what Hypothesis leaves, about 30 were needed."""
 
+REDUCTION_CALLS_SLOW: Final = 30
+"""The same where every answer takes as long as a case may."""
+
 SLOW: Final = ("crashed", "timeout", "protocol_error")
 
 
@@ -99,7 +102,8 @@ def smallest(lane: Lane, op: str, start: str, plan: Plan) -> tuple[Case, bool]:
     fails = _fails_like(lane, first)
     draws = plan.of(lane.suites[start], op)
     shrunk = shrink(draws.domain, draws.examples, plan.seed, start, fails, calls, case_id)
-    return _reduced(lane, shrunk or lane.subjects[start].case, fails, REDUCTION_CALLS)
+    calls = REDUCTION_CALLS_SLOW if first.outcome == "timeout" else REDUCTION_CALLS
+    return _reduced(lane, shrunk or lane.subjects[start].case, fails, calls)
 
 
 def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) -> tuple[Case, bool]:

@@ -9,6 +9,7 @@ from typing import Final
 from hypothesis.strategies import SearchStrategy
 
 from conformance.cases.case import Case
+from conformance.runner.answers import Limits
 from conformance.specs import OPS, SUITES, clauses_of
 
 
@@ -39,7 +40,10 @@ class Draws:
 
 @dataclass(frozen=True)
 class Plan:
-    """Operations and suites to run, examples drawn for each, the seed, and seconds before no new case is asked."""
+    """Operations and suites to run, examples drawn for each, and the seed.
+
+    After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer.
+    """
 
     ops: tuple[str, ...]
     examples: int
@@ -47,6 +51,7 @@ class Plan:
     suites: tuple[str, ...] = tuple(SUITES)
     profile: str = "default"
     time_budget: float | None = None
+    case_limit: float = Limits.case
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""

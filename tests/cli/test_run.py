@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Conformance
 
 ONE = ("--op", "broadcast", "--examples", 100)
@@ -67,3 +69,17 @@ def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> Non
 def test_a_suite_selects_operations_by_their_clauses(conformance: Conformance) -> None:
     ended = conformance("run", "-b", "reference", "--suite", "collectives", *ONE, "-o", "out")
     assert ended.status == 0
+
+
+def test_a_case_without_an_answer_within_its_limit_is_a_timeout(
+    conformance: Conformance, case_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("slow.py").write_text(
+        "import time\nfrom conformance.backends.reference import Reference\n"
+        "class Slow(Reference):\n    def execute(self, case):\n"
+        "        time.sleep(1.5)\n        return super().execute(case)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+    ended = conformance("replay", case_file, "-b", "slow:Slow", "--case-limit", "0.3s")
+    assert "no answer within 0.3 s, the limit for a case" in ended.out
+    assert conformance("replay", case_file, "-b", "slow:Slow").status == 0
