@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from conformance.report.tally import FAILING
 from conformance.runner.log import CaseRecord, Failure, Record
 
 EVERY: Final = 15.0
@@ -19,8 +20,6 @@ EVERY: Final = 15.0
 
 WIDE: Final = 200
 """Columns where there is no terminal to tell: a file has room, and a cut name helps nobody."""
-
-FINE: Final = frozenset({"passed", "unsupported"})
 
 
 class Progress:
@@ -54,7 +53,7 @@ class Progress:
         if isinstance(record, CaseRecord):
             self._cases[record.backend] += 1
             as_expected = record.expected is not None and record.expected.met
-            self._failing[record.backend] += record.outcome not in FINE and not as_expected
+            self._failing[record.backend] += record.outcome in FAILING and not as_expected
             self._op = record.op
             self.tell(self._line())
         elif isinstance(record, Failure) and record.known is None:

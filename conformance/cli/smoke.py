@@ -13,6 +13,7 @@ from conformance.cli.names import Names
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.outcome import ORDER
 from conformance.cli.progress import Progress, printer
+from conformance.report.tally import FAILING
 from conformance.runner.lane import Judgeable
 from conformance.runner.log import CaseRecord
 from conformance.runner.smoke import smoke
@@ -26,7 +27,7 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
     """Judge the worked examples of the specification and a few plain draws, in under a minute."""
     with opened(names, in_process=in_process) as workers, Progress(quiet=as_json) as progress:
         records = {name: _records(name, worker, progress) for name, worker in workers.items()}
-    failing = [r for found in records.values() for r in found if r.outcome not in ("passed", "unsupported")]
+    failing = [r for found in records.values() for r in found if r.outcome in FAILING]
     if as_json:
         data = {"backends": records, "status": _status(records)}
         print(msgspec.json.format(msgspec.json.encode(data)).decode())
@@ -38,6 +39,10 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
         table.add_row(escape(name), *(str(counts[outcome]) for outcome in seen))
     console = printer()
     console.print(table)
+    for name, found in records.items():
+        left = [record for record in found if record.outcome == "not_run"]
+        if left:
+            console.print(f"{name}: {len(left)} cases were not run: {left[0].detail}", markup=False)
     for record in failing:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
@@ -59,6 +64,6 @@ def _records(name: str, worker: Judgeable, progress: Progress) -> list[CaseRecor
 def _status(records: dict[str, list[CaseRecord]]) -> int:
     """Return 1 when anything fails, 3 when a backend had no case judged or gave up, else 0."""
     outcomes = {name: Counter(record.outcome for record in found) for name, found in records.items()}
-    if any(set(counts) - {"passed", "unsupported", "not_run"} for counts in outcomes.values()):
+    if any(FAILING & counts.keys() for counts in outcomes.values()):
         return 1
     return 0 if all(counts["passed"] and not counts["not_run"] for counts in outcomes.values()) else 3

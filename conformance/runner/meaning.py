@@ -27,6 +27,8 @@ def verdict(subject: Subject, answer: Answer, guarantees: Collection[str] = ()) 
     """Return what the clauses of the case's operations say of an answer of a backend that gives ``guarantees``."""
     of = bound(guarantees)
     if isinstance(answer.result, Broken):
+        if answer.result.outcome == "not_run":  # The backend never saw the case, so it breaks nothing.
+            return Verdict(outcome="not_run", clauses={}, detail=answer.result.detail)
         return judge_broken(subject, answer.result.outcome, answer.result.detail, of)
     return judge(subject, answer.result, of)
 

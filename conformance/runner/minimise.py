@@ -110,6 +110,7 @@ def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) 
     """Apply listed reductions until none fails, or until ``calls`` new cases have been asked."""
     asked = 0
     while True:
+        unheard = False
         for smaller in reductions(case):
             if _cost(lane.ask(case), smaller) >= _cost(lane.ask(case), case):
                 continue
@@ -119,8 +120,10 @@ def _reduced(lane: Lane, case: Case, fails: Callable[[Case], bool], calls: int) 
             if fails(smaller):
                 case = smaller
                 break
+            judged = lane.verdicts.get(case_id(smaller))
+            unheard |= judged is not None and judged.outcome == "not_run"
         else:
-            return case, True
+            return case, not unheard
 
 
 def _fails_like(lane: Lane, first: Verdict) -> Callable[[Case], bool]:

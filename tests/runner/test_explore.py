@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.dtypes import Array
+from conformance.runner.answers import Answer, Broken
 from conformance.runner.explore import Result, explore
 from conformance.runner.in_process import InProcess
 from conformance.runner.lane import Lane
@@ -169,6 +171,20 @@ def test_outside_its_claims_a_case_is_unsupported_and_a_working_one_under_claime
     assert {r.outcome for r in records if r.dtype == "float32" and r.op == "all_gather"} == {"passed"}
     assert {r.outcome for r in records if r.dtype not in ("float32", "") or r.op != "all_gather"} == {"unsupported"}
     assert any(r.under_claimed for r in records)
+
+
+class Gone(InProcess):
+    """Gives up at once, as a worker does whose backend does not start again."""
+
+    def _execute(self, cases: Sequence[Any]) -> list[Answer]:
+        return [Answer(Broken("not_run", "did not start"))] * len(cases)
+
+
+def test_what_a_backend_that_is_gone_was_not_asked_breaks_nothing(tmp_path: Path) -> None:
+    result = explore(PLAN, {"it": Gone(BackendSpec(name="Gone", command=()), backend=Reference())}, tmp_path / "run")
+    assert (result.status, result.failures, set(result.counts["it"])) == (3, (), {"not_run"})
+    records = [record for record in read(tmp_path / "run" / "run.jsonl") if isinstance(record, CaseRecord)]
+    assert not any(record.clauses or record.blame for record in records)
 
 
 def test_a_spent_time_budget_is_an_incomplete_run_never_a_green_one(tmp_path: Path) -> None:
