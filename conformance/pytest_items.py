@@ -126,7 +126,7 @@ class Judging:
         items.extend(session.genitems(root))
 
     def explored(self, session: pytest.Session) -> Findings:
-        """Return the findings of the one run, made when first asked for; raise ``UsageError`` when it cannot be."""
+        """Return the findings of the one run, made when first asked for; fail the item when it cannot be."""
         if self.error is not None:
             pytest.fail(self.error, pytrace=False)
         if self.findings is None:

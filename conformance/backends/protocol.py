@@ -89,7 +89,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
-    """Answer to ``Run``.
+    """Answer to ``Run``, ``Plan`` and ``Remaining``.
 
     After a case with trouble (``Case.troubled``) the same ranks run that of ``conformance.cases.health``, and what they
     do is the ``health`` of the observation.

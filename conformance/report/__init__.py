@@ -11,7 +11,7 @@ from conformance.report.run import Run, read_run
 from conformance.report.specification import ClauseText, clause_texts
 from conformance.report.summarise import summarise
 from conformance.report.summary import Report
-from conformance.report.write import write_all, write_html, write_json, write_junit, write_markdown
+from conformance.report.write import write_all
 
 __all__ = [
     "UNQUALIFIED",
@@ -28,8 +28,4 @@ __all__ = [
     "read_run",
     "summarise",
     "write_all",
-    "write_html",
-    "write_json",
-    "write_junit",
-    "write_markdown",
 ]

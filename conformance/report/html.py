@@ -20,7 +20,7 @@ from conformance.report.markdown import replay
 from conformance.report.numbers import table
 from conformance.report.specification import ClauseText
 from conformance.report.summary import MARK, Bucket, Cell, Report
-from conformance.report.tally import FAILING, OUTCOMES, STATES, Tally
+from conformance.report.tally import COUNTED, FAILING, OUTCOMES, STATES, Tally
 from conformance.report.words import GLYPHS, MEANINGS, VERDICT_GLYPHS, WORDS, figure
 
 SCRIPTS: Final = ("query.js", "matrix.js", "panel.js", "keys.js", "main.js")
@@ -33,8 +33,6 @@ SHOWN_SOURCE: Final = 64_000
 
 EARLY: Final = 'document.documentElement.className = "js";'
 """Runs before the first paint, so that rows which the script folds never flash open."""
-
-_COUNTED: Final = ("cases", "held", "must", "should", "may", "known", "shadowed")
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def _dtypes(report: Report) -> list[str]:
 def _data(report: Report, lines: Sequence[Line]) -> tuple[str, str]:
     """Return what the script needs beside the page's own text, and how it is encoded: plain or gzip in base64."""
     content: dict[str, Any] = {
-        "fields": [*_COUNTED, *OUTCOMES],
+        "fields": [*COUNTED, *OUTCOMES],
         "outcomes": OUTCOMES,
         "failing": sorted(FAILING),
         "backends": [backend.label for backend in report.backends],
@@ -188,4 +186,4 @@ def _requirement(text: ClauseText) -> str:
 
 
 def _numbers(tally: Tally) -> list[int]:
-    return [getattr(tally, name) for name in _COUNTED] + [tally.outcomes.get(outcome, 0) for outcome in OUTCOMES]
+    return [getattr(tally, name) for name in COUNTED] + [tally.outcomes.get(outcome, 0) for outcome in OUTCOMES]

@@ -26,7 +26,7 @@ _TOLD: Final[dict[str, State]] = {
 }  # fmt: skip
 """The state that each word of a tally gives a cell; the first that counts anything decides."""
 
-_WORDS: Final = ("cases", "held", "must", "should", "may", "known", "shadowed")
+COUNTED: Final = ("cases", "held", "must", "should", "may", "known", "shadowed")
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,7 +51,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def freeze(counts: Mapping[str, int]) -> Tally:
     """Return words counted as a tally."""
     return Tally(
-        **{word: counts.get(word, 0) for word in _WORDS},
+        **{word: counts.get(word, 0) for word in COUNTED},
         outcomes={outcome: counts[outcome] for outcome in OUTCOMES if counts.get(outcome)},
     )
 

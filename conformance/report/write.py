@@ -54,26 +54,6 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     return (*files, *cases)
 
 
-def write_html(report: Report, path: Path) -> None:
-    """Write the page alone."""
-    _put_own(path, as_html(report, shown_folder(path.parent)))
-
-
-def write_json(report: Report, path: Path) -> None:
-    """Write the report as JSON; ``conformance.report.json_report.parse_json`` reads it back."""
-    _put_own(path, as_json(report))
-
-
-def write_markdown(report: Report, path: Path) -> None:
-    """Write the report as Markdown."""
-    _put_own(path, as_markdown(report, shown_folder(path.parent)))
-
-
-def write_junit(report: Report, path: Path) -> None:
-    """Write the report as JUnit XML: a suite for each backend, a test case for each operation and clause."""
-    _put_own(path, as_junit(report))
-
-
 def shown_folder(out_dir: Path) -> str:
     """Return ``out_dir`` for replay commands: from where the report is made, never naming folders outside it."""
     relative = os.path.relpath(out_dir.resolve(), Path.cwd())
@@ -97,11 +77,6 @@ def _holds(path: Path, case: str) -> bool:
         return path.exists() and case_id(load(path)) == case
     except (ValueError, OSError):
         return False
-
-
-def _put_own(path: Path, text: str) -> None:
-    _check_own(path, text)
-    _put(path, text)
 
 
 def _check_own(path: Path, text: str) -> None:

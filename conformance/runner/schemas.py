@@ -15,7 +15,7 @@ from conformance.runner.log import Record
 
 
 def run_schema() -> dict[str, Any]:
-    """Return the schema of a line: a header, a case or a footer. That they come in this order no schema can say."""
+    """Return the schema of a line: a header, a case, a failure or a footer; their order no schema can say."""
     schema = msgspec.json.schema(Record)
     # OpenAPI's keyword: JSON Schema has none like it, and the constant ``type`` of each record says the same.
     schema.pop("discriminator", None)

@@ -17,8 +17,6 @@ from conformance.report import (
     read_explanations,
     read_qualification,
     write_all,
-    write_html,
-    write_json,
 )
 
 
@@ -63,9 +61,8 @@ def test_a_foreign_case_file_is_kept(sample_report: Report, tmp_path: Path) -> N
 
 def test_an_unwritable_folder_is_one_line(sample_report: Report, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for write in (write_html, write_json):
-        with pytest.raises(ReportError, match=r"cannot write .*file/report: Not a directory"):
-            write(sample_report, tmp_path / "file" / "report")
+    with pytest.raises(ReportError, match=r"cannot write .*file/report/index.html: Not a directory"):
+        write_all(sample_report, tmp_path / "file" / "report")
 
 
 def test_replay_commands_work_from_where_the_report_was_made(
@@ -115,4 +112,4 @@ def test_a_permalink_opens_its_panel_in_a_browser(sample_report: Report, tmp_pat
     assert f"{bucket.backend}: {bucket.clause}" in panel
     assert f"conformance replay {bucket.file}" in panel
     assert "of failures" not in panel
-    assert 'value="failing"' in done.stdout or "failures." in done.stdout
+    assert 'value="failing"' in done.stdout

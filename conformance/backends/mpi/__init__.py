@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -79,10 +78,6 @@ class MPI(Backend):
         if not aligned(case, answers):
             self._end(self._jobs[case.program.world])
         return merged(case, answers)
-
-    def execute_many(self, cases: Sequence[Case]) -> Iterable[Observation]:
-        """Yield one observation a case, in order."""
-        return map(self.execute, cases)
 
     def close(self) -> None:
         """End every job."""
