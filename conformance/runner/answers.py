@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Question:
     """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan.
 
     With ``after`` it is run, and asked for is the schedule of what remains to be done.
@@ -70,9 +70,9 @@ def _unplanned(observation: Observation) -> str | None:
     return None if made else "an observation has neither the schedule that was asked for nor one error"
 
 
-def misfit(case: Case | Plan, observation: Observation) -> str | None:
+def misfit(case: Case | Question, observation: Observation) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
-    return _unplanned(observation) if isinstance(case, Plan) else _unlike(case, observation)
+    return _unplanned(observation) if isinstance(case, Question) else _unlike(case, observation)
 
 
 def _unlike(case: Case, observation: Observation) -> str | None:

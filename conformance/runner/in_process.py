@@ -12,7 +12,7 @@ from conformance.backends.discovery import BackendError, BackendSpec, load
 from conformance.backends.worker import introduce, observations, scheduled
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.runner.answers import Answer, Broken, Limits, Plan, StartError, misfit
+from conformance.runner.answers import Answer, Broken, Limits, Question, StartError, misfit
 
 
 class InProcess:
@@ -25,7 +25,7 @@ class InProcess:
         self._backend = backend
         self._ready: protocol.Ready | None = None
         self._tickets = 0
-        self._queue: deque[tuple[int, Case | Plan]] = deque()
+        self._queue: deque[tuple[int, Case | Question]] = deque()
         self._answers: list[tuple[int, Answer]] = []
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class InProcess:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case | Plan) -> int:
+    def submit(self, case: Case | Question) -> int:
         """Queue a case and return its ticket."""
         self._tickets += 1
         self._queue.append((self._tickets, case))
@@ -71,7 +71,7 @@ class InProcess:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case | Plan) -> Answer:
+    def ask(self, case: Case | Question) -> Answer:
         """Execute one case now, ahead of the queued ones."""
         (answer,) = self._execute([case])
         return answer
@@ -96,7 +96,7 @@ class InProcess:
         answers = self._execute([case for _, case in batch])
         self._answers += [(ticket, answer) for (ticket, _), answer in zip(batch, answers, strict=True)]
 
-    def _execute(self, cases: Sequence[Case | Plan]) -> list[Answer]:
+    def _execute(self, cases: Sequence[Case | Question]) -> list[Answer]:
         try:
             self.ready  # noqa: B018 - loads the backend
         except StartError as error:
@@ -112,10 +112,10 @@ class InProcess:
         ]
 
 
-def _scheduled(backend: Backend, plan: Plan) -> Observation:
-    return scheduled(backend, plan.asked, planned=plan.planned, after=plan.after)
+def _scheduled(backend: Backend, question: Question) -> Observation:
+    return scheduled(backend, question.asked, planned=question.planned, after=question.after)
 
 
-def _answer(case: Case | Plan, observation: Observation) -> Answer:
+def _answer(case: Case | Question, observation: Observation) -> Answer:
     wrong = misfit(case, observation)
     return Answer(Broken("protocol_error", wrong) if wrong else observation)

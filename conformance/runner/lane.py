@@ -13,7 +13,7 @@ from conformance.cases.case import Case, case_id
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer, Plan
+from conformance.runner.answers import Answer, Question
 from conformance.runner.clock import Clock
 from conformance.runner.known_entry import Expected
 from conformance.runner.log import CaseRecord
@@ -35,13 +35,13 @@ class Judgeable(Waitable, Protocol):
     def outstanding(self) -> int:
         """Return how many submitted cases ``poll`` has not returned yet."""
 
-    def submit(self, case: Case | Plan) -> int:
+    def submit(self, case: Case | Question) -> int:
         """Queue a case, or the question for a schedule, and return its ticket."""
 
     def poll(self, timeout: float) -> list[tuple[int, Answer]]:
         """Return the answers that arrived, by ticket, waiting up to ``timeout`` seconds for the first."""
 
-    def ask(self, case: Case | Plan) -> Answer:
+    def ask(self, case: Case | Question) -> Answer:
         """Return the answer to one case or question."""
 
     def close(self) -> None:

@@ -138,13 +138,12 @@ class Process:
             return None
         return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
 
-    def memory(self) -> int:
-        """Return the bytes of RAM the process tree holds (resident set sizes, summed)."""
-        return sum(self._measure("rss"))
-
-    def proportional_memory(self) -> int:
-        """Return the same with pages that forked ranks share counted once; slower, Linux only, else ``memory``."""
-        return sum(self._measure("pss"))
+    def memory(self, enough: int) -> int:
+        """Return the bytes of RAM the process tree holds, over ``enough`` with shared pages once."""
+        held = sum(self._measure("rss"))
+        # Forked ranks share most of their pages, which the plain sum counts once for each; telling is slower, and
+        # Linux alone can.
+        return held if held <= enough else sum(self._measure("pss"))
 
     def stop(self, seconds: float) -> None:
         """Ask for an orderly exit by closing the request pipe, wait at most ``seconds``, then kill what is left."""

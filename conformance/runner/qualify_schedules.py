@@ -14,7 +14,7 @@ from conformance.cases.graph import Graph
 from conformance.cases.schedule import Schedule
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found
-from conformance.runner.answers import Answer, Broken, Plan
+from conformance.runner.answers import Answer, Broken, Question
 from conformance.runner.in_process import InProcess
 from conformance.runner.kill import Mutant
 from conformance.runner.mutants import MutantError, spec_of
@@ -87,7 +87,7 @@ def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, 
     worker = InProcess(BackendSpec(name, ()), backend=here) if in_process else Worker(spec_of(mutant))
     with worker:
         for asked, graph in questions:
-            made = _schedule(name, worker.ask(Plan(asked)))
+            made = _schedule(name, worker.ask(Question(asked)))
             if made is None:
                 continue
             cases += 1

@@ -24,7 +24,7 @@ from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.schedule_form import validate_schedule
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found, Relation
-from conformance.runner.answers import Answer, Broken, Plan
+from conformance.runner.answers import Answer, Broken, Question
 from conformance.runner.draws import in_parts
 from conformance.runner.lane import Judgeable, outside
 from conformance.runner.meaning import meaning
@@ -147,7 +147,7 @@ class Asker:
             claim = outside(self.ready.claims, meaning(asked))
             if claim is not None:
                 return Judged("unsupported", claim)
-        first = self._schedule(self._worker, Plan(asked), graph)
+        first = self._schedule(self._worker, Question(asked), graph)
         if isinstance(first, Judged):
             # Claims are about programs; which graphs a backend has words for no data says.
             refused = first.outcome == "refused" and isinstance(asked, Case)
@@ -173,13 +173,13 @@ class Asker:
                 troubles[way] = f"asked {SECOND[relation]}, {came.outcome}: {came.detail}"
         return Judged("judged", "", tuple(found), first, second, troubles, tuple(notes))
 
-    def _second(self, first: Schedule, relation: Relation, questions: Sequence[Plan]) -> Judged:
+    def _second(self, first: Schedule, relation: Relation, questions: Sequence[Question]) -> Judged:
         """Return what came of the questions for the schedules that are the ``relation`` of the first."""
         worker = self._other if relation == "again" else self._worker
         made: list[Schedule] = []
         try:
-            for plan in questions:
-                came = self._schedule(worker, plan, _graph(plan.asked))
+            for question in questions:
+                came = self._schedule(worker, question, _graph(question.asked))
                 if isinstance(came, Judged):
                     return came
                 validate_schedule(came)
@@ -191,9 +191,9 @@ class Asker:
             return Judged("errored", f"judging: {type(error).__name__}: {error}")
         return Judged("judged", "", found, second={relation: tuple(made)})
 
-    def _schedule(self, worker: Judgeable, plan: Plan, graph: Graph) -> Schedule | Judged:
+    def _schedule(self, worker: Judgeable, question: Question, graph: Graph) -> Schedule | Judged:
         """Return the schedule, or what came instead."""
-        answer: Answer = worker.ask(plan)
+        answer: Answer = worker.ask(question)
         if isinstance(answer.result, Broken):
             return Judged(answer.result.outcome, answer.result.detail)
         if answer.note is not None:
@@ -218,18 +218,18 @@ def _graph(asked: Asked) -> Graph:
     return program_graph(asked) if isinstance(asked, Case) else asked
 
 
-def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Plan, ...]]]:
+def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Question, ...]]]:
     """Yield each relation with the questions for its schedules: what is run last, for it may leave something behind."""
-    yield "again", (Plan(asked),)
+    yield "again", (Question(asked),)
     results = asked.program.results if isinstance(asked, Case) else asked.results
     if len(results) > 1:
-        yield "reordered", (Plan(_of(asked, results[::-1])),)
-        yield "together", (Plan(_of(asked, results[:1])), Plan(_of(asked, results[1:])))
-    yield "unplanned", (Plan(asked, planned=False),)
+        yield "reordered", (Question(_of(asked, results[::-1])),)
+        yield "together", (Question(_of(asked, results[:1])), Question(_of(asked, results[1:])))
+    yield "unplanned", (Question(asked, planned=False),)
     other = _rebound(asked)
     if other is not None:
-        yield "rebound", (Plan(other),)
-    yield "afterwards", (Plan(asked, after=True),)
+        yield "rebound", (Question(other),)
+    yield "afterwards", (Question(asked, after=True),)
 
 
 def _of(asked: Asked, results: tuple[str, ...]) -> Asked:

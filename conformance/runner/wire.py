@@ -13,7 +13,7 @@ from conformance.cases.codec import CaseError, save
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.stored import sibling_of
-from conformance.runner.answers import Plan, misfit
+from conformance.runner.answers import Question, misfit
 
 HELLO: Final = msgspec.json.encode(protocol.Hello()) + b"\n"
 STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
@@ -25,9 +25,9 @@ class ProtocolError(ValueError):
     """A reply that breaks the protocol; the stream after it means nothing."""
 
 
-def run_line(seq: int, case: Case | Plan, folder: Path) -> bytes:
+def run_line(seq: int, case: Case | Question, folder: Path) -> bytes:
     """Return the request to execute ``case``, or for a schedule; a large case is written to ``folder``."""
-    if isinstance(case, Plan):
+    if isinstance(case, Question):
         program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
         asked = (
             protocol.Remaining(seq=seq, case=program, graph=graph)
@@ -53,7 +53,7 @@ def introduction(line: bytes) -> protocol.Ready:
     return reply
 
 
-def observation(line: bytes, seq: int, case: Case | Plan, folder: Path) -> Observation:
+def observation(line: bytes, seq: int, case: Case | Question, folder: Path) -> Observation:
     """Return the observation of ``case``, request ``seq``, the oldest unanswered; files of both are removed.
 
     Raise ``ProtocolError`` when the line is no such reply or the observation does not fit the case.

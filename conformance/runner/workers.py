@@ -11,12 +11,9 @@ from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.runner import wire
-from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, Plan, StartError
-from conformance.runner.in_process import InProcess
+from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, Question, StartError
 from conformance.runner.process import Process, ending
 from conformance.runner.waiting import listen, wait
-
-__all__ = ["Answer", "Broken", "InProcess", "Limits", "StartError", "Worker", "wait"]
 
 ABSENT: Final = 1.0
 """Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
@@ -34,7 +31,7 @@ STOP: Final = 3.0
 @dataclass(frozen=True)
 class _Item:
     ticket: int
-    case: Case | Plan
+    case: Case | Question
 
 
 class Worker:
@@ -95,7 +92,7 @@ class Worker:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case | Plan) -> int:
+    def submit(self, case: Case | Question) -> int:
         """Queue a case or the question for a schedule, send it when the window has room, and return its ticket."""
         self._tickets += 1
         self._queue.append(_Item(self._tickets, case))
@@ -109,7 +106,7 @@ class Worker:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case | Plan) -> Answer:
+    def ask(self, case: Case | Question) -> Answer:
         """Return the answer to one case or question; answers to others stay for ``poll``."""
         ticket = self.submit(case)
         while True:
@@ -217,8 +214,7 @@ class Worker:
     def _watch(self, process: Process) -> None:
         now = time.monotonic()
         if self._end is not None or (self._busy() and now >= self._sample):
-            status = process.exit_status()
-            if status is not None:
+            if (status := process.exit_status()) is not None:
                 self._hear_last(process, status)
                 return
             if self._end is not None:
@@ -241,11 +237,8 @@ class Worker:
 
     def _weigh(self, process: Process) -> None:
         start = time.monotonic()
-        limit, used = self.limits.memory, process.memory()
-        if used > limit:
-            # Forked ranks share most of their pages, which the plain sum counts once for each.
-            used = process.proportional_memory()
-        if used > limit:
+        limit = self.limits.memory
+        if (used := process.memory(limit)) > limit:
             self._break("crashed", f"used {used / 2**30:.2f} GiB of memory, over the limit of {limit / 2**30:.2f} GiB")
         now = time.monotonic()
         self._sample = now + max(SAMPLE, 20 * (now - start))  # At most a twentieth of the time goes into looking.
@@ -295,9 +288,8 @@ class Worker:
             else:
                 self._suspect, self._evidence = head, broken
         if self._restarts >= self.limits.restarts:
-            self._give_up(
-                f"the budget of {self.limits.restarts} restarts is spent; the last: {outcome}, {detail}", tail
-            )
+            spent = f"the budget of {self.limits.restarts} restarts is spent"
+            self._give_up(f"{spent}; the last: {outcome}, {detail}", tail)
         self._restarts += 1
 
     def _give_up(self, detail: str, tail: str) -> None:

@@ -14,7 +14,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Buffer, Schedule
-from conformance.runner.answers import Answer, Plan
+from conformance.runner.answers import Answer, Question
 from conformance.runner.in_process import InProcess
 from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
@@ -92,7 +92,7 @@ def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:
 class Noted(InProcess):
     """Gives its answers as a worker does that broke first, and answered when it was asked alone."""
 
-    def ask(self, case: Case | Plan) -> Answer:
+    def ask(self, case: Case | Question) -> Answer:
         """Return the answer with the note of such a worker."""
         return Answer(super().ask(case).result, "alone in a fresh process it ran; among other cases: crashed")
 

@@ -17,7 +17,7 @@ from conformance.cases.index_map import Affine
 from conformance.cases.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule import Binding, Kernel, Place, Schedule
 from conformance.cases.schedule_codec import load_schedule
-from conformance.runner.answers import Answer, Broken, Limits, Plan
+from conformance.runner.answers import Answer, Broken, Limits, Question
 from conformance.runner.in_process import InProcess
 from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
@@ -190,7 +190,7 @@ def test_the_same_seed_asks_the_same() -> None:
 def test_a_backend_that_hangs_is_stopped() -> None:
     limits = Limits(case=0.5, restarts=1)
     with Worker(spec_of(Hangs), limits) as worker:
-        answer = worker.ask(Plan(ASKED))
+        answer = worker.ask(Question(ASKED))
     assert isinstance(answer.result, Broken)
     assert answer.result.outcome == "timeout"
 
@@ -199,7 +199,7 @@ def test_a_backend_that_hangs_is_stopped() -> None:
 def test_a_schedule_comes_from_a_process_of_its_own(backend: type[Backend]) -> None:
     spec = spec_of(backend)
     with Worker(spec) as worker:
-        seen: Answer = worker.ask(Plan(ASKED))
+        seen: Answer = worker.ask(Question(ASKED))
     assert not isinstance(seen.result, Broken)
     assert (seen.result.schedule == EMPTY) == (backend is Views)
     assert [error.category for error in seen.result.errors if error] == ([] if backend is Views else ["unsupported"])

@@ -12,7 +12,10 @@ import pytest
 from conformance.backends.discovery import find
 from conformance.cases.case import Case, Fault
 from conformance.cases.observation import Observation
-from conformance.runner.workers import Answer, Broken, InProcess, Limits, StartError, Worker, wait
+from conformance.runner.answers import Answer, Broken, Limits, StartError
+from conformance.runner.in_process import InProcess
+from conformance.runner.waiting import wait
+from conformance.runner.workers import Worker
 
 Make = Callable[..., Case]
 SHORT = Limits(start=20.0, case=0.7, memory=512 << 20)
