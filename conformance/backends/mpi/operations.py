@@ -16,9 +16,8 @@ from mpi4py import MPI
 
 from conformance.backends.base import Unsupported
 from conformance.backends.mpi.datatypes import Datatypes, adjacent, elements, one_place, pairs, unwritten
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.dtypes import Array
 
-Pairs = tuple[tuple[int, int], ...]
 Table = tuple[tuple[int, ...], ...]
 Target = Array | None
 
@@ -42,14 +41,6 @@ NAMES: Final = {
 LOGICAL: Final = {**NAMES, "and": MPI.LAND, "or": MPI.LOR, "xor": MPI.LXOR}
 LOCATING: Final = {"max": MPI.MAXLOC, "min": MPI.MINLOC}
 """The predefined operation that each reduction is, of logical types, and of pairs of a value and its position."""
-
-
-class Token(NamedTuple):
-    """The sends of this rank under way with the block they read, and the tag by which receives find their messages."""
-
-    sends: list[MPI.Request]
-    block: Array
-    tag: int
 
 
 def all_reduce(
@@ -173,51 +164,6 @@ def broadcast(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *
     return Call("Bcast", (described(buffer), root), lambda: np.array(buffer) if copies else buffer, (block,))
 
 
-def permute(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, pairs: Pairs) -> Call:
-    """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source, else zeros."""
-    rank = comm.Get_rank()
-    target = filled(out, block.shape, block.dtype)
-    destination = next((q for p, q in pairs if p == rank), MPI.PROC_NULL)
-    source = next((p for p, q in pairs if q == rank), MPI.PROC_NULL)
-
-    def result() -> Array:
-        if source == MPI.PROC_NULL:
-            target[...] = np.zeros(target.shape, target.dtype)
-        return target
-
-    if one_place(block, out):
-        return Call("Sendrecv_replace", (described(target), destination, tag, source, tag), result, (block,))
-    arguments = (described(block), destination, tag, described(target), source, tag)
-    return Call("Sendrecv", arguments, result, (block,))
-
-
-def shuffle(
-    block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, sources: tuple[int, ...]
-) -> Call:
-    """Permute along the pairs that the list of sources spells."""
-    pairs = tuple((source, position) for position, source in enumerate(sources))
-    return permute(block, out, comm, described, tag, pairs=pairs)
-
-
-def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
-    """Start this rank's sends; nobody waits for them unless the token is taken."""
-    with Datatypes() as described:
-        message = described(block)
-        started = [comm.Isend(message, q, tag) for p, q in pairs if p == comm.Get_rank()]
-    return Token(started, block, tag)
-
-
-def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Array:
-    """Start this rank's receives and wait for them and for its sends; zeros stay where nothing arrives."""
-    del tag  # The token has that of the sends.
-    out = np.zeros(shape, NUMPY[dtype])
-    with Datatypes() as described:
-        message = described(out)
-        started = [comm.Irecv(message, p, token.tag) for p, q in pairs if q == comm.Get_rank()]
-    MPI.Request.Waitall([*started, *token.sends])
-    return out
-
-
 def barrier(comm: MPI.Comm) -> None:
     """Enter the barrier."""
     comm.Barrier()
@@ -273,29 +219,23 @@ def starts(counts: Sequence[int]) -> list[int]:
     return [sum(counts[:part]) for part in range(len(counts))]
 
 
-def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    return {function.__name__: function for function in functions}
-
-
-CALLS: Final = _by_name(
-    all_reduce,
-    reduce,
-    reduce_scatter,
-    arg_reduce,
-    all_gather,
-    gather,
-    scatter,
-    all_to_all,
-    all_to_all_uneven,
-    broadcast,
-)
+CALLS: Final[dict[str, Callable[..., Call]]] = {
+    "all_reduce": all_reduce,
+    "reduce": reduce,
+    "reduce_scatter": reduce_scatter,
+    "arg_reduce": arg_reduce,
+    "all_gather": all_gather,
+    "gather": gather,
+    "scatter": scatter,
+    "all_to_all": all_to_all,
+    "all_to_all_uneven": all_to_all_uneven,
+    "broadcast": broadcast,
+}
 """One call of MPI for one block."""
 
-TAGGED: Final = _by_name(permute, shuffle)
-"""The same, with a number for each step besides: a message that is never received must not meet a later receive."""
-
-TOKENS: Final = _by_name(send, recv)
-"""Several calls of their own, numbered too."""
-
-ALONE: Final = _by_name(barrier, axis_index, axis_size)
+ALONE: Final[dict[str, Callable[..., Array | None]]] = {
+    "barrier": barrier,
+    "axis_index": axis_index,
+    "axis_size": axis_size,
+}
 """Called without a block."""

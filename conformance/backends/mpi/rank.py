@@ -17,7 +17,8 @@ from mpi4py import MPI
 
 from conformance.backends.base import Backend, Ready, Unsupported, alone, place_inputs, rank_error, touched
 from conformance.backends.mpi.datatypes import Datatypes
-from conformance.backends.mpi.operations import ALONE, CALLS, TAGGED, TOKENS, Call, Token
+from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS, Token
+from conformance.backends.mpi.operations import ALONE, CALLS, Call
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.observation import Category, Observation, RankError
@@ -160,11 +161,11 @@ class Ranked(Backend):
             made = [alone(blocks, out) for blocks, out in pairs]  # Nobody meets, so nothing is asked of MPI.
             return [Ready(blocks) for blocks in made] if step.start else made
         if step.op in TOKENS:
-            return [[TOKENS[step.op](blocks[0], comm, self._number % 32768, **step.attrs)] for blocks in operands]
+            return [[TOKENS[step.op](blocks[0], comm, self._number % TAGS, **step.attrs)] for blocks in operands]
         return [self._called(step, comm, blocks[0], out and out[0]) for blocks, out in pairs]
 
     def _called(self, step: Step, comm: MPI.Comm, block: Array, out: Array | None) -> Any:
-        tag = (self._number % 32768,) if step.op in TAGGED else ()
+        tag = (self._number % TAGS,) if step.op in TAGGED else ()
         with Datatypes() as datatypes:
             call = {**CALLS, **TAGGED}[step.op](block, out, comm, datatypes, *tag, **step.attrs)
             if not step.start:
