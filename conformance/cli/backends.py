@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import click
-import msgspec
 from rich.markup import escape
 from rich.table import Table
 
 from conformance.backends.discovery import listed
-from conformance.cli.progress import printer
+from conformance.cli.progress import print_json, printer
 
 
 @click.command("backends")
@@ -17,7 +16,7 @@ def command(as_json: bool) -> int:
     """List the installed backends; nothing of them is imported."""
     found = listed()
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode({"backends": found})).decode())
+        print_json({"backends": found})
         return 0
     table = Table("backend", "class", "state")
     for listing in found:

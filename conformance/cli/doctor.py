@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import msgspec
 from rich.console import Console
 
 from conformance.backends.discovery import Listing, find, listed
 from conformance.cli.opening import DEFAULT
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.answers import StartError
 from conformance.runner.environment import environment
 from conformance.runner.workers import Worker
@@ -35,7 +34,7 @@ def command(as_json: bool) -> int:
     with Progress(quiet=as_json):
         found = [examine(listing) for listing in listed()]
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode({"environment": environment(), "backends": found})).decode())
+        print_json({"environment": environment(), "backends": found})
     else:
         _show(printer(), found)
     works = {entry["name"] for entry in found if entry["works"]}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
 from conformance.cases.codec import load
 from conformance.cli.names import Names, checked
 from conformance.cli.problems import Problem
-from conformance.cli.progress import printer
+from conformance.cli.progress import print_json, printer
 from conformance.report import read_run
 from conformance.runner.known_file import KnownError, entry_of, read_known, write_known
 from conformance.runner.log import case_file
@@ -78,7 +77,7 @@ def command(
     cases = [load(run.directory / case_file(entry.case)) for entry in entries]
     write_known(path, [*(one.entry for one in earlier), *entries], cases)
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(entries)).decode())
+        print_json(entries)
     else:
         console = printer()
         for entry in entries:

@@ -1,4 +1,7 @@
-"""What is shown while a run goes on: a live line on a terminal, plain lines otherwise, always on standard error."""
+"""What is shown while a run goes on: a live line on a terminal, plain lines otherwise, always on standard error.
+
+Results go to standard output: ``printer`` for people, ``print_json`` for programs.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import sys
 import time
 from collections import Counter
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
@@ -77,3 +81,8 @@ def printer() -> Console:
     """Return the console for results: standard output, coloured on a terminal that wants colour."""
     width = None if sys.stdout.isatty() else WIDE
     return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True, width=width)
+
+
+def print_json(data: Any) -> None:
+    """Print what a command found as JSON on standard output, for programs to read."""
+    print(msgspec.json.format(msgspec.json.encode(data)).decode())

@@ -10,7 +10,7 @@ from rich.table import Table
 from conformance.backends.mutants import mutants
 from conformance.backends.mutants.corpus import CORPUS
 from conformance.backends.schedule_mutants import schedule_mutants
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.kill import Mutant
 from conformance.runner.mutants import load_mutants
 from conformance.runner.plan import EXAMPLES
@@ -44,7 +44,7 @@ def command(module: str, examples: int, seed: int, in_process: bool, as_json: bo
         uncovered = tuple(report for report in CORPUS if report.missing)
         found = msgspec.structs.replace(found, uncovered=uncovered)
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        print_json(found)
     else:
         _show(printer(), found)
     return 1 if found.survivors else 0

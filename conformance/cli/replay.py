@@ -16,7 +16,7 @@ from conformance.cases.tensor import to_array
 from conformance.cli.names import Names
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
 from conformance.cli.problems import Problem
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.example import Block, Example, Value, example
 from conformance.report.values import written
 from conformance.runner.replay import Replay, replay
@@ -38,7 +38,7 @@ def command(file: Path, names: tuple[str, ...], case_limit: float, in_process: b
         found = {name: replay(case, worker) for name, worker in workers.items()}
     if as_json:
         data = {"case": case_id(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
-        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+        print_json(data)
     else:
         console = printer()
         console.print(case_id(case), markup=False)

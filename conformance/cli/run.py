@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
 from conformance.cli.names import Duration, Names
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.cli.reporting import write_report
 from conformance.runner.explore import explore
 from conformance.runner.known_file import read_known
@@ -67,7 +66,7 @@ def command(
         result = explore(plan, workers, folder, known=expected, resume=resume, watch=progress)
         page = write_report([folder], folder)
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(as_data(result, folder, page))).decode())
+        print_json(as_data(result, folder, page))
     else:
         console = printer()
         show(console, result, folder)

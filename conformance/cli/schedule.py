@@ -17,7 +17,7 @@ from conformance.cases.schedule_codec import load_schedule
 from conformance.cli.names import Names
 from conformance.cli.opening import new_directory, opened, output
 from conformance.cli.outcome import STATUS
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.judging.schedule_clause import Found, Relation
 from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
@@ -85,9 +85,7 @@ def command(
                 raise click.UsageError(f"--second {relation} is needed of the graph in {file}, and is of another")
         found += judge_two(first, several[0], relation, *several[1:])
     if as_json:
-        print(
-            msgspec.json.format(msgspec.json.encode({"file": str(file), "clauses": [_data(f) for f in found]})).decode()
-        )
+        print_json({"file": str(file), "clauses": [_data(f) for f in found]})
     else:
         _show(printer(), found)
     return int(any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found))
@@ -120,7 +118,7 @@ def _asked(
         data = {**msgspec.to_builtins(found, order="deterministic"), "status": found.status, "folder": str(folder)}
         (folder / "schedules.json").write_text(pretty(data))
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+        print_json(data)
     else:
         _show_run(printer(), found, directory)
     return found.status

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import click
-import msgspec
 from rich.markup import escape
 from rich.table import Table
 
 from conformance.cli.names import Names
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.outcome import ORDER
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.tally import FAILING
 from conformance.runner.lane import Judgeable
 from conformance.runner.log import CaseRecord
@@ -30,7 +29,7 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
     failing = [r for found in records.values() for r in found if r.outcome in FAILING]
     if as_json:
         data = {"backends": records, "status": _status(records)}
-        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+        print_json(data)
         return _status(records)
     seen = [outcome for outcome in ORDER if any(r.outcome == outcome for found in records.values() for r in found)]
     table = Table("backend", *seen)

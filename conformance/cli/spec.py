@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.cli.names import unknown
-from conformance.cli.progress import printer
+from conformance.cli.progress import print_json, printer
 from conformance.judging.schedule_clause import AnyClause
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
@@ -59,7 +59,7 @@ def command(name: str | None, as_json: bool) -> None:
     """Print the specification: of everything, of an operation (a framework's name will do), or of a clause."""
     data, show = _chosen(name)
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(data)).decode())
+        print_json(data)
     else:
         show(printer())
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from conformance.cli.names import Names, checked
 from conformance.cli.problems import Problem
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.bench_collectives.driven import PEERS, PeerError, missing
 from conformance.runner.bench_collectives.point import OPS
 from conformance.runner.bench_collectives.rounds import Measured, Row, measure
@@ -76,7 +76,7 @@ def command(
         except PeerError as error:
             raise Problem(str(error), 3) from error
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(as_data(found, absent))).decode())
+        print_json(as_data(found, absent))
     else:
         _show(found, absent)
     if any(row.wrong for row in found.rows):

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from conformance.cli.names import Names
 from conformance.cli.opening import DEFAULT, opened, planned
-from conformance.cli.progress import Progress, printer
+from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.bench import Measured, bench_suite
 from conformance.runner.plan import EXAMPLES
 
@@ -45,7 +45,7 @@ def command(
             with opened([name]) as workers:
                 found += bench_suite(name, workers[name], plan, progress)
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode({"measured": [as_data(one) for one in found]})).decode())
+        print_json({"measured": [as_data(one) for one in found]})
         return
     columns = ("backend", "kind", "cases", "unanswered", "seconds", "cases/s", *PHASES, "in backend", "reference share")
     table = Table(*columns)
