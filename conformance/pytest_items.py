@@ -16,10 +16,10 @@ from conformance.cli.opening import located, new_directory, opened, output, plan
 from conformance.cli.outcome import replay_command
 from conformance.cli.problems import problem
 from conformance.judging.clause import Requirement
-from conformance.report.tally import FAILING
 from conformance.runner.explore import Result, explore
 from conformance.runner.known_file import KnownError, read_known
 from conformance.runner.log import CaseRecord, Failure, Record
+from conformance.runner.outcomes import FAILING, UNJUDGED
 from conformance.specs import OPS, clauses_of
 
 
@@ -69,7 +69,7 @@ class Findings:
         records = self._of(backend, op)
         if any(clause in record.clauses for record in records):
             return None
-        reasons = sorted({record.detail or "" for record in records if record.outcome in ("unsupported", "not_run")})
+        reasons = sorted({record.detail or "" for record in records if record.outcome in UNJUDGED})
         return "; ".join([f"{clause} was not exercised", *reasons[:3]])
 
     def _of(self, backend: str, op: str) -> list[CaseRecord]:

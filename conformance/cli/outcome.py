@@ -12,13 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.judging.clause import Outcome
 from conformance.runner.explore import Result
 from conformance.runner.log import Failure
-
-ORDER: tuple[Outcome, ...] = (
-    "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run",
-)  # fmt: skip
+from conformance.runner.outcomes import OUTCOMES
 
 STATUS = {
     0: "passed: no must clause fails",
@@ -90,7 +86,7 @@ def _failure(failure: Failure, directory: Path) -> dict[str, Any]:
 
 def show(console: Console, result: Result, directory: Path) -> None:
     """Print the table of outcomes, every failing clause with its replay command, and the known failures."""
-    seen = [outcome for outcome in ORDER if any(counts.get(outcome) for counts in result.counts.values())]
+    seen = [outcome for outcome in OUTCOMES if any(counts.get(outcome) for counts in result.counts.values())]
     table = Table("backend", *seen, title=f"{result.seconds:.1f} s", title_justify="left")
     for name, counts in result.counts.items():
         table.add_row(escape(name), *(str(counts.get(outcome, 0)) for outcome in seen))

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from conformance.report.tally import FAILING
 from conformance.runner.log import CaseRecord, Failure, Record
+from conformance.runner.outcomes import FAILING
 
 EVERY: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""

@@ -10,11 +10,10 @@ from rich.table import Table
 
 from conformance.cli.names import Names
 from conformance.cli.opening import DEFAULT, opened
-from conformance.cli.outcome import ORDER
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.report.tally import FAILING
 from conformance.runner.lane import Judgeable
 from conformance.runner.log import CaseRecord
+from conformance.runner.outcomes import FAILING, OUTCOMES
 from conformance.runner.smoke import smoke
 
 
@@ -31,7 +30,7 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
         data = {"backends": records, "status": _status(records)}
         print_json(data)
         return _status(records)
-    seen = [outcome for outcome in ORDER if any(r.outcome == outcome for found in records.values() for r in found)]
+    seen = [outcome for outcome in OUTCOMES if any(r.outcome == outcome for found in records.values() for r in found)]
     table = Table("backend", *seen)
     for name, found in records.items():
         counts = Counter(record.outcome for record in found)

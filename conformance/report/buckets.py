@@ -13,8 +13,9 @@ from conformance.report.example import Example, read_example
 from conformance.report.explanations import Explanation
 from conformance.report.run import Run
 from conformance.report.summary import Bucket
-from conformance.report.tally import FAILING, SEVERITY
+from conformance.report.tally import SEVERITY
 from conformance.runner.log import CaseRecord, Failure, case_file
+from conformance.runner.outcomes import FAILING
 
 Key = tuple[str, str | None, Outcome, str]
 """Operation, clause to blame, outcome, and of a known failure the case that its entry names."""

@@ -10,8 +10,8 @@ import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.run import Run
-from conformance.report.tally import FAILING
 from conformance.runner.log import BackendEntry, CaseRecord, Failure
+from conformance.runner.outcomes import FAILING
 
 _WORST: tuple[Outcome, ...] = (
     "crashed", "timeout", "protocol_error", "errored", "failed", "passed", "unsupported", "not_run",

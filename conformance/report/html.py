@@ -20,8 +20,9 @@ from conformance.report.markdown import replay
 from conformance.report.numbers import table
 from conformance.report.specification import ClauseText
 from conformance.report.summary import MARK, Bucket, Cell, Report
-from conformance.report.tally import COUNTED, FAILING, OUTCOMES, STATES, Tally
+from conformance.report.tally import COUNTED, STATES, Tally
 from conformance.report.words import GLYPHS, MEANINGS, VERDICT_GLYPHS, WORDS, figure
+from conformance.runner.outcomes import FAILING, OUTCOMES
 
 SCRIPTS: Final = ("query.js", "matrix.js", "panel.js", "keys.js", "main.js")
 

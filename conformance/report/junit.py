@@ -9,8 +9,8 @@ from typing import Final
 from xml.etree import ElementTree
 
 from conformance.report.summary import MARK, BackendSummary, Bucket, Cell, Report
-from conformance.report.tally import FAILING
 from conformance.report.words import figure
+from conformance.runner.outcomes import FAILING
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""

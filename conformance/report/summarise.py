@@ -14,8 +14,8 @@ from conformance.report.qualification import UNQUALIFIED, Qualification
 from conformance.report.run import Run
 from conformance.report.specification import ClauseText
 from conformance.report.summary import KnownFailure, Report, RunSummary
-from conformance.report.tally import FAILING
 from conformance.report.verdict import backend_summary
+from conformance.runner.outcomes import FAILING
 
 
 def summarise(

@@ -9,15 +9,13 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from conformance.judging.clause import Outcome, Requirement
+from conformance.judging.clause import Requirement
 from conformance.runner.log import CaseRecord
+from conformance.runner.outcomes import FAILING, OUTCOMES
 
 State = Literal["fail", "should_fail", "known", "differs", "pass", "shadowed", "unsupported", "not_run"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """Worst first."""
-
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-FAILING: Final[frozenset[Outcome]] = frozenset({"failed", "errored", "crashed", "timeout", "protocol_error"})
 
 SEVERITY: Final[dict[str, int]] = {"must": 0, "should": 1, "may": 2}
 

@@ -13,7 +13,8 @@ from conformance.report.columns import Column
 from conformance.report.matrix import Key
 from conformance.report.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
-from conformance.report.tally import FAILING, OUTCOMES, State, freeze, state
+from conformance.report.tally import State, freeze, state
+from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",
@@ -41,7 +42,7 @@ def backend_summary(
     scope = _scope(column, specification)
     per = {level: _clause_counts(level, states, specification, scope) for level in ("must", "should", "may")}
     outcomes: Counter[str] = Counter(record.outcome for record in column.records)
-    asked = sum(n for outcome, n in outcomes.items() if outcome not in ("unsupported", "not_run"))
+    asked = sum(n for outcome, n in outcomes.items() if outcome not in UNJUDGED)
     complete = all(run.why_incomplete is None for run in column.runs) and not outcomes["not_run"]
     unclaimed = _unclaimed(column, scope)
     open_clauses = _open(column, states, specification, scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -13,10 +13,8 @@ from conformance.runner.clock import Clock
 from conformance.runner.explore import pass_one
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import CaseRecord
+from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.plan import Plan
-
-ENDING: Final = frozenset({"crashed", "timeout", "protocol_error"})
-"""Outcomes after which a worker starts anew."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +86,7 @@ def _measure(
 
     def count(record: CaseRecord) -> None:
         nonlocal answered, unanswered
-        if record.outcome in ("unsupported", "not_run"):
+        if record.outcome in UNJUDGED:
             unanswered += 1
         else:
             answered += 1

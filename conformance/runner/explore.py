@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
@@ -37,12 +36,10 @@ from conformance.runner.log import (
 )
 from conformance.runner.meaning import all_binding, meaning
 from conformance.runner.minimise import failures
+from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.waiting import wait
 from conformance.specs import clauses_of
-
-UNJUDGED: Final = frozenset({"unsupported", "not_run"})
-"""Outcomes that say nothing about a backend."""
 
 
 @dataclass(frozen=True)

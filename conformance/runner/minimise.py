@@ -21,6 +21,7 @@ from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
 from conformance.runner.meaning import all_binding
+from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Plan
 from conformance.runner.reductions import reductions
 
@@ -32,8 +33,6 @@ REDUCTION_CALLS: Final = 200
 
 REDUCTION_CALLS_SLOW: Final = 30
 """The same where every answer takes as long as a case may."""
-
-SLOW: Final = ("crashed", "timeout", "protocol_error")
 
 
 def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) -> Iterator[Failure]:
@@ -97,7 +96,7 @@ def smallest(lane: Lane, op: str, start: str, plan: Plan) -> tuple[Case, bool]:
     """Return the smallest case found that fails as ``start`` does, and whether no listed reduction is left."""
     first = lane.verdicts[start]
     # Ranks that cannot go on wait for their timeout, and are then started anew.
-    slow = first.outcome in SLOW or lane.subjects[start].case.troubled
+    slow = first.outcome in ENDING or lane.subjects[start].case.troubled
     calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
     fails = _fails_like(lane, first)
     draws = plan.of(lane.suites[start], op)

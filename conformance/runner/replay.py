@@ -12,6 +12,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.meaning import all_binding, meaning, verdict
+from conformance.runner.outcomes import UNJUDGED
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Replay:
     @property
     def status(self) -> int:
         """Return the exit status: 0 no *must* is broken, 1 one is, 3 nothing was judged."""
-        if self.verdict.outcome in ("unsupported", "not_run"):
+        if self.verdict.outcome in UNJUDGED:
             return 3
         return int(self.verdict.blame is not None and self.verdict.blame.requirement == "must")
 

@@ -1,0 +1,20 @@
+"""The outcomes of a case, by what each says of a backend."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from conformance.judging.clause import Outcome
+from conformance.runner.known_entry import FailingOutcome
+
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+"""In the order in which they are shown."""
+
+FAILING: Final[frozenset[Outcome]] = frozenset(get_args(FailingOutcome))
+"""Something is broken."""
+
+ENDING: Final[frozenset[Outcome]] = frozenset({"crashed", "timeout", "protocol_error"})
+"""So is the process: the worker starts anew."""
+
+UNJUDGED: Final[frozenset[Outcome]] = frozenset({"unsupported", "not_run"})
+"""They say nothing about the backend."""
