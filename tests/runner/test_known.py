@@ -6,10 +6,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
+from conformance.cases.dtypes import Array
 from conformance.runner import minimise
 from conformance.runner.known import too_often
 from conformance.runner.known_entry import Flaky, Known
@@ -136,10 +138,20 @@ def test_a_resumed_run_replays_known_failures_and_counts_each_case_once(tmp_path
     assert first.counts == again.counts
 
 
-def test_other_smallest_cases_of_a_failure_are_stored_and_known_one_by_one(tmp_path: Path) -> None:
-    plain = run(Anywhere(), tmp_path)
-    names = [(failure, name) for failure in plain.failures for name in (failure.case, *failure.alike)]
-    assert all((tmp_path / "run" / f"cases/{name.replace('/', '_')}.json").is_file() for _, name in names)
+class Scattered(Reference):
+    """Sends zeros for what has no axes, and to several groups: two smallest cases with one clause to blame."""
+
+    def broadcast(self, blocks: list[Array], **rest: Any) -> list[Array]:
+        right: list[Array] = super().__getattr__("broadcast")(blocks, **rest)
+        several = len(rest["groups"]) > 1
+        return [np.zeros_like(block) for block in right] if several or blocks[0].ndim == 0 else right
+
+
+def test_other_smallest_cases_of_a_failure_are_stored(tmp_path: Path) -> None:
+    plain = run(Scattered(), tmp_path)
+    assert any(failure.alike for failure in plain.failures)
+    names = [name for failure in plain.failures for name in (failure.case, *failure.alike)]
+    assert all((tmp_path / "run" / f"cases/{name.replace('/', '_')}.json").is_file() for name in names)
 
 
 def test_a_spent_time_budget_leaves_known_failures_not_run(tmp_path: Path) -> None:

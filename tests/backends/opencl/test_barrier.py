@@ -46,9 +46,9 @@ def test_steps_on_either_side_of_a_barrier_keep_to_it(make_program: Any) -> None
 
 def test_only_members_of_a_group_wait_for_each_other(make_program: Any) -> None:
     items = plan_of(two_sums(make_program, axes=("i",), groups=((1, 0),))).items
-    for item in items:
-        if isinstance(item, Barrier):
-            assert {items[number].device % 2 for number in item.after} == {item.device % 2}
+    barriers = [item for item in items if isinstance(item, Barrier)]
+    assert len(barriers) == 4
+    assert all({items[number].device % 2 for number in item.after} == {item.device % 2} for item in barriers)
 
 
 def test_a_barrier_changes_no_value(opencl: Any, make_program: Any, agree: Any) -> None:

@@ -53,6 +53,7 @@ def test_devices_copy_from_their_neighbour_only() -> None:
     assert copies
     assert all(node.device == (node.source.device + 1) % 4 for node in copies)
     joins = [node for node in reachable(results) if isinstance(node, Join)]
+    assert joins
     assert all(node.device == join.device for join in joins for node in needs(join))
 
 
