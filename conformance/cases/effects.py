@@ -75,8 +75,11 @@ class Named:
 def window(block: Array, step: Step) -> Array:
     """Return the view of ``block`` that a ``view`` step names, sharing its memory."""
     numbers = [_numbers(step, name) for name in VIEW[:3]]
-    parts = tuple(_slice(range(*bounds)) for bounds in zip(*numbers, strict=True))
-    return block[parts].transpose(_numbers(step, "order") or tuple(range(block.ndim)))
+    parts = (_slice(range(*bounds)) for bounds in zip(*numbers, strict=True))
+    # Without axes and without the ellipsis it would be a scalar, which is a copy.
+    index: tuple[Any, ...] = (*parts, ...)
+    part: Array = block[index]
+    return part.transpose(_numbers(step, "order") or tuple(range(block.ndim)))
 
 
 def names(case: Case) -> dict[str, Named]:

@@ -94,6 +94,14 @@ def test_a_window_is_ranges_and_then_an_order_and_shares_memory() -> None:
     assert block.tolist() == [[0, 1, 2, 0], [4, 5, 6, 7], [0, 9, 10, 0]]
 
 
+@pytest.mark.parametrize("attrs", [{}, {"start": (), "stop": (), "step": (), "order": ()}])
+def test_a_window_of_a_block_without_axes_shares_memory_too(attrs: dict[str, tuple[int, ...]]) -> None:
+    block = np.array(1)
+    seen = window(block, view(**attrs))
+    seen[...] = 2
+    assert block.tolist() == 2
+
+
 WORDS = {
     "into": ([reduced("x", "y", "b")], set()),
     "in_place": ([reduced("b", "y", "b"), reduced("b", "z", "b"), reduced("z", "w", "b")], {"feedback", "write_seen"}),

@@ -96,6 +96,15 @@ def test_storage_holds_what_eager_execution_leaves(
         agree(case, opencl(force=algorithm, reuse=reuse, stream_from=stream_from).execute(case))
 
 
+def test_a_view_of_a_buffer_without_axes_is_the_buffer(opencl: Any, make_program: Any, agree: Any) -> None:
+    nothing: dict[str, Any] = {"start": (), "stop": (), "step": ()}
+    first = [BUFFER, ("view", ("b",), ("v",), nothing)]
+    steps = [*first, ("all_reduce", ("x",), ("y",), SUM), ("assign", ("v", "y"), (), {})]
+    case = make_program({"r": 2}, {"x": [np.array(1), np.array(2)]}, steps, ("b", "v"))
+    assert evaluate(case)["b"] == [3, 3]
+    agree(case, opencl().execute(case))
+
+
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "broadcast"])
 @pytest.mark.parametrize("dtype", ["bool", "int4", "float16", "complex128"])
 def test_what_surrounds_a_buffer_keeps_every_byte(
