@@ -28,7 +28,7 @@ def place(block: Array, layout: Layout) -> tuple[Array, Array]:
     ``contiguous``: C order, nothing around it. ``strided``: every second element of the last axis.
     ``transposed``: Fortran order. ``flipped``: negative strides on every axis. ``offset``: C order,
     ``OFFSET`` elements into its storage. ``broadcast``: stride 0 on the first axis; raise ``ValueError``
-    unless the block is constant along it. A rank-0 block has one element, so only ``offset`` moves it.
+    unless the block is constant along it. A block without axes has one element, so only ``offset`` moves it.
     """
     shape = block.shape
     if layout == "contiguous" or (block.ndim == 0 and layout != "offset"):

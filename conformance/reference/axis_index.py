@@ -10,7 +10,7 @@ from conformance.reference.groups import partition
 
 
 def axis_index(*, groups: Groups) -> list[Array]:
-    """Return the position of each rank in its group as an int32 of rank 0."""
+    """Return the position of each rank in its group as an int32 without axes."""
     partition(groups, sum(len(group) for group in groups))
     positions = {rank: position for group in groups for position, rank in enumerate(group)}
     return [np.array(positions[rank], np.int32) for rank in sorted(positions)]

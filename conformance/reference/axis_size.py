@@ -10,7 +10,7 @@ from conformance.reference.groups import partition
 
 
 def axis_size(*, groups: Groups) -> list[Array]:
-    """Return the size of each rank's own group as an int32 of rank 0."""
+    """Return the size of each rank's own group as an int32 without axes."""
     partition(groups, sum(len(group) for group in groups))
     sizes = {rank: len(group) for group in groups for rank in group}
     return [np.array(sizes[rank], np.int32) for rank in sorted(sizes)]

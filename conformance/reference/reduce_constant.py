@@ -11,7 +11,7 @@ from conformance.reference.rejected import Rejected
 
 
 def reduce_constant(*, value: int, groups: Groups) -> list[Array]:
-    """Return ``value`` times the size of each rank's own group as an int32 of rank 0 (``reduce_constant.C1``)."""
+    """Return ``value`` times the size of each rank's own group as an int32 without axes (``reduce_constant.C1``)."""
     partition(groups, sum(len(group) for group in groups))
     sizes = {rank: len(group) for group in groups for rank in group}
     beyond = [value * size for size in sizes.values() if not -(2**31) <= value * size < 2**31]

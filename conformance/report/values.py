@@ -31,7 +31,7 @@ def _nested(array: Array) -> str:
 
 
 def _element(array: Array) -> str:
-    """Return the element of an array of rank 0: a NumPy scalar would already have lost the byte of a strange bool."""
+    """Return the element of an array without axes: a NumPy scalar has already lost the byte of a strange bool."""
     if array.dtype == np.bool_:
         byte = array.tobytes()[0]
         return ("false", "true")[byte] if byte in (0, 1) else f"bool(0x{byte:02x})"

@@ -15,7 +15,7 @@ def programs(draw: st.DrawFn) -> Case:
     """Draw an all_gather along every legal axis and the two that are just beyond."""
     drawn: Draft = draft(draw, groups=EQUAL)
     shape = draw(SHAPES)
-    # A block of rank 0 has no axis to be concatenated along.
+    # A block without axes has no axis to be concatenated along.
     tiled = draw(st.sampled_from([False, True] if shape else [False, False, False, True, False]))
     axis = draw(axis_near(len(shape) + (not tiled)))
     return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})

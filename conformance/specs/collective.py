@@ -29,6 +29,13 @@ def returns_bool(subject: Subject) -> bool:
     )
 
 
+def may_return_bool(subject: Subject) -> bool:
+    """Speak about cases with a bool operand or result: where sums of bool are bool, they are so in bytes too."""
+    blocks = [block for name in subject.step.inputs for block in subject.case.blocks().get(name, [])]
+    blocks += [block for made in subject.expected.values() for block in made if block is not None]
+    return subject.legal and any(block.dtype == bool for block in blocks)
+
+
 def permuted_axes(subject: Subject) -> bool:
     """Speak about cases whose axes are named in another order than the mesh has them."""
     order = [axis.name for axis in subject.case.program.mesh if axis.name in subject.step.axes]
@@ -52,7 +59,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C2", "must", "Inputs keep every byte, also around a view.", always, inputs_kept, "002", general=True
     ),
     Clause(
-        "collective.C3", "must", "A bool result holds only the bytes 0 and 1.", returns_bool, canonical_bools, "000"
+        "collective.C3", "must", "A bool result holds only the bytes 0 and 1.", may_return_bool, canonical_bools, "000"
     ),
     value(
         "collective.C4",
@@ -94,7 +101,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     value(
         "collective.C15", "Where groups may differ in size, each member uses its own.", "001", has("groups", "uneven")
     ),
-    value("collective.C16", "A block of rank 0 is a block.", "001", has("ndim", "0")),
+    value("collective.C16", "A block without axes is a block.", "001", has("ndim", "0")),
     value("collective.C17", "Ranks may hold their blocks in different layouts.", "002", mixed_layouts),
     value(
         "collective.C18",

@@ -16,7 +16,7 @@ def programs(draw: st.DrawFn) -> Case:
     """Draw a gather to every root, along every legal axis, and to just beyond both."""
     drawn: Draft = draft(draw, groups=EQUAL)
     shape = draw(SHAPES)
-    # A block of rank 0 has no axis to be concatenated along.
+    # A block without axes has no axis to be concatenated along.
     tiled = draw(st.sampled_from([False, True] if shape else [False, False, False, True, False]))
     axis = draw(axis_near(len(shape) + (not tiled)))
     attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}

@@ -86,7 +86,7 @@ def rejection(id: str, text: str, source: str, requirement: Requirement = "must"
 
 
 def attr(name: str, *wanted: object) -> Callable[[Subject], bool]:
-    """Speak about cases whose first step has one of the ``wanted`` values of attribute ``name``."""
+    """Speak about cases whose step has one of the ``wanted`` values of attribute ``name``."""
     return lambda subject: subject.step.attrs.get(name) in wanted
 
 

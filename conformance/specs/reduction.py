@@ -15,8 +15,6 @@ from conformance.judging.settled import columns_where, nan_among
 from conformance.specs.numeric_facts import inexact_quotient
 from conformance.specs.op import attr, rejection, value, variant
 
-ADDING = ("sum", "mean", "premul_sum", "product")
-
 
 def dtype_of(subject: Subject) -> str:
     """Return the dtype of the first operand on rank 0, or no word when there is no operand."""

@@ -57,7 +57,7 @@ def over(program: Program, devices: list[Any]) -> Shards:
         raise Unsupported(f"a world of {program.world} needs as many devices; JAX has {len(devices)}")
     sizes = [axis.size for axis in program.mesh]
     mesh = Mesh(np.array(devices[: program.world]).reshape(sizes), tuple(axis.name for axis in program.mesh))
-    # A leading axis over all mesh axes, so that rank-0 blocks have something to split; rank r is its r-th slice.
+    # A leading axis over all mesh axes, so that blocks without axes have something to split; rank r is its r-th slice.
     return Shards(NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
 
 

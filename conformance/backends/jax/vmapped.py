@@ -27,7 +27,7 @@ class Stack:
     def blocks(self, array: Any) -> list[Array]:
         """Return the blocks in rank order."""
         found = np.asarray(array)
-        # The ellipsis keeps a block of rank 0 an array.
+        # The ellipsis keeps a block without axes an array.
         return [found[(*position, ...)] for position in np.ndindex(found.shape[: len(self.mesh)])]
 
     def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:

@@ -50,10 +50,9 @@ class _Doubled(Stored):
 
 
 class ReceivesOverWhatItSends(Effectful):
-    """ompi#2824: what the others sent is received over the operand, and is then added to itself."""
+    """What the others sent is received over the operand, and is then added to itself."""
 
     breaks = "aliasing.C2"
-    corpus = ("ompi#2824",)
     ops = ("all_reduce",)
     effects = _Doubled
 

@@ -117,7 +117,7 @@ class AssertsInside(EveryOperation):
 
 
 class ScalarsGrowAnAxis(EveryOperation):
-    """Blocks are flattened for the wire, and a result of rank 0 comes back as one of one element."""
+    """Blocks are flattened for the wire, and a result without axes comes back as one of one element."""
 
     breaks = "collective.C16"
 

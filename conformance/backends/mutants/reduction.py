@@ -179,10 +179,9 @@ class MeanIsTheSum(Folds):
 
 
 class MeanDividesEveryBlock(Folds):
-    """tinygrad#4327: lest the sum of halves overflow, every block is divided first, and rounded as often."""
+    """Lest the sum of halves overflow, every block is divided first, and rounded as often."""
 
     breaks = "reduction.C10"
-    corpus = ("tinygrad#4327",)
 
     def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
         dtype = blocks[0].dtype
@@ -264,14 +263,14 @@ class BoolsCountUnderMax(Folds):
         return fold([block.astype(np.int32) for block in blocks] if counted else blocks, op, factor)
 
 
-class MaxAddsBoolBytes(Folds):
-    """pytorch#191978: bools travel as bytes and are added, so two of them that hold make the byte 2."""
+class SumAddsBoolBytes(Folds):
+    """pytorch#191978: bools travel as bytes and are added, so two of them that hold make a bool of the byte 2."""
 
     breaks = "collective.C3"
     corpus = ("pytorch#191978 / #41959",)
 
     def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
-        if blocks[0].dtype != np.bool_ or op != "max":
+        if blocks[0].dtype != np.bool_ or op != "sum":
             return fold(blocks, op, factor)
         return functools.reduce(np.add, [np.array(block).view(np.uint8) for block in blocks]).view(np.bool_)
 

@@ -170,10 +170,9 @@ class PartialSumsSaturate(Folds):
 
 
 class MeanSumsInHalf(Folds):
-    """tinygrad#4327: the sum under a mean is kept in half precision, and overflows where the mean fits."""
+    """The sum under a mean is kept in half precision, whatever its dtype, and overflows where the mean fits."""
 
     breaks = "numerics.C18"
-    corpus = ("tinygrad#4327",)
 
     def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
         if op != "mean" or not _float(blocks[0]):

@@ -53,10 +53,9 @@ class _Interleaved(Stored):
 
 
 class SendsFromWhereItWrites(_Remembers):
-    """jax#40830: a result is written over what is still being sent without a copy, and the others receive that."""
+    """A result is written over what is still being sent without a copy, and the others receive that."""
 
     breaks = "aliasing.C6"
-    corpus = ("jax#40830",)
     ops = ("reduce_scatter", "all_gather", "shuffle")
 
     def _effects(self, case: Case, placed: Placed) -> Stored:

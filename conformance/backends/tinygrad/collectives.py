@@ -107,7 +107,7 @@ def _tensor(block: Array, device: str | None = None) -> Tensor:
     name = logical(block.dtype)
     if name not in DTYPES:
         raise Unsupported(f"tinygrad has no {name}")
-    # As bytes, for tinygrad knows no extensions of NumPy's dtypes, and makes a constant of an array of rank 0.
+    # As bytes, for tinygrad knows no extensions of NumPy's dtypes, and makes a constant of an array without axes.
     return Tensor(block.tobytes(), device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
 
 
