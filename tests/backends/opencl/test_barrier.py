@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from conformance.backends.opencl.graph import Buffer, whole
 from conformance.backends.opencl.item import Barrier, Kernel
@@ -42,6 +43,22 @@ def test_steps_on_either_side_of_a_barrier_keep_to_it(make_program: Any) -> None
     assert {op for place, op in kernels if place < places[0]} == {"sum"}
     assert {op for place, op in kernels if place > places[-1]} == {"max"}
     assert all(set(items[place].after) >= {number for number, _ in kernels if number < place} for place in places)
+
+
+@pytest.mark.parametrize("through", ["a result", "a buffer"])
+def test_what_is_needed_after_a_barrier_is_still_done_before_it(through: str, make_program: Any) -> None:
+    barrier: tuple[Any, ...] = ("barrier", (), (), {})
+    first: tuple[Any, ...] = ("all_reduce", ("x",), ("y",), {"op": "sum"})
+    steps = [first, barrier, ("all_reduce", ("y",), ("z",), {"op": "max"})]
+    if through == "a buffer":
+        written = [("buffer", ("x",), ("b",), {}), first, ("assign", ("b", "y"), (), {})]
+        steps = [*written, barrier, ("all_reduce", ("b",), ("z",), {"op": "max"})]
+    blocks = [np.arange(40, dtype=np.int32) + rank for rank in range(4)]
+    items = plan_of(make_program({"i": 4}, {"x": blocks}, steps, ("z",))).items
+    places = [place for place, item in enumerate(items) if isinstance(item, Barrier)]
+    after = [item.body.operation for item in items[places[-1] :] if isinstance(item, Kernel)]
+    assert after == ["max"] * 4
+    assert all(items[place].after == tuple(range(places[0])) != () for place in places)
 
 
 def test_only_members_of_a_group_wait_for_each_other(make_program: Any) -> None:

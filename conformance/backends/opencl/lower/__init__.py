@@ -22,7 +22,7 @@ from conformance.backends.opencl.graph import (
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.lower.moving import moved
 from conformance.backends.opencl.lower.reducing import REDUCING, reduced
-from conformance.backends.opencl.order import needs, reachable
+from conformance.backends.opencl.order import needs
 from conformance.backends.opencl.settings import Algorithm, Settings
 from conformance.backends.opencl.trace import Traced
 from conformance.backends.opencl.view import contiguous
@@ -102,14 +102,12 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
                 algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
                 lowered = lowering(ready, group, algorithm)
                 algorithms[turn] = algorithm
-                _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
+                taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
+                stages.update(dict.fromkeys(taken, made.stage))
                 fresh = {rank: block.node for rank, block in lowered.items() if turns.get(block.node) == turn}
                 asked.update({node: f"{made.name}[{rank}]" for rank, node in fresh.items() if made.name})
                 found.update(lowered)
             done[made] = found
-            if made.stage:
-                for node in reachable(tuple(found.values())):
-                    stages.setdefault(node, 0 if isinstance(node, Buffer) else made.stage)
         return done[made][block.node.device]
 
     needed = _needed(traced)
@@ -148,14 +146,20 @@ def _needed(traced: Traced) -> set[Collective]:
     return found
 
 
-def _take_turn(made: Iterable[Movement], given: set[Node], turn: Turn, turns: dict[Node, Turn]) -> None:
-    """Give ``turn`` to every node that a group was lowered to, and to no older one, such as those it was ``given``."""
+def _take_turn(made: Iterable[Movement], given: set[Node], turn: Turn, turns: dict[Node, Turn]) -> list[Node]:
+    """Give ``turn`` to every node that a group was lowered to, and return them.
+
+    No older one is among them, such as those it was ``given``.
+    """
+    taken: list[Node] = []
     stack = [block.node for block in made]
     while stack:
         node = stack.pop()
         if node not in turns and node not in given and not isinstance(node, Buffer):
             turns[node] = turn
+            taken.append(node)
             stack.extend(needs(node))
+    return taken
 
 
 def _stored(block: Movement, roots: set[Node]) -> Movement:
