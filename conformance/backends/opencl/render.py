@@ -61,11 +61,14 @@ MOVED: Final = "ulong4"
 
 
 class Stream(NamedTuple):
-    """A streaming kernel: how many storages it loads, and how many it stores, the first ``past`` past the caches."""
+    """A streaming kernel: how many storages it loads and how many it stores, and whether ``past`` the caches.
+
+    The last is an argument, so that sizes alone ask for no other kernel.
+    """
 
     loads: int
     stores: int
-    past: int = 0
+    past: bool = False
 
 
 class Body(NamedTuple):
@@ -90,7 +93,7 @@ class Body(NamedTuple):
         predictable branch an element is far below that.
         """
         if self.stream is not None:
-            numbers = "_".join(map(str, self.stream))
+            numbers = f"{self.stream.loads}_{self.stream.stores}"
             return f"stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
         if self.operation == "move":
             return f"move_{self.source}"

@@ -79,27 +79,25 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
     vector, sign = body.vector, SIGNS.get(body.operation)
     first, *others = (f"((__global const loose_{vector}*)(from{k} + j))->v" for k in range(loads))
     combined = " ".join(f"a = a {sign} {other};" for other in others)
-    stored = " ".join(
-        f"PAST(a, (__global {vector}*)(to{k} + j));"
-        if k < body.stream.past
-        else f"((__global loose_{vector}*)(to{k} + j))->v = a;"
-        for k in range(body.stream.stores)
-    )
-    count, step = body.elements, PAST_BYTES // width
-    return f"for (int j = 0; j < {count}; j += {step}) {{ {vector} a = {first}; {combined} {stored} }}"
+    stores, count, step = range(body.stream.stores), body.elements, PAST_BYTES // width
+    past = " ".join(f"PAST(a, (__global {vector}*)(to{k} + j));" for k in stores)
+    plain = " ".join(f"((__global loose_{vector}*)(to{k} + j))->v = a;" for k in stores)
+    loop = f"for (int j = 0; j < {count}; j += {step}) {{ {vector} a = {first}; {combined} "
+    return f"if ({_IS_PAST}) {loop}{past} }}\n    else {loop}{plain} }}"
 
 
 def _one_by_one(body: Body, folded: str, element: str, width: int) -> str:
     """Return the statements that fold a block to private memory, and store it from there."""
     assert body.stream is not None  # the caller asked
     vectors = BLOCK * width // PAST_BYTES
-    past = f"for (int j = 0; j < {vectors}; ++j) PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{{k}} + j);"
-    plain = f"for (int j = 0; j < {BLOCK}; ++j) to{{k}}[j] = block[j];"
-    stored = " ".join((past if k < body.stream.past else plain).format(k=k) for k in range(body.stream.stores))
+    stores = range(body.stream.stores)
+    past = " ".join(f"PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{k} + j);" for k in stores)
+    plain = " ".join(f"to{k}[j] = block[j];" for k in stores)
     return f"""\
 {element} block[{BLOCK}] __attribute__((aligned(64)));
     for (int j = 0; j < {BLOCK}; ++j) {{ {folded} block[j] = a; }}
-    {stored}"""
+    if ({_IS_PAST}) for (int j = 0; j < {vectors}; ++j) {{ {past} }}
+    else for (int j = 0; j < {BLOCK}; ++j) {{ {plain} }}"""
 
 
 def _head(body: Body) -> str:
@@ -111,6 +109,9 @@ def _head(body: Body) -> str:
   long i = part[1] + (long)get_global_id(0) * {body.elements};
 """
 
+
+_IS_PAST: Final = "part[7]"
+"""Where the table says whether a part is stored past the caches; for kernels that do not stream it has the mode."""
 
 _LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
 """A vector that begins at any element."""

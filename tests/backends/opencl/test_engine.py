@@ -6,12 +6,12 @@ import gc
 import os
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pytest
 
+from conformance.backends.opencl.item import Kernel
 from conformance.backends.opencl.runtime import engine as engines
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import FORGET, Cell
@@ -183,12 +183,17 @@ def test_a_program_without_a_meaning_starts_nothing(engine: Engine, session: Ses
     assert session.memory.live == 0
 
 
-def test_a_run_of_many_shapes_keeps_kernels_few(engine: Engine, session: Session) -> None:
-    def run(size: int) -> Any:
-        return engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four(size))}).wait()
+def test_a_run_of_many_shapes_keeps_kernels_few(session: Session) -> None:
+    # The caches hold all of the smallest, part of the next ones and none of the largest.
+    engine = Engine(session, Settings(cached=2**21))
 
-    run(2**16)
+    def run(size: int) -> set[bool]:
+        plan = engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four(size))}).plan
+        bodies = [item.body for item in plan.schedule.items if isinstance(item, Kernel)]
+        return {body.stream.past for body in bodies if body.stream is not None}
+
+    assert run(2**16) == {False}
     made = len(session.kernels._made)
-    for size in (2**16 + 1, 2**17, 70001):
-        run(size)
+    assert [run(size) for size in (80000, 100000, 2**17)] == [{True, False}, {True, False}, {True}]
+    run(70001)
     assert len(session.kernels._made) == made

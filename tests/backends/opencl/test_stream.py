@@ -31,7 +31,7 @@ def streams(body: Body = SUM, **changed: Any) -> Any:
 
 
 def test_only_long_runs_of_a_plain_fold_stream() -> None:
-    assert streams() == (2, 1, 0)
+    assert streams() == (2, 1, False)
     assert streams(size=99) is None
     assert streams(mode="divide") is None
     assert streams(loads=((0, RUN), (0, RUN))) is None
@@ -58,20 +58,39 @@ def test_runs_around_a_block_are_exact(size: int, cached: int, opencl: Any, make
             agree(case, opencl(**ALWAYS, cached=cached).execute(case))
 
 
-def reduced(cached: int, size: int = 4096) -> list[int]:
-    """Return for each kernel of an all_reduce of 4 ranks how many of its 4 stores go past the caches."""
+def kernels(cached: int, size: int) -> list[Kernel]:
+    """Return the streaming kernels of an all_reduce of 4 ranks."""
     blocks = tuple(whole(Buffer(rank, "float32", size, "x"), (size,)) for rank in range(4))
     made = collective("all_reduce", blocks, {"op": "sum"}, ((0, 1, 2, 3),))
     settings = Settings(stream_from=1, cached=cached)
     items = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=settings).items
-    return [item.body.stream.past for item in items if isinstance(item, Kernel) and item.body.stream is not None]
+    return [item for item in items if isinstance(item, Kernel) and item.body.stream is not None]
+
+
+def reduced(cached: int, size: int = 4096) -> list[bool]:
+    """Return for each kernel of an all_reduce of 4 ranks whether its 4 stores go past the caches."""
+    return [kernel.body.stream.past for kernel in kernels(cached, size) if kernel.body.stream is not None]
 
 
 @pytest.mark.parametrize(
-    ("held", "past"), [(0, [4] * 4), (4, [4] * 4), (5, [3] * 4), (6, [2] * 4), (7.5, [1, 0, 1, 0]), (8, [0] * 4)]
+    ("held", "past"),
+    [
+        (0, [True] * 4),
+        (4, [True] * 4),
+        (5, [True, True, True, False]),
+        (6, [True, False] * 2),
+        (7.5, [True, False, False, False]),
+        (8, [False] * 4),
+    ],
 )
-def test_as_much_is_stored_past_the_caches_as_they_do_not_hold(held: float, past: list[int]) -> None:
+def test_as_much_is_stored_past_the_caches_as_they_do_not_hold(held: float, past: list[bool]) -> None:
     assert reduced(int(held * 4 * 4096)) == past
+
+
+def test_sizes_alone_never_ask_for_another_kernel() -> None:
+    found = [kernel.body for size in range(2**10, 2**15, 2**10) for kernel in kernels(2**17, size)]
+    assert {body.stream.past for body in found if body.stream is not None} == {False, True}
+    assert {body.kernel for body in found} == {"stream_sum_float32_float32_4_4"}
 
 
 def test_the_devices_say_what_their_caches_hold(opencl: Any) -> None:
@@ -81,7 +100,7 @@ def test_the_devices_say_what_their_caches_hold(opencl: Any) -> None:
 
 
 def test_what_no_vector_is_aligned_to_is_stored_plainly() -> None:
-    assert reduced(0, size=4100) == [4] * 4
+    assert reduced(0, size=4100) == [True] * 4
     work = Work(0, 64, ((0, View((64,), (1,))),), ((0, View((64,), (1,), 1)),))
     target, source = (Region(Buffer(0, "float32", 80, name), 0, 80) for name in "yx")
     item = Kernel(0, (), (), SUM._replace(stream=Stream(1, 1)), (target,), (source,), (work,))
@@ -119,7 +138,7 @@ def test_a_block_that_many_want_is_read_once(op: str) -> None:
     made = collective(op, blocks, attrs, ((0, 1, 2, 3),))
     plan = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=Settings(stream_from=64))
     kernels = [item for item in plan.items if isinstance(item, Kernel)]
-    assert [kernel.body.stream for kernel in kernels] == [(1, 4, 0)] * (4 if op == "all_gather" else 1)
+    assert [kernel.body.stream for kernel in kernels] == [(1, 4, False)] * (4 if op == "all_gather" else 1)
     assert all(kernel.device == kernel.sources[0].node.device for kernel in kernels)
     assert [target.node.device for target in kernels[0].targets] == [0, 1, 2, 3]
 

@@ -1,7 +1,7 @@
 """The kernels of a context: one program for all that work on any views, and one for each that streams runs.
 
-Both are built when they are first needed. There are as many as operations, dtypes and numbers of ranks, whatever the
-sizes, for those are arguments.
+Both are built when they are first needed. There are as many as operations, dtypes and numbers of storages, whatever the
+sizes and strides, and whatever the caches hold, for those are arguments.
 """
 
 from __future__ import annotations

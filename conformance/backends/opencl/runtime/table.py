@@ -14,19 +14,23 @@ from conformance.backends.opencl.view import View
 
 def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, int]]:
     """Return the table, laid out as ``render`` says, and where each kernel's part records are listed in it."""
-    works: list[tuple[int, Work]] = []
+    works: list[tuple[int, int, Work]] = []
     begins: dict[Kernel, int] = {}
     for kernel in kernels:
         begins[kernel] = len(works)
-        works.extend((kernel.body.code, work) for work in kernel.works)
+        stream = kernel.body.stream
+        works.extend(
+            (kernel.body.code, MODES.index(work.mode) if stream is None else int(stream.past), work)
+            for work in kernel.works
+        )
     starts: list[int] = []
     records: list[int] = []
-    for code, work in works:
+    for code, mode, work in works:
         starts.append(len(works) + len(records))
         shape = (*work.loads, *work.stores)[0][1].shape
         within = work.within or (View((), ()),) * len(work.loads)
         records += (work.size, work.first, len(shape), len(within[0].shape) if within else 0)
-        records += (len(work.loads), len(work.stores), code, MODES.index(work.mode), work.scalar)
+        records += (len(work.loads), len(work.stores), code, mode, work.scalar)
         records += (*shape, *(within[0].shape if within else ()))
         for (slot, view), inner in zip(work.loads, within, strict=True):
             records += (slot, view.offset, *view.strides, *inner.strides)
