@@ -73,22 +73,32 @@ def command(
     assert file is not None
     first = load_schedule(file)
     found = list(judge(first))
-    others: dict[Relation, list[Schedule]] = {}
+    others: dict[Relation, list[tuple[Path, Schedule]]] = {}
     for relation, other in second:
-        others.setdefault(relation, []).append(load_schedule(other))
+        others.setdefault(relation, []).append((other, load_schedule(other)))
     for relation, several in others.items():
         if (len(several) > 1) != (relation == "together"):
             many = "twice or more" if relation == "together" else "once"
             raise click.UsageError(f"--second {relation} is needed {many}, and was given {len(several)} times")
-        for each in several:
-            if not _of_one_graph(first, each, relation):
-                raise click.UsageError(f"--second {relation} is needed of the graph in {file}, and is of another")
-        found += judge_two(first, several[0], relation, *several[1:])
+        if not all(_of_one_graph(first, each, relation) for _, each in several):
+            raise click.UsageError(f"--second {relation} is needed of the graph in {file}, and is of another")
+        alone = [] if relation == "afterwards" else [each for other, one in several for each in _broken(other, one)]
+        # What breaks a must is not defined, and not to be compared.
+        wrong = any(EVERY[each.clause].requirement == "must" for each in alone)
+        (_, compared), *more = several
+        found += alone if wrong else judge_two(first, compared, relation, *(one for _, one in more))
     if as_json:
         print_json({"file": str(file), "clauses": [_data(f) for f in found]})
     else:
         _show(printer(), found)
     return int(any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found))
+
+
+def _broken(file: Path, second: Schedule) -> list[Found]:
+    """Return what a second schedule breaks itself, each with the name of its file."""
+    return [
+        Found(each.clause, each.finding, f"{file}: {each.detail}") for each in judge(second) if each.finding == "broken"
+    ]
 
 
 def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool:

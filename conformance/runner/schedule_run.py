@@ -239,7 +239,9 @@ def _written(backend: str, way: str, asked: Asked, judged: Judged, folder: Path)
         (folder / f"{stem}.graph.json").write_text(pretty(msgspec.to_builtins(asked, order="deterministic")))
         yield f"{stem}.graph.json"
     clause = EVERY.get(way)
-    others = judged.second.get(clause.relation, ()) if isinstance(clause, PairClause) else ()
+    # Of a clause that a second schedule breaks itself, the way begins with its relation.
+    relation = clause.relation if isinstance(clause, PairClause) else way.partition(" ")[0]
+    others = next((several for name, several in judged.second.items() if name == relation), ())
     made = {"": judged.schedule, **{f".second{at}": other for at, other in enumerate(others, 1)}}
     for suffix, schedule in made.items():
         if schedule is not None:

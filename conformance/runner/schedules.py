@@ -92,8 +92,8 @@ class Judged:
     ``outcome`` is ``judged``, ``no_graph``, ``unsupported`` (outside the claims), ``refused`` (a graph: no claim is
     about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (a second schedule),
     ``unstable`` (the backend broke, and not when it was asked alone), or how the backend broke. ``second`` has the
-    relations that were judged, each with the schedules that are it. ``troubles`` say of the others what came instead,
-    by the way in which that fails. ``notes`` fail nothing.
+    relations that were judged, each with the schedules that are it. ``troubles`` say what came instead of the others,
+    and what clauses these break themselves, each by the way in which that fails. ``notes`` fail nothing.
     """
 
     outcome: str
@@ -166,6 +166,7 @@ class Asker:
             if came.outcome == "judged":
                 found += came.found
                 second[relation] = tuple(came.second[relation])
+                troubles |= came.troubles
             elif came.outcome == "refused" and (relation in OPTIONAL or _another_graph(asked, relation)):
                 notes.append(f"asked {SECOND[relation]}, refused: {reason(came.detail)}")
             else:
@@ -185,11 +186,13 @@ class Asker:
                 validate_schedule(came)
                 made.append(came)
             found = judge_two(first, made[0], relation, *made[1:])
+            broken = any(each.finding == "broken" for each in found)
+            troubles = {} if broken else _wrong_alone(first, relation, made)
         except ScheduleError as error:
             return Judged("malformed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
             return Judged("errored", f"judging: {type(error).__name__}: {error}")
-        return Judged("judged", "", found, second={relation: tuple(made)})
+        return Judged("judged", "", found, second={relation: tuple(made)}, troubles=troubles)
 
     def _schedule(self, worker: Judgeable, question: Question, graph: Graph) -> Schedule | Judged:
         """Return the schedule, or what came instead."""
@@ -206,6 +209,18 @@ class Asker:
             return Judged(outcome, detail)
         assert answer.result.schedule is not None  # else the answer would not have fitted the question
         return with_graph(answer.result.schedule, graph)
+
+
+def _wrong_alone(first: Schedule, relation: Relation, made: Sequence[Schedule]) -> dict[str, str]:
+    """Return the ways in which second schedules break a *must* themselves: all but what is to do once more."""
+    return {
+        f"{relation} {each.clause}": f"asked {SECOND[relation]}, {each.clause}: {each.detail}"
+        for one in made
+        # Nothing is there any more that what is left could be right about. The same schedule was judged before.
+        if relation != "afterwards" and one != first
+        for each in judge(one)
+        if each.finding == "broken" and EVERY[each.clause].requirement == "must"
+    }
 
 
 def _another_graph(asked: Asked, relation: Relation) -> bool:

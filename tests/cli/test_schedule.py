@@ -71,6 +71,19 @@ def test_a_second_schedule_is_compared(conformance: Conformance) -> None:
     assert "broken order.C8" in ended.out
 
 
+def test_a_second_schedule_is_judged_itself(conformance: Conformance) -> None:
+    wrong = BY_NAME["edge_to_the_reader_dropped"].make()
+    assert isinstance(wrong, Schedule)
+    save_schedule(wrong, Path("wrong.json"))
+    right = replace(wrong, items=tuple(replace(each, after=None) for each in wrong.items))
+    save_schedule(right, Path("right.json"))
+    assert conformance("schedule", "right.json").status == 0
+    ended = conformance("schedule", "right.json", "--second", "unplanned", "wrong.json")
+    assert ended.status == 1
+    assert "broken assign.C4" in ended.out
+    assert "wrong.json: item 'writer' writes 'a'" in ended.out
+
+
 @pytest.mark.parametrize("name", [each.name for each in violations() if each.breaks.startswith("form.")])
 def test_a_malformed_schedule_is_one_line_that_names_it(conformance: Conformance, name: str) -> None:
     made = BY_NAME[name].make()

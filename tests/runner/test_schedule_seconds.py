@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +15,14 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Buffer, Schedule
+from conformance.cases.schedule_codec import load_schedule
 from conformance.runner.answers import Answer, Question
 from conformance.runner.in_process import InProcess
 from conformance.runner.mutants import spec_of
-from conformance.runner.schedule_run import ScheduleRun, run_schedules
+from conformance.runner.schedule_run import ScheduleRun, _written, run_schedules
 from conformance.runner.schedules import Asker, Judged
 from conformance.runner.workers import Worker
-from conformance.specs.schedules.build import graph, stored
+from conformance.specs.schedules.build import buffer, elementwise, graph, line, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 MALFORMED = replace(EMPTY, buffers=(Buffer(id="x", size=-1, dtype="float32", device="d0"),))
@@ -38,6 +40,24 @@ class Views(Backend):
     def second(self, *, planned: bool) -> Schedule:
         """Return no item either."""
         return EMPTY
+
+
+def chained(*, waits: bool) -> Schedule:
+    """Return a + 2 in a buffer that is seen from outside, and whether its second item waits for the first."""
+    items = [
+        elementwise("first", "add", writes("t", line()), "a", 1.0, after=()),
+        elementwise("then", "add", writes("u", line()), "t", 1.0, after=("first",) if waits else ()),
+    ]
+    return schedule((buffer("a", preexisting=True), buffer("t"), buffer("u", output=True)), items)
+
+
+class Races(Views):
+    """Orders its items when it is asked first."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the two items."""
+        assert isinstance(asked, Graph)
+        return chained(waits=planned and asked.results == ("a", "b"))
 
 
 class Dies(Views):
@@ -87,6 +107,19 @@ def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:
         judged = Asker("it", worker, other).ask(ASKED)
     (detail,) = judged.ways.values()
     assert detail == "asked without a memory plan, crashed: exited with status 3 before answering"
+
+
+def test_a_second_schedule_has_to_keep_every_must_itself() -> None:
+    judged = asked_of(Races())
+    assert list(judged.ways) == ["reordered assign.C3", "together assign.C3", "unplanned assign.C3"]
+    detail = judged.ways["unplanned assign.C3"]
+    assert detail.startswith("asked without a memory plan, assign.C3: item 'then' reads 't' of item 'first'")
+
+
+def test_a_failure_of_a_second_schedule_is_written_with_it(tmp_path: Path) -> None:
+    written = list(_written("it", "unplanned assign.C3", ASKED, asked_of(Races()), tmp_path))
+    assert written[-1] == "it-unplanned-assign.C3-graph.second1.schedule.json"
+    assert load_schedule(tmp_path / written[-1]).items == chained(waits=False).items
 
 
 class Noted(InProcess):

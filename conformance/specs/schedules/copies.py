@@ -9,7 +9,9 @@ import numpy as np
 
 from conformance.cases.graph import Node
 from conformance.cases.index_map import sizes
+from conformance.cases.opaque_form import ROLES, readers
 from conformance.cases.schedule import Access, Collective, Copy, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedule_clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.schedule_facts import Facts, Touch
@@ -140,10 +142,23 @@ def _forced(facts: Facts) -> Iterator[Node]:
     needed |= set(facts.schedule.graph.results if facts.schedule.graph else ())
     for node in reversed(facts.nodes.values()):
         if node.id in needed:
-            needed.update(node.of)
+            needed.update(_read(node))
             forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
             if forced and not of_constant(facts, node) and (node.id in made or node.device not in spare):
                 yield node
+
+
+def _read(node: Node) -> tuple[str, ...]:
+    """Return the sources that decide the value of a node: of a collective, those of the members that read in it."""
+    if node.op != "collective" or node.arg not in ROLES:
+        return node.of
+    met = Collective(id=node.id, op=str(node.arg), participants=node.members, group="", attrs=node.attrs)
+    try:
+        reading = readers(met)
+    except ScheduleError:
+        # What is no such collective has no values either, and is the business of the law.
+        return node.of
+    return tuple(node.of[first + at] for first in range(0, len(node.of), len(node.members)) for at in reading)
 
 
 def _made(facts: Facts) -> set[str]:

@@ -95,6 +95,22 @@ def collective_of_bytes(op: str, attrs: dict[str, str | int], *taken: tuple[tupl
     return schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
 
 
+def broadcast_of_a_forced_copy() -> Schedule:
+    """Return a broadcast of x0 and x1, each copied by force, that makes the copy of its root's only."""
+    devices = ("d0", "d1")
+    nodes = [stored(f"x{d}", device=at) for d, at in enumerate(devices)]
+    nodes += [node(f"c{d}", "copy", f"x{d}", arg=True, device=at) for d, at in enumerate(devices)]
+    met = {"arg": "broadcast", "attrs": {"root": 0}, "members": devices}
+    nodes += [node(f"y{d}", "collective", "c0", "c1", device=at, **met) for d, at in enumerate(devices)]
+    own = (reads("c0", node="c0"), *(writes(f"y{d}", node=f"y{d}") for d in range(2)))
+    items = [
+        copy("c0", "x0", writes("c0", node="c0"), provenance=("c0",)),
+        Collective(id="r", op="broadcast", attrs={"root": 0}, participants=devices, group="g", accesses=own),
+    ]
+    buffers = (*given("x0"), *given("x1", device="d1"), buffer("c0"), buffer("y0"), buffer("y1", device="d1"))
+    return schedule(buffers, items, graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
+
+
 def cloned() -> Schedule:
     """Return s = (a + 1).contig and y = s * s, where y has a clone of s that is labelled as s."""
     nodes = (A, constant("1"), alu("t", "add", "a", "1"), node("s", "contig", "t"), alu("y", "mul", "s", "s"))
@@ -135,6 +151,7 @@ LEGAL: dict[str, Callable[[], Schedule]] = {
     "there, assigned to, and back": there_and_back,
     "forced copy of a constant": lambda: forced_constant(made=True),
     "forced copy of a constant, left out": lambda: forced_constant(made=False),
+    "forced copy that no member reads, left out": broadcast_of_a_forced_copy,
     "split reduce": split_reduce,
     "clone": cloned,
     "made again after a collective": made_again_after_a_collective,
