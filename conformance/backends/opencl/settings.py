@@ -90,12 +90,16 @@ def guarantees(settings: Settings) -> tuple[Guarantee, ...]:
     All of them take the members by position alone, for each operand of a call alone, and give every receiver of one
     result the same bits. All but the ring and the tree take them in member order, whatever the element. The ring
     begins at another member for each chunk, and where a chunk begins depends on the size; the tree begins at the
-    member that receives, of a reduce_scatter each for its own piece.
+    member that receives, of a reduce_scatter each for its own piece. All-to-all folds the local axes of each member
+    first, where sharded-direct folds all in one row: a size from which it is taken is one that the bits tell.
     """
-    ordered: tuple[Guarantee, ...] = ("size", "position")
-    others = tuple(guarantee for guarantee in PRESUPPOSES if guarantee not in ordered)
-    unforced = settings.force is None and min(settings.ring_from, settings.tree_from) < OUT_OF_REACH
-    return others if settings.force in ("ring", "tree") or unforced else (*ordered, *others)
+    free = settings.force is None
+    lost: tuple[Guarantee, ...] = ()
+    if settings.force in ("ring", "tree") or (free and min(settings.ring_from, settings.tree_from) < OUT_OF_REACH):
+        lost = ("size", "position")
+    elif free and settings.all_to_all_from < OUT_OF_REACH:
+        lost = ("size",)
+    return tuple(guarantee for guarantee in PRESUPPOSES if guarantee not in lost)
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:

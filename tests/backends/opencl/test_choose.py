@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.settings import Algorithm, Settings, from_environment, guarantees
+from conformance.cases.guarantees import check_guarantees
 
 RING = Settings(ring_from=100, ring_members=3)
 
@@ -52,22 +56,39 @@ def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None
 
 
 @pytest.mark.parametrize(
-    ("settings", "ordered"),
+    ("settings", "kept"),
     [
-        (Settings(), True),
-        (Settings(one_shot_below=50, all_to_all_from=100), True),
-        (Settings(ring_from=100), False),
-        (Settings(tree_from=100), False),
-        (Settings(force="naive", ring_from=100), True),
+        (Settings(), {"size", "position"}),
+        (Settings(one_shot_below=50), {"size", "position"}),
+        (Settings(all_to_all_from=100), {"position"}),
+        (Settings(ring_from=100), set()),
+        (Settings(tree_from=100), set()),
+        (Settings(force="naive", ring_from=100), {"size", "position"}),
+        (Settings(force="all_to_all", all_to_all_from=100), {"size", "position"}),
     ],
 )
 def test_size_and_place_are_guaranteed_where_every_algorithm_in_reach_keeps_the_order(
-    settings: Settings, ordered: bool
+    settings: Settings, kept: set[str]
 ) -> None:
-    assert {"size", "position"}.issubset(guarantees(settings)) == ordered
+    assert {"size", "position"} & set(guarantees(settings)) == kept
+    check_guarantees(guarantees(settings))
     assert {"run_to_run", "ranks_agree", "rank_relabelling"} <= set(guarantees(settings))
 
 
 @pytest.mark.parametrize(("algorithm", "ordered"), [("ring", False), ("tree", False), ("all_to_all", True)])
 def test_a_forced_algorithm_guarantees_its_own_order(algorithm: Algorithm, ordered: bool) -> None:
     assert ("position" in guarantees(Settings(force=algorithm))) == ordered
+
+
+@pytest.mark.parametrize(
+    ("settings", "alike"), [({}, True), ({"one_shot_below": 64}, True), ({"all_to_all_from": 64}, False)]
+)
+def test_a_size_from_which_local_axes_are_folded_first_changes_bits(
+    settings: dict[str, int], alike: bool, opencl: Any, make_case: Any, values: Any
+) -> None:
+    drawn = np.random.default_rng(0).standard_normal((4, 64, 3)).astype(np.float32)
+    few, many = (
+        values(opencl(**settings).execute(make_case("all_reduce", list(drawn[:, :rows]), op="sum", local_axes=(1,))))
+        for rows in (8, 64)
+    )
+    assert bool((few[0] == many[0][:8]).all()) == alike == ("size" in guarantees(Settings(**settings)))

@@ -125,6 +125,17 @@ def test_what_is_done_is_forgotten(session: Session) -> None:
     assert len(storage.cell.under_way) <= FORGET + 1
 
 
+def test_a_command_that_failed_holds_nobody_up(session: Session) -> None:
+    storage = session.memory.allocate(1024)
+    failed = cl.UserEvent(session.platform.context)
+    storage.cell.enqueued((1, True, 0, 1024), failed)
+    storage.cell.forget()
+    assert storage.cell.conflicts(0, 0, 1024, write=True) == [failed]
+    failed.set_status(-5)
+    storage.cell.forget()
+    assert storage.cell.conflicts(0, 0, 1024, write=True) == []
+
+
 STRESS = """
 import random
 import numpy as np

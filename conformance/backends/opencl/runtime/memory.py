@@ -60,9 +60,9 @@ class Cell:
         self.under_way[use] = event
 
     def forget(self) -> None:
-        """Forget the commands that are done."""
+        """Forget the commands that are done, and those that failed, for which nobody could wait."""
         done = cl.command_execution_status.COMPLETE
-        self.under_way = {key: each for key, each in self.under_way.items() if each.command_execution_status != done}
+        self.under_way = {key: each for key, each in self.under_way.items() if each.command_execution_status > done}
 
     def release(self) -> None:
         """Give the memory back to OpenCL, which keeps it until the commands that use it are done."""
@@ -125,7 +125,8 @@ class Memory:
     def take_back(self, cell: Cell) -> None:
         """Keep the bytes of a storage that nobody holds any more for their next use, or release them."""
         self.live -= 1
-        # The event of an upload keeps the array that it came from alive.
+        # The event of an upload keeps the array that it came from alive. One under way is kept until the cell forgets
+        # again: a dropped one is waited for.
         if any(isinstance(event, cl.NannyEvent) for event in cell.under_way.values()):
             cell.forget()
         if not self._reuse or cell.size > KEPT_BYTES:
