@@ -1,13 +1,13 @@
 """The executing oracle: a schedule run with NumPy, in its order and in every legal one, against the eager graph.
 
-Data are small integers in every dtype: adding a few of them rounds in no order. Zeros of either sign are equal, and so
-are all NaNs: a collective that pads its chunks with zeros and adds them turns -0.0 into 0.0.
+What is made of a sum or a product of floats that may round in some order is not compared: every order is right. Zeros
+of either sign are equal, and so are all NaNs: a collective that pads its chunks with zeros and adds them turns -0.0
+into 0.0.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.graph import Graph, Node
 from conformance.cases.index_map import sizes
 from conformance.cases.kernel_body import Store
@@ -23,10 +23,12 @@ from conformance.cases.opaque_form import ROLES
 from conformance.cases.schedule import Access, Collective, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.reference.graph_movement import Stored
+from conformance.reference.schedule_data import initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule_memory import POISON, Memory, perform
 from conformance.reference.schedule_orders import legal_orders
+from conformance.reference.schedule_rounding import Mask
 
 MOST_BYTES: Final = 1 << 28
 """Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""
@@ -35,20 +37,16 @@ MOST_BYTES: Final = 1 << 28
 MOST_VALUES: Final = 1 << 26
 """Values of all instructions of a kernel at all its points, which are held at once."""
 
-DATA: Final = {"bool": (0, 1), "integer": (1, 2, 3), "float": (-2, -1, 1, 2), "complex": (-2, -1, 1, 2)}
-"""What buffers hold by kind of dtype: no zero, which hides a product, and sums of four exact in every float."""
-
-
 DRAWS: Final = 3
 """How often data are drawn: a sum that happens to be zero hides what was added twice."""
 
 
-OTHER: Final = 0
-"""What may lie in bytes that nothing defined instead of ``POISON``."""
-
-
 MANY_DRAWS: Final = 16
 """The same where equality excuses something: one bool agrees by chance in every second draw."""
+
+
+OTHER: Final = 0
+"""What may lie in bytes that nothing defined instead of ``POISON``."""
 
 
 def executable(facts: Facts) -> str | None:
@@ -88,26 +86,6 @@ def _unknown(facts: Facts, number: int) -> str | None:
 
 def _bytes(facts: Facts, node: Node) -> int:
     return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
-
-
-def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
-    """Return memory with small integers in every preexisting buffer and ``poison`` in every other byte."""
-    roots = [buffer for buffer in facts.schedule.buffers if buffer.base is None]
-    storages = {buffer.id: np.full(buffer.size, poison, np.uint8) for buffer in roots}
-    # The storages last, which hold what their parts show.
-    for buffer in sorted(facts.schedule.buffers, key=lambda each: each.base is None):
-        if buffer.preexisting:
-            root, offset = facts.root(buffer.id)
-            drawn = _drawn(buffer.id, buffer.size, buffer.dtype, seed)
-            storages[root][offset : offset + buffer.size] = drawn[: storages[root].size - offset]
-    return Memory(facts, storages)
-
-
-@lru_cache(maxsize=64)
-def _drawn(name: str, size: int, dtype: str, seed: int) -> NDArray[np.uint8]:
-    source = np.random.default_rng([seed, *name.encode()])
-    drawn = source.choice(DATA[kind(dtype)], size // NUMPY[dtype].itemsize)
-    return drawn.astype(NUMPY[dtype]).view(np.uint8)
 
 
 def run(facts: Facts, order: tuple[int, ...] | None = None, seed: int = 0) -> Memory:
@@ -165,7 +143,8 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
             array = seen.array(place.buffer)[: wanted.size]
         else:
             array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
-        problem = _differs(array, wanted.reshape(-1), worth(other.meanings[name], other.memory).reshape(-1))
+        another = worth(other.meanings[name], other.memory).reshape(-1)
+        problem = _differs(array, wanted.reshape(-1), another, right.mask(name))
         if problem:
             return f"result {name!r}: {problem}"
     stray = _changed(facts, seen, seed)
@@ -173,7 +152,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         root, offset = facts.root(stored.buffer)
         at = stored.at.reshape(-1)
         found, wanted, another = (memory.array(stored.buffer)[at] for memory in (seen, right.memory, other.memory))
-        problem = _differs(found, wanted, another)
+        problem = _differs(found, wanted, another, right.mask_of(stored))
         if problem and root in stray:
             return f"buffer {stored.buffer!r}: of what is assigned there, {problem}"
         width = NUMPY[facts.buffers[stored.buffer].dtype].itemsize
@@ -231,14 +210,16 @@ def wrong_as_listed(facts: Facts) -> str | None:
     return None
 
 
-def _differs(seen: Array, right: Array, other: Array | None = None) -> str | None:
-    """Return how ``seen`` differs from ``right``, where ``other`` is no different."""
+def _differs(seen: Array, right: Array, other: Array | None = None, rounded: Mask | None = None) -> str | None:
+    """Return how ``seen`` differs from ``right``, where ``other`` is no different and ``rounded`` is not set."""
     if seen.dtype != right.dtype or seen.shape != right.shape:
         return f"it is {seen.size} {seen.dtype}, expected {right.size} {right.dtype}"
     with np.errstate(all="ignore"):
         same = (seen == right) | ((seen != seen) & (right != right))  # noqa: PLR0124 - a NaN differs from itself
         if other is not None:
             same |= (right != other) & ((right == right) | (other == other))  # noqa: PLR0124 - as above
+    if rounded is not None:
+        same |= rounded.reshape(-1)
     if same.all():
         return None
     at = int(np.argmin(same))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from conformance.cases.tensor import Tensor, to_array
 from conformance.reference.elementwise import apply, fold
 from conformance.reference.graph_movement import Stored, moved, stored_in
 from conformance.reference.schedule_memory import Memory, cast, operation_of
+from conformance.reference.schedule_rounding import Mask, rounded
 
 Meaning = Stored | NDArray[Any]
 """What a node is: a name of storage, or a value."""
@@ -23,20 +24,51 @@ Meaning = Stored | NDArray[Any]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A graph being computed: what its nodes are so far, and all that was assigned to."""
+    """A graph being computed: what its nodes are so far, all that was assigned to, and where an order may show.
+
+    ``masks`` has the nodes that are no names of storage; ``rounded`` has, in storages that such was assigned to, a byte
+    that is not zero for every byte of theirs.
+    """
 
     graph: Graph
     memory: Memory
     values: Values
     meanings: dict[str, Meaning] = field(default_factory=dict)
     assigned: list[Stored] = field(default_factory=list)
+    masks: dict[str, Mask | None] = field(default_factory=dict)
+    rounded: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+
+    def mask(self, name: str) -> Mask | None:
+        """Return in which elements of a node, as it is worth now, the order of rounded operations may show."""
+        meaning = self.meanings[name]
+        return self.mask_of(meaning) if isinstance(meaning, Stored) else self.masks[name]
+
+    def mask_of(self, stored: Stored) -> Mask | None:
+        """Return the same of what is stored."""
+        if self.memory.facts.root(stored.buffer)[0] not in self.rounded:
+            return None
+        kept = replace(self.memory, storages=self.rounded).array(stored.buffer)
+        found = np.asarray(kept.view(np.uint8).reshape(-1, kept.itemsize).any(axis=1))
+        return np.asarray(found[stored.at] & (stored.at >= 0))
+
+    def assign(self, target: Stored, value: Array, mask: Mask | None) -> None:
+        """Write a value into storage, and where the order may show in it."""
+        self.memory.array(target.buffer)[target.at] = value
+        self.assigned.append(target)
+        root, _ = self.memory.facts.root(target.buffer)
+        if mask is not None:
+            self.rounded.setdefault(root, np.zeros_like(self.memory.storages[root]))
+        if root in self.rounded:
+            kept = replace(self.memory, storages=self.rounded).array(target.buffer)
+            shown = np.zeros(target.at.shape, np.bool_) if mask is None else mask
+            kept.view(np.uint8).reshape(-1, kept.itemsize)[target.at] = shown[..., np.newaxis]
 
 
 def evaluate_graph(graph: Graph, memory: Memory, values: Values) -> Evaluation:
     """Compute the nodes of the graph in order; assigns write into ``memory``."""
     found = Evaluation(graph, memory, values)
     for node in graph.nodes:
-        found.meanings[node.id] = _meaning(node, [found.meanings[source] for source in node.of], found)
+        _take(node, found)
     return found
 
 
@@ -50,8 +82,11 @@ def worth(meaning: Meaning, memory: Memory) -> Array:
     return out
 
 
-def _meaning(node: Node, of: list[Meaning], within: Evaluation) -> Meaning:
-    memory = within.memory
+def _take(node: Node, within: Evaluation) -> None:
+    of, memory = [within.meanings[source] for source in node.of], within.memory
+    masks = [within.mask(source) for source in node.of]
+    found: Meaning
+    mask: Mask | None = None
     if node.op in LEAVES:
         found = _leaf(node, within.values)
     elif node.op in MOVEMENT:
@@ -60,22 +95,27 @@ def _meaning(node: Node, of: list[Meaning], within: Evaluation) -> Meaning:
             found = Stored(first.buffer, moved(node, first.at, -1, within.values))
         else:
             found = moved(node, first, 0, within.values)
+            mask = None if masks[0] is None else moved(node, masks[0], 0, within.values)
     elif node.op == "assign":
         target, value = of[0], worth(of[1], memory)
         assert isinstance(target, Stored)
-        memory.array(target.buffer)[target.at] = value
-        within.assigned.append(target)
+        within.assign(target, value, masks[1])
         found = target
     elif node.op == "call":
         function = within.graph.functions[str(node.arg)]
-        inner: dict[str, Meaning] = {}
+        inner = replace(within, meanings={}, masks={})
         for each in function.nodes:
-            sources = [inner[source] for source in each.of]
-            inner[each.id] = of[int(str(each.arg))] if each.op == "param" else _meaning(each, sources, within)
-        found = inner[function.result]
+            if each.op == "param":
+                at = int(str(each.arg))
+                inner.meanings[each.id], inner.masks[each.id] = of[at], masks[at]
+            else:
+                _take(each, inner)
+        found, mask = inner.meanings[function.result], inner.mask(function.result)
     else:
-        found = _value(node, [worth(meaning, memory) for meaning in of])
-    return found
+        taken = [worth(meaning, memory) for meaning in of]
+        found = _value(node, taken)
+        mask = rounded(node, taken, masks) if taken else None
+    within.meanings[node.id], within.masks[node.id] = found, mask
 
 
 def _leaf(node: Node, values: Values) -> Meaning:

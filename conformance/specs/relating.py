@@ -20,7 +20,7 @@ from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.layout import Layout
 from conformance.cases.program import Attr, Axis, Groups, Program, Step, rank_groups
 from conformance.cases.tensor import from_array
-from conformance.judging.order import parts_of
+from conformance.reference.exactness import parts_of
 
 MESHES: Final = ((3,), (4,), (6,), (8,), (5,), (2, 3), (4, 2), (6,), (8,))
 

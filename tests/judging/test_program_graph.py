@@ -15,7 +15,7 @@ from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_form import validate_schedule
 from conformance.cases.tensor import from_array, to_array
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
-from conformance.reference.schedule import initial
+from conformance.reference.schedule_data import initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import evaluate_graph, worth
 from conformance.reference.schedule_memory import Memory

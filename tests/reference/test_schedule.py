@@ -15,7 +15,8 @@ from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES
 from conformance.cases.schedule import Bounds, Collective, Schedule
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
-from conformance.reference.schedule import changes_nothing, difference, eager, initial, law, run, wrong_as_listed
+from conformance.reference.schedule import changes_nothing, difference, eager, law, run, wrong_as_listed
+from conformance.reference.schedule_data import initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import evaluate_graph, worth
 from conformance.reference.schedule_orders import DRAWN_ORDERS, legal_orders

@@ -19,7 +19,8 @@ from conformance.cases.features import features
 from conformance.cases.layout import LAYOUTS
 from conformance.cases.schedule import Access
 from conformance.judging.program_graph import program_graph, with_graph
-from conformance.reference.schedule import initial, run
+from conformance.reference.schedule import run
+from conformance.reference.schedule_data import initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_orders import legal_orders
 from conformance.reference.spmd import evaluate

@@ -20,7 +20,8 @@ from conformance.cases.schedule import Collective, Schedule
 from conformance.cases.schedule_codec import parse, text
 from conformance.cases.tensor import from_array
 from conformance.judging.program_graph import program_graph, with_graph
-from conformance.reference.schedule import executable, initial, run
+from conformance.reference.schedule import executable, run
+from conformance.reference.schedule_data import initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_orders import legal_orders
 from conformance.reference.spmd import evaluate

@@ -1,0 +1,70 @@
+"""No order of rounded additions breaks the law, and every other value does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.kernel_body import Alu, Body, Constant, Instruction, Load, Store
+from conformance.cases.schedule import Kernel, Schedule
+from conformance.reference.schedule import law
+from conformance.reference.schedule_data import initial
+from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.build import buffer, graph, line, node, reads, schedule, stored, tensor, writes
+
+
+def summed(order: list[int], dtype: str, count: int, times: int = 1, mean: bool = False) -> Schedule:
+    """Return a schedule of a sum of ``count`` buffers, of the same sum of sums ``times`` over, added in ``order``.
+
+    The first of them is a mean where ``mean`` says so.
+    """
+    names, members = [f"x{n}" for n in range(count)], tuple(f"d{n}" for n in range(count))
+    nodes, source = [stored(name, (16,), dtype=dtype, device=f"d{n}") for n, name in enumerate(names)], names
+    body: list[Instruction] = [Load(access=n) for n in range(count)]
+    terms = list(range(count))
+    for time in range(times):
+        met = {"op": "mean" if mean and time == 0 else "sum"}
+        made = [
+            node(f"y{time}{n}", "collective", *source, shape=(16,), dtype=dtype, device=device, arg="all_reduce",
+                 attrs=met, members=members)
+            for n, device in enumerate(members)
+        ]  # fmt: skip
+        nodes, source = nodes + made, [each.id for each in made]
+        total = terms[order[0]]
+        for number in order[1:]:
+            body.append(Alu(op="add", of=(total, terms[number])))
+            total = len(body) - 1
+        if met["op"] == "mean":
+            body += [Constant(value=tensor(count, dtype)), Alu(op="div", of=(total, len(body)))]
+            total = len(body) - 1
+        terms = [total] * count
+    body.append(Store(access=count, of=terms[0]))
+    accesses = (*(reads(name, line(16)) for name in names), writes("out", line(16), node=source[0]))
+    item = Kernel(id="k", device="d0", accesses=accesses, bodies=(Body(extents=(16,), instructions=tuple(body)),))
+    given = [buffer(name, 16, dtype, f"d{n}", preexisting=True) for n, name in enumerate(names)]
+    return schedule([*given, buffer("out", 16, dtype)], [item], graph(*nodes, results=source[:1]), {source[0]: "out"})
+
+
+CASES = [
+    ("float8_e5m2", 8, 1, False), ("float8_e4m3fn", 8, 2, False), ("bfloat16", 7, 3, False), ("float32", 3, 2, True),
+    ("float8_e5m2", 12, 1, False), ("float8_e5m2", 3, 2, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "count", "times", "mean"), CASES)
+def test_law_c1_lets_sums_be_added_in_any_order(dtype: str, count: int, times: int, mean: bool) -> None:
+    turned = [*range(count // 2, count), *reversed(range(count // 2))]
+    for order in (list(range(count)), list(range(count))[::-1], turned):
+        assert law(Facts(summed(order, dtype, count, times, mean))) is None
+
+
+@pytest.mark.parametrize(("dtype", "count", "times", "mean"), CASES)
+def test_law_c1_sees_a_term_left_out_or_added_twice(dtype: str, count: int, times: int, mean: bool) -> None:
+    for order in (list(range(1, count)), [0, *range(count)], [0, 0, *range(2, count)]):
+        assert law(Facts(summed(order, dtype, count, times, mean))) is not None
+
+
+def test_data_of_means_are_multiples_of_their_count() -> None:
+    facts = Facts(summed([0, 1, 2], "float32", 3, 2, mean=True))
+    assert not (initial(facts).array("x0") % 3).any()
+    assert set(np.abs(initial(Facts(summed([0, 1, 2], "float32", 3))).array("x0"))) == {1, 2}
