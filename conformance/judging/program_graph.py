@@ -10,7 +10,7 @@ collective writes into storage, its value is ``value y[r]`` for its output ``y``
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from conformance.cases.index_map import sizes
 from conformance.cases.layout import place
 from conformance.cases.program import EFFECTS, Groups, Step, rank_groups
 from conformance.cases.schedule import Bounds, Buffer, Device, Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import to_array
 from conformance.judging.movement import Move, laid_out, window
 from conformance.reference.effects import Effects, Ranks
@@ -67,9 +68,14 @@ def program_graph(case: Case) -> Graph:
 
 
 def with_graph(schedule: Schedule, graph: Graph) -> Schedule:
-    """Return the schedule with the graph it is for, and the buffers and variables of it, used or not."""
+    """Return the schedule with the graph it is for, and the buffers and variables of it, used or not.
+
+    Raise ``ScheduleError`` where the schedule says of a storage of the graph that it is a part of another buffer, or
+    that it holds data and it does not, or the reverse.
+    """
     known = {buffer.id for buffer in schedule.buffers}
     opened = {node.of[0] for node in graph.nodes if node.id.startswith("opened ")}
+    _check_storages(schedule, {str(node.arg): node.id not in opened for node in graph.nodes if node.op == "buf"})
     added = tuple(
         Buffer(
             id=str(node.arg),
@@ -90,6 +96,17 @@ def with_graph(schedule: Schedule, graph: Graph) -> Schedule:
         devices=devices,
         variables={**schedule.variables, **bounds},
     )
+
+
+def _check_storages(schedule: Schedule, filled: Mapping[str, bool]) -> None:
+    """Refuse what makes another question of the one asked, where inputs are shared or empty."""
+    for buffer in (each for each in schedule.buffers if each.id in filled):
+        # Whether a storage may be planned is a clause's to say.
+        if (buffer.base is not None and not buffer.planned) or buffer.preexisting != filled[buffer.id]:
+            held = "data" if filled[buffer.id] else "no data"
+            raise ScheduleError(
+                "form.C10", f"buffer {buffer.id!r}: it was asked for as a storage of its own, with {held} at first"
+            )
 
 
 class _Seen(Effects):

@@ -12,6 +12,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found
 from conformance.runner.answers import Answer, Broken, Question
@@ -95,13 +96,13 @@ def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, 
             if made == right:
                 continue
             differs = True
-            broken = _broken(judge(with_graph(made, graph)))
+            broken = _breaks(made, graph)
             every |= broken
             if broken and killer is None:
                 seconds = time.perf_counter() - began
                 killer = breaks if breaks in broken else min(broken)
             if broken and (breaks is None or breaks in broken):
-                if right is not None and breaks in _broken(judge(with_graph(right, graph))):
+                if right is not None and breaks in _breaks(right, graph):
                     raise MutantError(
                         f"what mutant {name} changes breaks {breaks} without its change too, on {name_of(asked)}"
                     )
@@ -150,6 +151,14 @@ def _without(mutant: type[Backend], backend: Backend, asked: Asked) -> Schedule 
     except Unsupported:
         return None
     return made
+
+
+def _breaks(made: Schedule, graph: Graph) -> set[str]:
+    """Return the clauses that a schedule of a graph breaks."""
+    try:
+        return _broken(judge(with_graph(made, graph)))
+    except ScheduleError as error:
+        return {error.clause}
 
 
 def _broken(found: Sequence[Found]) -> set[str]:

@@ -90,10 +90,11 @@ class Judged:
     """What came of one question: the ``outcome``, why it is none, or what each clause says.
 
     ``outcome`` is ``judged``, ``no_graph``, ``unsupported`` (outside the claims), ``refused`` (a graph: no claim is
-    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (a second schedule),
-    ``unstable`` (the backend broke, and not when it was asked alone), or how the backend broke. ``second`` has the
-    relations that were judged, each with the schedules that are it. ``troubles`` say what came instead of the others,
-    and what clauses these break themselves, each by the way in which that fails. ``notes`` fail nothing.
+    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (for other storages than were
+    asked about, or a second schedule), ``unstable`` (the backend broke, and not when it was asked alone), or how the
+    backend broke. ``second`` has the relations that were judged, each with the schedules that are it. ``troubles`` say
+    what came instead of the others, and what clauses these break themselves, each by the way in which that fails.
+    ``notes`` fail nothing.
     """
 
     outcome: str
@@ -208,7 +209,10 @@ class Asker:
             detail = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
             return Judged(outcome, detail)
         assert answer.result.schedule is not None  # else the answer would not have fitted the question
-        return with_graph(answer.result.schedule, graph)
+        try:
+            return with_graph(answer.result.schedule, graph)
+        except ScheduleError as error:
+            return Judged("malformed", str(error))
 
 
 def _wrong_alone(first: Schedule, relation: Relation, made: Sequence[Schedule]) -> dict[str, str]:

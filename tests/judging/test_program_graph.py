@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.layout import LAYOUTS, Layout, place
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.schedule_form import validate_schedule
 from conformance.cases.tensor import from_array, to_array
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
@@ -123,3 +126,24 @@ def test_every_drawn_program_has_a_graph_that_means_the_same() -> None:
 def test_what_has_no_graph_says_why(asked: Case, words: str) -> None:
     with pytest.raises(NoGraph, match=words):
         program_graph(asked)
+
+
+@pytest.mark.parametrize(
+    ("storage", "changes", "held"),
+    [
+        ("b[0]", {"base": "x[0]"}, "no data"),
+        ("x[1]", {"preexisting": False}, "data"),
+        ("b[0]", {"preexisting": True}, "no data"),
+    ],
+)
+def test_a_schedule_says_nothing_else_of_the_storages_that_were_asked_about(
+    storage: str, changes: dict[str, Any], held: str
+) -> None:
+    asked = program_graph(case(step("buffer", "x", "b"), step("all_reduce", "b", "c", op="sum"), results="c"))
+    made = with_graph(Schedule(devices={}, buffers=(), items=()), asked)
+    assert with_graph(made, asked).buffers == made.buffers
+    other = replace(made, buffers=tuple(replace(b, **changes) if b.id == storage else b for b in made.buffers))
+    with pytest.raises(
+        ScheduleError, match=re.escape(f"{storage!r}: it was asked for as a storage of its own, with {held}")
+    ):
+        with_graph(other, asked)

@@ -14,7 +14,7 @@ from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
-from conformance.cases.schedule import Buffer, Schedule
+from conformance.cases.schedule import Buffer, Device, Schedule
 from conformance.cases.schedule_codec import load_schedule
 from conformance.runner.answers import Answer, Question
 from conformance.runner.in_process import InProcess
@@ -100,6 +100,16 @@ def test_a_second_question_that_goes_wrong_is_a_failure_of_its_own(answer: Any, 
     assert [relation for relation, _, _ in ways] == ["reordered", "together", "unplanned"]
     assert all(rest.startswith(came) for _, _, rest in ways), ways
     assert all(detail.startswith("asked ") for detail in judged.ways.values())
+
+
+def test_a_schedule_for_other_storages_than_were_asked_about_is_malformed() -> None:
+    class Empties(Backend):
+        def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+            return replace(EMPTY, buffers=(buffer("a"), buffer("b", preexisting=True)), devices={"d0": Device()})
+
+    assert list(asked_of(Empties()).ways) == [
+        "malformed buffer _: it was asked for as a storage of its own, with data at first"
+    ]
 
 
 def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:

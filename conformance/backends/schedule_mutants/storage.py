@@ -55,6 +55,19 @@ class TargetsMergedByValue(_Engine):
         return each_access(made, lambda access: replace(access, buffer=same.get(access.buffer, access.buffer)))
 
 
+class BuffersDeclaredOne(_Engine):
+    """Two buffers that begin alike are kept as views of one storage, as if that had been asked for. tinygrad#12442."""
+
+    breaks = "form.C10"
+    corpus = ("tinygrad#12442",)
+
+    def spoil(self, made: Schedule) -> Schedule:
+        """Let each held buffer lie in the first of its device, size and dtype."""
+        first: dict[tuple[str, int, str], str] = {}
+        same = {b.id: first.setdefault((b.device, b.size, b.dtype), b.id) for b in made.buffers if b.held}
+        return each_buffer(made, lambda b: b if same.get(b.id, b.id) == b.id else replace(b, base=same[b.id]))
+
+
 class ForcedCopyElided(_Engine):
     """A copy of what lies there already is elided, though it was asked for to outlive the next write."""
 
