@@ -39,12 +39,14 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Execute one case; answered by ``Done`` with the same ``seq``.
 
-    ``case`` is inline, or ``file`` names a case file (``conformance.cases.codec``) when it is large.
+    ``case`` is inline, or ``file`` names a case file (``conformance.cases.codec``) when it is large. With a case with
+    trouble (``Case.troubled``) comes a ``health`` program, always inline, which the same ranks run afterwards.
     """
 
     seq: int
     case: Case | None = None
     file: str | None = None
+    health: Case | None = None
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, tag="schedule"):
@@ -91,8 +93,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Answer to ``Run``, ``Plan`` and ``Remaining``.
 
-    After a case with trouble (``Case.troubled``) the same ranks run that of ``conformance.cases.health``, and what they
-    do is the ``health`` of the observation.
+    What the ranks do in the ``health`` program of a ``Run`` is the ``health`` of the observation.
     ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
     """
 

@@ -22,7 +22,6 @@ from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
 from conformance.cases.graph import Graph
-from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.stored import sibling_of
@@ -68,13 +67,13 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
         if any(isinstance(request, protocol.Hello) for request in arrived):
             _send(sink, msgspec.json.encode(introduce(backend)))
         runs = _runs(arrived)
-        cases = [_case(run, folder) for run in runs]
+        cases = [_asked(run, folder) for run in runs]
         for number, observation in enumerate(observations(backend, cases)):
-            _send(sink, _reply(runs[number].seq, cases[number], observation, folder))
+            _send(sink, _reply(runs[number].seq, cases[number][0], observation, folder))
             if len(runs) < MOST:
                 arrived = [*arrived, *(new := requests.take(wait=False))]
                 runs += _runs(new)
-                cases += [_case(run, folder) for run in _runs(new)]
+                cases += [_asked(run, folder) for run in _runs(new)]
         for request in arrived:
             if isinstance(request, protocol.Plan | protocol.Remaining):
                 asked = request.case if request.case is not None else request.graph
@@ -117,20 +116,20 @@ def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, af
     return Observation(schedule=made, seconds=time.perf_counter() - start)
 
 
-def observations(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
-    """Yield exactly one observation a case, with that of the ranks' health after every case with trouble.
+def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:
+    """Yield exactly one observation a case, with that of the ranks' health where their program comes with the case.
 
-    ``cases`` may grow meanwhile.
+    ``cases`` are what ``conformance.cases.health.followed`` returns for each, and may grow meanwhile.
     """
     asked: list[Case] = []
     made = _made(backend, asked)
     taken = done = 0
     while done < len(cases):
         for case in cases[taken:]:
-            asked += (case, health_case(case.program.mesh)) if case.troubled else (case,)
+            asked += case
         taken = len(cases)
         seen = next(made)
-        if cases[done].troubled:
+        if len(cases[done]) > 1:
             seen = msgspec.structs.replace(seen, health=next(made))
         yield seen
         done += 1
@@ -164,12 +163,11 @@ def _runs(requests: list[protocol.Request]) -> list[protocol.Run]:
     return [request for request in requests if isinstance(request, protocol.Run)]
 
 
-def _case(run: protocol.Run, folder: Path) -> Case:
-    if run.case is not None:
-        return run.case
-    if run.file is None:
+def _asked(run: protocol.Run, folder: Path) -> tuple[Case, ...]:
+    if run.case is None and run.file is None:
         raise ValueError(f"request {run.seq} has neither a case nor a file")
-    return load(sibling_of(folder, run.file))
+    case = run.case if run.file is None else load(sibling_of(folder, run.file))
+    return tuple(one for one in (case, run.health) if one is not None)
 
 
 def _reply(seq: int, case: Case, observation: Observation, folder: Path) -> bytes:

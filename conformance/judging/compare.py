@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,13 +47,16 @@ def answered(subject: Subject, seen: Observation) -> str | None:
     for rank, error in enumerate(seen.errors):
         if error is not None:
             return f"rank {rank} raised {_one_line(error)}"
-    for name, expected in subject.expected.items():
-        blocks = seen.results.get(name, (None,) * len(expected))
-        missing = [
-            r for r, (want, got) in enumerate(zip(expected, blocks, strict=True)) if want is not None and got is None
-        ]
-        if missing:
-            return f"{name} is missing on rank {missing[0]}"
+    return missing(subject.expected, seen)
+
+
+def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -> str | None:
+    """Return the first result that is expected of a rank and was not returned."""
+    for name, wanted in expected.items():
+        blocks = seen.results.get(name, (None,) * len(wanted))
+        for rank, (want, got) in enumerate(zip(wanted, blocks, strict=True)):
+            if want is not None and got is None:
+                return f"{name} is missing on rank {rank}"
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
-from conformance.judging.compare import differences, same
+from conformance.judging.compare import differences, missing, same
 from conformance.judging.order import order_shows
 from conformance.reference.spmd import evaluate
 
@@ -19,23 +19,24 @@ def ended(subject: Subject, seen: Observation) -> str | None:
 
 
 def others_right(subject: Subject, seen: Observation) -> str | None:
-    """Demand the reference's value of every rank that can go on and did not raise, where no other is right."""
+    """Demand an answer of every rank that can go on and did not raise: the reference's, where no other is right."""
     assert subject.rejected is not None
-    if order_shows(subject.case):
-        return None
     raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
     expected = {
         name: [None if rank in raised else block for rank, block in enumerate(blocks)]
         for name, blocks in subject.rejected.results.items()
-        if name in seen.results
     }
-    return next((one.problem for one in differences(Subject(subject.case, expected), seen)), None)
+    absent = missing(expected, seen)
+    if absent is not None or order_shows(subject.case):
+        return absent
+    given = {name: blocks for name, blocks in expected.items() if name in seen.results}
+    return next((one.problem for one in differences(Subject(subject.case, given), seen)), None)
 
 
 def healthy(subject: Subject, seen: Observation) -> str | None:
     """Demand that the same ranks sum rightly afterwards."""
     if seen.health is None:
         return "nothing was run afterwards"
-    case = health_case(subject.case.program.mesh)
+    case = health_case(subject.case)
     problem = same(Subject(case, evaluate(case)), seen.health)
     return problem and f"afterwards: {problem}"

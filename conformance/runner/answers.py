@@ -94,4 +94,4 @@ def _unlike(case: Case, observation: Observation) -> str | None:
     for touched in observation.touched:
         if touched.input not in known or not 0 <= touched.rank < world:
             return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
-    return None if observation.health is None else misfit(health_case(case.program.mesh), observation.health)
+    return None if observation.health is None else misfit(health_case(case), observation.health)

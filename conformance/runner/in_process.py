@@ -11,6 +11,7 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, load
 from conformance.backends.worker import introduce, observations, scheduled
 from conformance.cases.case import Case
+from conformance.cases.health import followed
 from conformance.cases.observation import Observation
 from conformance.runner.answers import Answer, Broken, Limits, Question, StartError, misfit
 
@@ -102,7 +103,7 @@ class InProcess:
         except StartError as error:
             return [Answer(Broken("not_run", str(error)))] * len(cases)
         assert self._backend is not None
-        seen = observations(self._backend, [case for case in cases if isinstance(case, Case)])
+        seen = observations(self._backend, [followed(case) for case in cases if isinstance(case, Case)])
         return [
             _answer(
                 case,

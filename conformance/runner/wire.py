@@ -10,6 +10,7 @@ import msgspec
 from conformance.backends import protocol
 from conformance.cases.case import Case
 from conformance.cases.codec import CaseError, save
+from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.stored import sibling_of
@@ -35,12 +36,13 @@ def run_line(seq: int, case: Case | Question, folder: Path) -> bytes:
             else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
         )
         return msgspec.json.encode(asked) + b"\n"
+    health = health_case(case) if case.troubled else None
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:
-        return msgspec.json.encode(protocol.Run(seq=seq, case=case)) + b"\n"
+        return msgspec.json.encode(protocol.Run(seq=seq, case=case, health=health)) + b"\n"
     path = _case_file(folder, seq)
     save(case, path)
-    return msgspec.json.encode(protocol.Run(seq=seq, file=path.name)) + b"\n"
+    return msgspec.json.encode(protocol.Run(seq=seq, file=path.name, health=health)) + b"\n"
 
 
 def introduction(line: bytes) -> protocol.Ready:

@@ -11,7 +11,7 @@ from conformance.backends.base import Backend, category_of
 from conformance.backends.reference import Reference
 from conformance.backends.worker import observations
 from conformance.cases.case import Case, Fault
-from conformance.cases.health import health_case
+from conformance.cases.health import followed, health_case
 from conformance.cases.observation import Observation
 
 Make = Callable[..., Case]
@@ -32,10 +32,10 @@ class Counting(Backend):
 
 def answers(backend: Backend, case: Case) -> list[tuple[float, bool]]:
     """Return seconds and whether it raised for each of two cases and a third that arrives with the first answer."""
-    cases, seen = [case, case], []
+    cases, seen = [(case,), (case,)], []
     for observation in observations(backend, cases):
         if not seen:
-            cases.append(case)
+            cases.append((case,))
         seen.append((observation.seconds, observation.raised))
     return seen
 
@@ -68,8 +68,7 @@ def test_whose_fault_an_error_is_follows_from_its_type(code: str, kind: type[Exc
 def test_a_case_with_trouble_is_followed_by_one_about_health(one: Make) -> None:
     plain = one("all_reduce", 2, op="sum")
     troubled = replace(plain, faults=(Fault(rank=0, before=0, delay=0.5),))
-    cases = [troubled, plain, troubled]
-    seen = list(observations(Reference(), cases))
-    right = Reference().execute(health_case(plain.program.mesh))
+    seen = list(observations(Reference(), [followed(troubled), followed(plain), followed(troubled)]))
+    right = Reference().execute(health_case(troubled))
     assert [each.health and each.health.results for each in seen] == [right.results, None, right.results]
     assert [each.results for each in seen] == [seen[1].results] * 3

@@ -9,23 +9,25 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.health import health_case
 from conformance.cases.observation import Category, Observation, RankError
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
 
 MESH = (Axis("i", 3),)
-HEALTH = Reference().execute(health_case(MESH))
 
 
-def dying() -> Case:
-    """Rank 2 dies before the only step, for which the others wait."""
-    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+def dying(*, groups: Groups | None = None) -> Case:
+    """Rank 2 dies before the only step, for which the others of its group wait."""
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), groups=groups, attrs={"op": "sum"})
     blocks = tuple(from_array(np.array([rank], np.int32)) for rank in range(3))
     program = Program(mesh=MESH, steps=(step,), results=("y",))
     inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)}
     return Case(program=program, inputs=inputs, faults=(Fault(rank=2, before=0),))
+
+
+HEALTH = Reference().execute(health_case(dying()))
 
 
 def error(category: Category = "internal") -> RankError:
@@ -33,6 +35,7 @@ def error(category: Category = "internal") -> RankError:
 
 
 def judged(*errors: RankError | None, health: Observation | None = HEALTH) -> Verdict:
+    """Return the verdict on ``dying``, after which ``health`` was seen."""
     return verdict(meaning(dying()), Answer(Observation(errors=errors, health=health)))
 
 
@@ -51,9 +54,31 @@ def test_c1_no_answer_is_no_error() -> None:
 
 
 def test_c15_afterwards_the_ranks_compute() -> None:
-    stale = replace(HEALTH, results={"y": (from_array(np.array([1], np.int32)),) * 3})
+    other = replace(dying(), faults=(Fault(rank=1, before=0),))
+    stale = Reference().execute(health_case(other))
     for health in (None, stale, Observation(errors=(error(),) * 3)):
         assert broken(judged(error(), error(), None, health=health)) == {"liveness.C15"}
+
+
+def test_c15_the_groups_of_the_program_compute_too() -> None:
+    subject = meaning(dying(groups=((0, 2), (1,))))
+    whole = Reference().execute(health_case(subject.case))
+    half = replace(whole, results=whole.results | {"y1": whole.results["y0"]})
+    seen = Observation(errors=(error(), None, None), results={"y": (None, subject.case.inputs["x"].blocks[1], None)})
+    assert broken(verdict(subject, Answer(replace(seen, health=whole)))) == set()
+    assert broken(verdict(subject, Answer(replace(seen, health=half)))) == {"liveness.C15"}
+
+
+def test_c14_who_can_go_on_returns_something_or_raises() -> None:
+    subject = meaning(dying(groups=((0, 2), (1,))))
+    health = Reference().execute(health_case(subject.case))
+    silent = Observation(errors=(error(), None, None), health=health)
+    assert broken(verdict(subject, Answer(silent))) == {"liveness.C14"}
+    assert broken(verdict(subject, Answer(replace(silent, errors=(error(), error(), None))))) == set()
+
+
+def test_the_world_alone_computes_after_groups_that_are_none() -> None:
+    assert len(health_case(dying(groups=((0, 0), (1,)))).program.steps) == 1
 
 
 def test_a_hang_refuses_nothing_where_all_ranks_do_alike() -> None:

@@ -12,6 +12,8 @@ from conformance.backends.mutants.troubled import Agrees, Calls, Ranks, Swallows
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
+from conformance.cases.program import Step, rank_groups
+from conformance.cases.tensor import Tensor
 from conformance.reference.meeting import Call, Group, Meeting
 from conformance.reference.rejected import Rejected
 
@@ -197,6 +199,16 @@ class WhoReturnedGetsTheErrorsBytes(Troubled):
         return replace(seen, errors=errors, results=self.cleared(case, why))
 
 
+class WhoCouldGoOnIsForgotten(Troubled):
+    """When a job has failed, only the error is collected; what ranks that never met the failed one made is dropped."""
+
+    breaks = "liveness.C14"
+
+    def afterwards(self, case: Case, why: Rejected, seen: Observation) -> Observation:
+        errors = tuple(error if rank in (why.ranks or ()) else None for rank, error in enumerate(seen.errors))
+        return replace(seen, errors=errors, results={})
+
+
 class NumbersOfCallsStayApart(Reference):
     """pytorch#174844: after a timeout the group is used again, and its members' sequence numbers are not alike."""
 
@@ -209,3 +221,50 @@ class NumbersOfCallsStayApart(Reference):
         seen = super().execute(case)
         stale = {name: tuple(block and empty(block) for block in blocks) for name, blocks in seen.results.items()}
         return replace(seen, results=stale) if shaken else seen
+
+
+class AnAnswerIsLeftInTheQueue(Reference):
+    """What comes after trouble reads the first answer in a queue, where its last reader found one answer too many."""
+
+    breaks = "liveness.C15"
+    ops: ClassVar[tuple[str, ...]] = Troubled.ops
+    shaken = False
+    last: Mapping[str, tuple[Tensor | None, ...]] = {}
+
+    def execute(self, case: Case) -> Observation:
+        shaken, self.shaken = self.shaken, case.troubled
+        seen = super().execute(case)
+        if not shaken:
+            return seen
+        last, self.last = self.last, seen.results
+        fits = [(name, len(blocks)) for name, blocks in last.items()] == [
+            (name, len(blocks)) for name, blocks in seen.results.items()
+        ]
+        return replace(seen, results=last) if fits else seen
+
+
+class AGroupIsMendedByItsNextCall(Troubled):
+    """An aborted communicator is made anew by the call that finds it so and reduces nothing; the world is well."""
+
+    breaks = "liveness.C15"
+    aborted: frozenset[Group] = frozenset()
+
+    def execute(self, case: Case) -> Observation:
+        aborted, self.aborted = self.aborted, frozenset()
+        seen, results = super().execute(case), {}
+        for step in case.program.steps if aborted else ():
+            bad = {rank for group in aborted & _met(case, step) for rank in group}
+            name = step.outputs[0]
+            results[name] = tuple(
+                block and empty(block) if rank in bad else block for rank, block in enumerate(seen.results[name])
+            )
+        return replace(seen, results=results) if aborted else seen
+
+    def afterwards(self, case: Case, why: Rejected, seen: Observation) -> Observation:
+        groups = frozenset(group for step in case.program.steps if why.ranks for group in _met(case, step))
+        self.aborted = frozenset(group for group in groups if len(group) < case.program.world)
+        return seen
+
+
+def _met(case: Case, step: Step) -> frozenset[Group]:
+    return frozenset(rank_groups(case.program.mesh, step.axes, step.groups))

@@ -23,6 +23,7 @@ from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations
 from conformance.cases.case import Case
+from conformance.cases.health import followed
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
@@ -122,7 +123,7 @@ def test_the_suites_own_cases_run_clean(
     ran = 0
     for subject in map(meaning, cases):
         if supported(backend.claims, [step.op for step in subject.case.program.collectives], subject.features) is None:
-            (seen,) = observations(backend, [subject.case])
+            (seen,) = observations(backend, [followed(subject.case)])
             verdict = judge(subject, seen, clauses_of)
             assert verdict.outcome == "passed", (subject.case, verdict)
             ran += not seen.raised

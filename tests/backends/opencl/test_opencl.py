@@ -23,6 +23,7 @@ from conformance.backends.worker import observations
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.features import features
+from conformance.cases.health import followed
 from conformance.cases.layout import LAYOUTS
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
@@ -40,6 +41,7 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations
 from conformance.cases.features import features
+from conformance.cases.health import followed
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning
@@ -58,7 +60,7 @@ for name in OPS:
         backend = OpenCL(Settings(force=algorithm))
         backend.__dict__["session"] = session
         for subject in subjects:
-            (seen,) = observations(backend, [subject.case])
+            (seen,) = observations(backend, [followed(subject.case)])
             verdict = judge(subject, seen, bound(backend.guarantees))
             if verdict.outcome != "passed":
                 bad.append((algorithm, subject.case, verdict))
@@ -92,7 +94,7 @@ def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str,
     backend = opencl(force=algorithm)
     for subject in drawn(op, 90):
         case = subject.case
-        (seen,) = observations(backend, [case])
+        (seen,) = observations(backend, [followed(case)])
         verdict = judge(subject, seen, bound(backend.guarantees))
         assert verdict.outcome == "passed", (case, verdict)
     assert session.memory.live == 0
