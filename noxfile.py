@@ -10,6 +10,8 @@ nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
 VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
+# What a schedule is does not depend on where it runs, so these are judged by what they compute alone.
+CONCURRENT = ("opencl-concurrent", "opencl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of float16 took 46 s on two cores.
@@ -45,11 +47,10 @@ def conformance(session: nox.Session, backend: str) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Judge the native backend at length, its memory plan on and off, in order and reordered; pass ``--seed``."""
+    """Judge the native backend at length, plan on and off, in order, reordered and concurrent; pass ``--seed``."""
     install(session, "opencl")
-    session.run(
-        "conformance", "run", "-b", ",".join(("reference", *VARIANTS)), "--profile", "nightly", *session.posargs
-    )
+    judged = ",".join(("reference", *VARIANTS, *CONCURRENT))
+    session.run("conformance", "run", "-b", judged, "--profile", "nightly", *session.posargs)
 
 
 @nox.session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from configparser import ConfigParser
 from dataclasses import dataclass, field
@@ -116,6 +117,12 @@ def test_a_session_installs_the_same(sessions: dict[str, Recorded], tox: ConfigP
     groups = {"lint": {"ruff"}, "typecheck": {"mypy", "types-psutil"}}.get(section.get("dependency_groups", ""), set())
     installed = {re.split("[=<>~]", package)[0] for package in sessions[name].packages}
     assert installed == set(words(section.get("deps", ""))) | groups
+
+
+def test_the_backends_that_are_judged_at_length_are_entry_points(noxfile: ModuleType) -> None:
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["conformance.backends"]
+    ways = {name for name in named if name.partition("-")[0] == "opencl"}
+    assert {*noxfile.VARIANTS, *noxfile.CONCURRENT} == ways
 
 
 def test_every_session_installs_pinned_versions(sessions: dict[str, Recorded], tox: ConfigParser) -> None:

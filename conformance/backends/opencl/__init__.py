@@ -97,8 +97,12 @@ class OpenCL(Backend):
         return self.session.platform.alignment
 
     def describe(self) -> dict[str, str]:
-        """Return platform, driver, devices, versions and the settings that choose algorithms."""
-        chosen = {f"settings {name}": str(value) for name, value in asdict(self.settings).items()}
+        """Return platform, driver, devices, versions and the settings that choose algorithms.
+
+        Which devices it is the platform says: a process has those that its first settings asked for.
+        """
+        asked = {name: value for name, value in asdict(self.settings).items() if not name.startswith("device")}
+        chosen = {f"settings {name}": str(value) for name, value in asked.items()}
         return {**self.session.platform.description, **chosen}
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:

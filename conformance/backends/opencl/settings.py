@@ -23,6 +23,7 @@ PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
 DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
 REUSE: Final = "CONFORMANCE_OPENCL_REUSE"
 ORDER: Final = "CONFORMANCE_OPENCL_ORDER"
+"""What ``Settings`` takes from the environment: ``force``, ``platform``, ``devices``, ``reuse`` and ``order``."""
 
 SWITCHES: Final = {"on": True, "off": False}
 
@@ -46,6 +47,10 @@ class Settings:
     ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
     given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
     lets the devices note when each item ran.
+
+    ``devices`` and ``device_count`` are PoCL's, and hold for a process. A ``pthread`` device has threads, and runs its
+    commands beside the host and the other devices: what a missing wait spoils shows in values there. A ``basic`` one,
+    the default, runs each command when it is submitted, in 2 us where the other takes 14, and every wait is met.
     """
 
     force: Algorithm | None = None

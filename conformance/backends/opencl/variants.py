@@ -1,12 +1,17 @@
-"""The native implementation with the memory plan off, in another legal order, and both: nothing may change."""
+"""The native implementation without a memory plan, in another order, on concurrent devices: nothing may change."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment
+
+if TYPE_CHECKING:
+    from conformance.backends.opencl.runtime.session import Session
 
 
 class OpenCLVariant(OpenCL):
@@ -38,3 +43,29 @@ class UnplannedReordered(OpenCLVariant):
 
     name = "opencl-unplanned-reordered"
     changes: ClassVar = {"reuse": False, "order": 1}
+
+
+class Concurrent(OpenCLVariant):
+    """Devices run commands beside the host and beside each other, so that a missing wait shows in values."""
+
+    name = "opencl-concurrent"
+    changes: ClassVar = {"devices": "pthread"}
+
+    @cached_property
+    def session(self) -> Session:
+        """The open devices; raise ``NoPlatformError`` where they run commands one by one as they are submitted."""
+        session = super().session
+        loaded = session.platform.description.get("POCL_DEVICES", "")
+        if "basic" in loaded.split():
+            raise NoPlatformError(
+                f"{self.name} needs devices with threads, and this process has POCL_DEVICES={loaded!r}, set before or "
+                "by a backend opened before; unset it, and give this backend a process of its own"
+            )
+        return session
+
+
+class ConcurrentReordered(Concurrent):
+    """Items are enqueued on them in another legal order."""
+
+    name = "opencl-concurrent-reordered"
+    changes: ClassVar = {"devices": "pthread", "order": 1}

@@ -1,4 +1,7 @@
-"""Values on the devices and programs run on them, asynchronously: nothing blocks until a value is read.
+"""Values on the devices and programs enqueued on them, ordered by events: nothing here waits until a value is read.
+
+When commands run is up to the devices: PoCL's ``pthread`` ones run them beside the host, and its ``basic`` ones when
+they are submitted, so that there a program is done when the call that starts it comes back.
 
 Each call makes a graph, lowers it and schedules it, unless a program of the same structure on values of the same
 form has been run before: then its plan is launched again, on other storages.
@@ -89,7 +92,7 @@ class Engine:
         return Value(tuple(forms), tuple(storages))
 
     def start(self, program: Program, inputs: Mapping[str, Value]) -> Started:
-        """Enqueue ``program`` on ``inputs`` and return at once; raise a ``RejectionError`` for an illegal step."""
+        """Enqueue ``program`` on ``inputs`` and wait for nothing; raise a ``RejectionError`` for an illegal step."""
         order, given = _storages(inputs)
         plan = self._plan(program, inputs, order, given)
         return Started(plan.launch(given), plan)

@@ -39,9 +39,10 @@ def open_platform(settings: Settings) -> Platform:
     """Return the platform of the settings; raise ``NoPlatformError`` saying what was found instead.
 
     PoCL makes as many devices as ``POCL_DEVICES`` names when it loads, so that is set first; a value already
-    in the environment is kept, and where there are fewer devices than ranks, ranks share.
+    in the environment is kept, that of other settings in this process too, and where there are fewer devices than
+    ranks, ranks share. The description says which devices it is.
     """
-    os.environ.setdefault("POCL_DEVICES", " ".join([settings.devices] * settings.device_count))
+    loaded = os.environ.setdefault("POCL_DEVICES", " ".join([settings.devices] * settings.device_count))
     try:
         found = cl.get_platforms()
     except cl.Error as error:
@@ -70,6 +71,8 @@ def open_platform(settings: Settings) -> Platform:
         "devices": ", ".join(device.name for device in devices),
         "pyopencl": version("pyopencl"),
     }
+    if POCL in platform.name:
+        description["POCL_DEVICES"] = loaded
     with suppress(PackageNotFoundError):
         description["pocl-binary-distribution"] = version("pocl-binary-distribution")
     if target is not None:
