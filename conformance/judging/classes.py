@@ -16,7 +16,7 @@ from conformance.judging.complex_product import products
 from conformance.judging.narrow import other_ways
 from conformance.judging.precision import Real, negative
 from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order, one_nan
-from conformance.reference.reductions import ORDER, REDUCTIONS, by_real
+from conformance.reference.reductions import ORDER, REDUCTIONS, by_real, quotient
 
 Class = Literal["exact", "rank_order_tree", "any_tree", "wide_accumulator", "within_bound"]
 CLASSES: Final[tuple[Class, ...]] = get_args(Class)
@@ -99,7 +99,7 @@ def leaves(terms: Column) -> Array:
 
 
 def _ended(terms: Column, totals: Array) -> Array:
-    return by_real(np.divide, totals, len(terms.terms)) if terms.op == "mean" else totals
+    return quotient(totals, len(terms.terms)) if terms.op == "mean" else totals
 
 
 def _among(value: Array, reached: Array) -> bool:

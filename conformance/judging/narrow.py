@@ -9,7 +9,7 @@ import numpy as np
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.judging.column import Column
 from conformance.judging.trees import in_any_order, in_rank_order
-from conformance.reference.reductions import by_real
+from conformance.reference.reductions import by_real, quotient
 
 Trees = tuple[Array | None, Array | None]
 """What trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
@@ -29,7 +29,7 @@ def other_ways(terms: Column, totals: Trees) -> list[Trees]:
         if terms.op != "mean":
             return []
         count = len(terms.terms)
-        firsts = by_real(np.divide, terms.terms, count), by_real(np.multiply, terms.terms, 1 / count)
+        firsts = quotient(terms.terms, count), by_real(np.multiply, terms.terms, 1 / count)
         sums = [(in_rank_order(leaves, np.add), in_any_order(leaves, np.add)) for leaves in firsts]
         in_order, in_any = (None if tree is None else by_real(np.multiply, tree, 1 / count) for tree in totals)
         return [*sums, (in_order, in_any)]

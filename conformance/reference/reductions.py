@@ -71,7 +71,7 @@ def fold(blocks: Sequence[Array], op: str, factor: float = 1.0) -> Array:
             blocks = [by_real(np.multiply, block, factor) for block in blocks]
         total = functools.reduce(lambda left, right: _as(dtype, REDUCTIONS[op](left, right)), blocks)
         if op == "mean":
-            return _mean(np.asarray(total), len(blocks))
+            return quotient(np.asarray(total), len(blocks))
     return np.array(total, dtype)
 
 
@@ -97,10 +97,29 @@ def check(dtype: str, op: str) -> None:
         raise Rejected("reduction.C17", f"premul_sum of {dtype}: only floats and complex numbers are scaled")
 
 
-def _mean(total: Array, count: int) -> Array:
+def quotient(total: Array, count: int) -> Array:
+    """Return every element divided by a count, rounded once: integers in float64, which is the result's dtype.
+
+    The count need not be a number of the dtype, so floats of up to 16 bits are divided in float64; 9 is none of
+    float8_e5m2. The others hold every count up to 2**24.
+    """
     if kind(logical(total.dtype)) == "integer":
         return np.asarray(total.astype(np.float64) / count)
+    if total.dtype.itemsize <= 2:
+        return narrowed(total.astype(np.float64) / count, total.dtype)
     return by_real(np.divide, total, count)
+
+
+def narrowed(exact: Array, dtype: np.dtype[Any]) -> Array:
+    """Return float64 numbers rounded once to a float of up to 16 bits, to nearest, ties to even.
+
+    On the way to them is float32, in which what is inexact is made odd: that is no number of theirs, and no tie.
+    """
+    with np.errstate(all="ignore"):
+        near = exact.astype(np.float32)
+        inner = np.where(np.abs(near) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
+        odd = inner.view(np.uint32) | (inner != exact).astype(np.uint32)
+        return _as(dtype, odd.view(np.float32).astype(dtype))
 
 
 def by_real(operation: np.ufunc, block: Array, number: float) -> Array:

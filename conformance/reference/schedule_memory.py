@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.index_map import Values, sizes
 from conformance.cases.kernel_body import (
     Alu,
@@ -32,6 +32,7 @@ from conformance.cases.schedule import Access, Collective, Copy, Item, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor import to_array
 from conformance.reference.elementwise import apply, fold
+from conformance.reference.reductions import narrowed
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_points import crossing
 
@@ -198,6 +199,8 @@ def cast(values: Array, dtype: str) -> Array:
     with np.errstate(all="ignore"):
         if np.iscomplexobj(values) and "complex" not in dtype:
             values = values.real
+        if values.dtype == np.float64 and kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2:
+            return narrowed(values, NUMPY[dtype])
         return values.astype(NUMPY[dtype])
 
 

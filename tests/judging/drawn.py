@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.judging.column import Column, column, parts_of
-from conformance.reference.reductions import REDUCTIONS, by_real
+from conformance.reference.reductions import REDUCTIONS, by_real, quotient
 
 REALS = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64")
 FACTOR = 0.75
@@ -59,7 +59,7 @@ def rounded_tree(data: st.DataObject, terms: Column) -> Array | None:
             leaves = [by_real(np.multiply, leaf, FACTOR) for leaf in leaves]
         found: Array = tree(data, leaves, join)
         if terms.op == "mean":
-            found = by_real(np.divide, found, len(terms.terms))
+            found = quotient(found, len(terms.terms))
     return found if all(np.isfinite(value).all() for value in seen) else None
 
 

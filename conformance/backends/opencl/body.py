@@ -15,6 +15,7 @@ import numpy as np
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import Node
 from conformance.backends.opencl.item import Kernel, Region, Work
+from conformance.backends.opencl.reductions import dividend
 from conformance.backends.opencl.view import View, contiguous
 from conformance.cases import kernel_body as neutral
 from conformance.cases.dtypes import NUMPY, kind
@@ -85,9 +86,11 @@ class Writer:
         for other in values[1:]:
             value = self._add(Alu(op=op, of=(value, other)))
         if work.mode == "divide":
-            dtype = "float64" if kind(body.accumulator) == "integer" else body.accumulator
+            dtype = dividend(body.accumulator)
             value = value if dtype == body.accumulator else self._add(Cast(of=value, dtype=dtype))
             value = self._add(Alu(op="div", of=(value, self._bits(work.scalar, dtype))))
+            if dtype != body.accumulator and kind(body.accumulator) == "float":
+                value = self._add(Cast(of=value, dtype=body.accumulator))
         return value
 
     def _load(self, source: Region, view: View, work: Work, within: View) -> int:

@@ -21,7 +21,8 @@ class Format:
     ``unordered`` says whether ``{a}`` is NaN, which then wins max and min (empty: never). Where neither operand wins
     the later one stays. ``scalar`` is the storage form of a number whose bits are the ``long`` ``{x}``, and ``divide``
     the quotient, rounded once to arithmetic ``{real}``: in double, for a quotient of floats is then correctly rounded
-    on every device, however it divides floats.
+    on every device, however it divides floats. That of a narrow float, whose divisor is a double, is rounded to odd, so
+    that ``round`` rounds it as if for the first time.
     """
 
     storage: str
@@ -76,7 +77,8 @@ def _narrow_float(storage: str, itemsize: int, kind: str, arguments: str = "") -
     """A float that is computed as float32 and rounded by a function of the prelude."""
     widen = f"widen_{kind}({{x}}{arguments})"
     round_ = f"(({storage})round_{kind}({{x}}{arguments}))"
-    more = {"unordered": "{a} != {a}", "scalar": f"(({storage}){{x}})", **_selects("int")}
+    divide = "odd((double){a} / {b})"
+    more = {"unordered": "{a} != {a}", "scalar": f"(({storage}){{x}})", "divide": divide, **_selects("int")}
     return Format(storage, itemsize, "float", widen, round_, widen, **more)
 
 

@@ -6,6 +6,10 @@ from typing import Final
 
 PRELUDE: Final = """\
 #pragma OPENCL FP_CONTRACT OFF
+static float odd(double x) {
+  float inner = convert_float_rtz(x);
+  return as_float(as_uint(inner) | (uint)((double)inner != x));
+}
 static float widen_bfloat16(ushort x) { return as_float((uint)x << 16); }
 static ushort round_bfloat16(float x) {
   uint bits = as_uint(x);
@@ -52,6 +56,6 @@ static long place(ulong i, long axes, __global const long* extents, __global con
 """
 """Contraction would fuse a product and a sum into one rounding. The small formats (an exponent and a mantissa of so
 many bits, with or without infinity) and bfloat16 round to nearest, ties to even; past the largest finite value lies
-infinity,
-or NaN where there is none. Complex numbers are ordered by real, then imaginary part. ``place`` is the storage
-element of the ``i``-th element of a view."""
+infinity, or NaN where there is none. ``odd`` keeps of a double all that a later rounding to one of them asks of it.
+Complex numbers are ordered by real, then imaginary part. ``place`` is the storage element of the ``i``-th element of a
+view."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.backends.opencl import rejections as no
-from conformance.cases.dtypes import kind
+from conformance.cases.dtypes import NUMPY, kind
 
 COMBINES: Final = {
     "sum": "sum", "mean": "sum", "premul_sum": "sum", "product": "product",
@@ -26,6 +26,12 @@ def accumulator(dtype: str, op: str) -> str:
     if op == "premul_sum" and family not in ("float", "complex"):
         raise no.ReductionUndefinedError(f"premul_sum of {dtype}: only floats and complex numbers are scaled")
     return "int32" if family == "bool" and COMBINES[op] in ("sum", "product") else dtype
+
+
+def dividend(dtype: str) -> str:
+    """Return the dtype that a mean is divided in: one that holds the count, as those of up to 16 bits may not."""
+    narrow = kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2
+    return "float64" if narrow or kind(dtype) == "integer" else dtype
 
 
 def result_dtype(dtype: str, op: str) -> str:

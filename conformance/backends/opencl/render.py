@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.prelude import PRELUDE
+from conformance.backends.opencl.reductions import dividend
 from conformance.cases.dtypes import kind
 
 SLOTS: Final = 8
@@ -266,7 +267,9 @@ def _quotient(dtype: str) -> str:
     if kind(dtype) == "integer":
         quotient = f"(double)({_in('order', dtype, 'a')}) / as_double(part[8])"
         return f"else if (mode == 2) ((__global double*)to)[here] = {quotient};"
-    scalar = _in("widen", dtype, form.scalar.format(x="part[8]"))
+    scalar = (
+        "as_double(part[8])" if dividend(dtype) == "float64" else _in("widen", dtype, form.scalar.format(x="part[8]"))
+    )
     quotient = form.divide.format(real=form.arithmetic, a=_in("widen", dtype, "a"), b=scalar)
     return f"else if (mode == 2) to[here] = {_in('round', dtype, quotient)};"
 

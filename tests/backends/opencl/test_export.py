@@ -151,7 +151,7 @@ def test_turns_are_those_of_the_items_on_each_device(make_program: Any) -> None:
         assert [len(item.parts) for item in found if isinstance(item, Collective)] == [2, 2]
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "bfloat16", "complex64"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "bfloat16", "float8_e5m2", "complex64"])
 def test_bodies_mean_the_same_for_every_kind_of_dtype(dtype: str, opencl: Any, make_case: Any) -> None:
     ops = ["sum", "mean"] + (["xor"] if dtype in ("bool", "int8", "uint16") else [])
     for op in ops:

@@ -13,6 +13,7 @@ from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.program import Attr, Axis, Program, Step
+from conformance.reference.all_reduce import all_reduce
 from conformance.reference.arg_reduce import arg_reduce
 from conformance.reference.reductions import REDUCTIONS, check, fold
 
@@ -96,3 +97,16 @@ def test_a_mean_by_an_odd_number_rounds_as_numpy_does(dtype: str, members: int, 
     with np.errstate(all="ignore"):
         wanted = fold(blocks, "mean")
     assert not differing(reduced(session, "all_reduce", blocks, op="mean"), wanted, any_nan=True).any()
+
+
+@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "bfloat16", "float16"])
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_mean_divides_by_a_count_that_its_dtype_does_not_hold(dtype: str, members: int, session: Session) -> None:
+    one, _ = pairs(dtype)
+    count = {"float8_e5m2": 9, "float8_e4m3fn": 21, "bfloat16": 273, "float16": 2049}[dtype] // members
+    blocks = [np.zeros((count, 256), NUMPY[dtype]) for _ in range(members)]
+    blocks[0][0] = np.unique(one.view(f"u{one.itemsize}"))[:256].view(NUMPY[dtype])
+    with np.errstate(all="ignore"):
+        wanted = all_reduce(blocks, op="mean", local_axes=(0,), groups=(tuple(range(members)),))[0]
+    found = reduced(session, "all_reduce", blocks, op="mean", local_axes=(0,))
+    assert not differing(found, wanted, any_nan=True).any()

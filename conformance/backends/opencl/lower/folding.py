@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.opencl.graph import Collective, Elementwise, Movement, Reduce, whole
-from conformance.backends.opencl.reductions import COMBINES, accumulator
+from conformance.backends.opencl.reductions import COMBINES, accumulator, dividend
 from conformance.backends.opencl.view import View, contiguous
 from conformance.cases.dtypes import NUMPY, kind
 
@@ -35,8 +35,7 @@ class Folding:
         self.size = math.prod(self.shape)
         self.scale = bits(made.attrs["factor"], self.accumulator) if name == "premul_sum" else None
         count = len(operands) * math.prod(within)
-        integers = kind(self.accumulator) == "integer"
-        self.divisor = bits(count, "float64" if integers else self.accumulator) if name == "mean" else None
+        self.divisor = bits(count, dividend(self.accumulator)) if name == "mean" else None
 
     def ready(self) -> Operands:
         """Return the operands made ready."""

@@ -1,0 +1,38 @@
+"""Means whose count is no number of their dtype."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from conformance.cases.dtypes import NUMPY, Array
+from conformance.judging.precision import exactly, precision
+from conformance.reference.reductions import fold, narrowed
+
+NARROW = ("float8_e5m2", "float8_e4m3fn", "bfloat16", "float16")
+
+
+def numbers(dtype: str) -> Array:
+    """Return every finite number of a float of 8 bits, and many of the others."""
+    codes = np.arange(0, 1 << 8 * NUMPY[dtype].itemsize, 1 if NUMPY[dtype].itemsize == 1 else 61)
+    found = codes.astype(f"u{NUMPY[dtype].itemsize}").view(NUMPY[dtype])
+    return found[np.isfinite(found.astype(np.float32))]
+
+
+@pytest.mark.parametrize(("dtype", "count"), [*zip(NARROW, (9, 21, 273, 2049), strict=True)])
+def test_c10_a_mean_divides_by_a_count_that_the_dtype_does_not_hold(dtype: str, count: int) -> None:
+    terms = [numbers(dtype), *[np.zeros_like(numbers(dtype))] * (count - 1)]
+    assert Fraction(float(np.array(count, NUMPY[dtype]))) != count
+    wanted = [precision(dtype).rounded(Fraction(float(number)) / count) for number in terms[0]]
+    assert [exactly(number) for number in fold(terms, "mean")] == wanted
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_what_is_narrowed_is_rounded_once(dtype: str) -> None:
+    held = np.unique(np.abs(numbers(dtype).astype(np.float64)))
+    ties = (held[1:] + held[:-1]) / 2
+    near = np.concatenate([ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf)])
+    wanted = [precision(dtype).rounded(Fraction(number)) for number in near]
+    assert [exactly(number) for number in narrowed(near, NUMPY[dtype])] == wanted
