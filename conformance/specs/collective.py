@@ -53,6 +53,12 @@ def size_one_axis(subject: Subject) -> bool:
     return len(subject.step.axes) > 1 and any(sizes.get(name) == 1 for name in subject.step.axes)
 
 
+def idle_in_001(subject: Subject) -> bool:
+    """Speak over no axis about the operations that return their operand there in source 001."""
+    plain = subject.step.op in ("all_gather", "all_reduce", "reduce_scatter") and subject.step.attrs.get("op") != "mean"
+    return subject.legal and subject.step.idle and plain
+
+
 COLLECTIVE: tuple[Clause, ...] = (
     Clause("collective.C1", "must", "Every rank returns every result.", legal, answered, "001", general=True),
     Clause(
@@ -114,8 +120,9 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C21",
         "must",
-        "Over no axis at all, of the mesh or local, the operation is the identity, dtype included.",
-        lambda s: s.legal and s.step.idle,
+        "Over no axis at all, of the mesh or local, all_gather is the identity, and so are all_reduce and reduce_scatter "
+        "but for means, dtype included.",
+        idle_in_001,
         same,
         "001",
         each=True,
@@ -151,9 +158,18 @@ COLLECTIVE: tuple[Clause, ...] = (
         "001",
         each=True,
     ),
+    Clause(
+        "collective.C30",
+        "should",
+        "Over no axis at all every other operation of one operand, and a mean, is the identity, dtype included.",
+        lambda s: s.legal and s.step.idle and not idle_in_001(s),
+        same,
+        "this specification",
+        each=True,
+    ),
 )
 
-ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27, 29)
+ABOUT_OPERANDS = (2, 3, 4, 11, 16, 17, 18, 19, 20, 21, 26, 27, 29, 30)
 """Numbers of the clauses that only speak where there are operands."""
 
 WITHOUT_OPERANDS = tuple(clause for number, clause in enumerate(COLLECTIVE, 1) if number not in ABOUT_OPERANDS)

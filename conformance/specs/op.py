@@ -60,8 +60,8 @@ def value(
     """Return a clause about results: where it speaks, they are the reference's, or admissible beside them.
 
     It speaks where it is known what is right, and of operations that have something to do: of those of one operand,
-    which are mapped over as many as a step names, ``collective.C21`` and ``C27`` say all there is to say over no axis
-    and on an empty tuple.
+    which are mapped over as many as a step names, ``collective.C21``, ``C27`` and ``C30`` say all there is to say over
+    no axis and on an empty tuple.
     """
 
     def speaks(subject: Subject) -> bool:

@@ -16,6 +16,9 @@ from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 
+OF_ONE_OPERAND = frozenset(f"collective.C{number}" for number in (16, 21, 26, 27, 29, 30))
+"""Clauses about blocks without axes, several operands or none, and no axis, of operations that are mapped."""
+
 TABLES = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 
 
@@ -115,11 +118,7 @@ OP = Op(
     "ragged_all_to_all",
     summary="Slices of different sizes along axis 0 go to other members, who write them where the sender says.",
     domain=programs(),
-    shares=tuple(
-        clause
-        for clause in COLLECTIVE
-        if clause.id not in ("collective.C16", "collective.C21", "collective.C26", "collective.C27", "collective.C29")
-    ),
+    shares=tuple(clause for clause in COLLECTIVE if clause.id not in OF_ONE_OPERAND),
     clauses=(
         value(
             "ragged_all_to_all.C1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -25,6 +26,10 @@ def judged(case: Case, *blocks: Tensor) -> Verdict:
     return verdict(meaning(case), Answer(Observation(results={"y": blocks})))
 
 
+def zeros(size: int) -> Tensor:
+    return from_array(np.zeros(size, np.int32))
+
+
 def broken(seen: Verdict) -> set[str]:
     return {clause for clause, held in seen.clauses.items() if held == "broken"}
 
@@ -33,3 +38,19 @@ def broken(seen: Verdict) -> set[str]:
 def test_a_sum_of_bools_may_be_a_bool_and_never_the_byte_2(byte: int, clauses: set[str]) -> None:
     case = one_step("all_reduce", *[np.array([True])] * 2, op="sum")
     assert broken(judged(case, *[Tensor(dtype="bool", shape=(1,), bits=f"{byte:02x}")] * 2)) == clauses
+
+
+def test_over_no_axis_what_001_returns_is_demanded_and_the_rest_is_a_should() -> None:
+    blocks = [np.array([7], np.int32)] * 2
+    pairs: Attr = ()
+    assert broken(judged(one_step("permute", *blocks, axes=(), pairs=pairs), *[zeros(1)] * 2)) == {"collective.C30"}
+    assert broken(judged(one_step("all_reduce", *blocks, axes=(), op="mean"), *[zeros(1)] * 2)) == {"collective.C30"}
+    assert broken(judged(one_step("all_reduce", *blocks, axes=(), op="max"), *[zeros(1)] * 2)) == {"collective.C21"}
+
+
+def test_what_is_done_with_a_block_that_a_should_settles_is_not_demanded_either() -> None:
+    case = one_step("permute", *[np.array([7], np.int32)] * 2, axes=(), pairs=())
+    gather = Step(op="all_gather", inputs=("y",), outputs=("z",), axes=("i",), attrs={"axis": 0, "tiled": True})
+    program = msgspec.structs.replace(case.program, steps=(*case.program.steps, gather), results=("y", "z"))
+    seen = Observation(results={"y": (zeros(1),) * 2, "z": (zeros(2),) * 2})
+    assert broken(verdict(meaning(msgspec.structs.replace(case, program=program)), Answer(seen))) == {"collective.C30"}

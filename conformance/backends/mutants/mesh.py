@@ -11,18 +11,28 @@ from conformance.cases.case import Case
 from conformance.cases.program import Axis, Program, Step
 
 
-class NoAxisIsAnAxisOfOne(Reference):
-    """jax#19720: over no axis some operations are done as if in a group of one, and all_gather adds its new axis."""
-
-    breaks = "collective.C21"
-    corpus = ("jax#19720",)
-
+class _NoAxisIsAnAxisOfOne(Reference):
     def _walk(self, case: Case, placed: Placed) -> Results:
         program = case.program
         steps = tuple(replace(step, axes=step.axes or ("alone",)) for step in program.steps)
         return super()._walk(
             replace(case, program=replace(program, mesh=(*program.mesh, Axis("alone", 1)), steps=steps)), placed
         )
+
+
+class NoAxisGathersOne(_NoAxisIsAnAxisOfOne):
+    """jax#19720: over no axis some operations are done as if in a group of one, and all_gather adds its new axis."""
+
+    breaks = "collective.C21"
+    corpus = ("jax#19720",)
+    ops = ("all_gather",)
+
+
+class NoAxisPermutesOne(_NoAxisIsAnAxisOfOne):
+    """JAX permutes over no axis as if in a group of one, whose block, sent nowhere, becomes zeros."""
+
+    breaks = "collective.C30"
+    ops = ("permute",)
 
 
 class UnknownAxesAreSkipped(MisreadSteps):
