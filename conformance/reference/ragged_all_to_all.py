@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.dtypes import Array
+from conformance.cases.dtypes import Array, kind, logical
 from conformance.cases.program import Groups
 from conformance.reference.groups import equal_sizes, partition
 from conformance.reference.rejected import Rejected
@@ -43,7 +43,7 @@ def ragged_all_to_all(
 
 def _check_tables(tables: list[Array], size: int) -> None:
     for table in tables:
-        if table.dtype.kind not in "iu":
+        if kind(logical(table.dtype)) != "integer":
             raise Rejected("ragged_all_to_all.C6", f"offsets and sizes are integers, got {table.dtype}")
         if table.ndim != 1 or len(table) < 1:
             raise Rejected("ragged_all_to_all.C7", f"offsets and sizes have one axis, not empty; got {table.shape}")

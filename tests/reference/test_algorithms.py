@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from conformance.specs.pools import pool
 
 def ring_chunks(size: int, world: int) -> list[tuple[int, int]]:
     """Chunk ``size`` elements by the rule of source 000: equal multiples of the largest factor, the rest in front."""
-    factor = next(f for f in (32, 16, 8, 4, 2, 1) if size % f == 0)
+    factor = math.gcd(size, 32)
     base, left = divmod(size // factor, world)
     sizes = [(base + 1) * factor] * left + [base * factor] * (world - left)
     ends = np.cumsum(sizes).tolist()

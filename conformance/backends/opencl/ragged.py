@@ -11,7 +11,7 @@ import numpy as np
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import equal_size, partitioned
 from conformance.backends.opencl.graph import Collective, Movement
-from conformance.cases.dtypes import Array
+from conformance.cases.dtypes import Array, kind, logical
 from conformance.cases.program import Groups
 
 TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
@@ -56,7 +56,7 @@ def exchange(
 def _check_tables(tables: Tables, size: int) -> None:
     for name, ranks in zip(TABLES, tables, strict=True):
         for rank, found in enumerate(ranks):
-            if found.dtype.kind not in "iu":
+            if kind(logical(found.dtype)) != "integer":
                 raise no.SliceTablesError(f"{name} must hold integers, rank {rank} has {found.dtype}")
             if found.ndim != 1 or not found.size:
                 raise no.SliceTablesError(f"{name} must have one axis, not empty; rank {rank} has {found.shape}")

@@ -9,7 +9,9 @@ import pytest
 
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.cases.dtypes import NUMPY
 from conformance.reference.reductions import fold
+from conformance.reference.spmd import evaluate
 
 ORDER_SENSITIVE = np.random.default_rng(3).standard_normal((4, 3, 4, 5)).astype(np.float32)
 
@@ -58,10 +60,12 @@ def test_ties_nans_and_extremes_have_the_first_position(
     assert values(backend.execute(make_case("arg_reduce", blocks, op="min")))[2].tolist() == [0, 0, 2**31 - 1, 0]
 
 
-def ragged(sizes: list[list[int]], starts: list[list[int]], ats: list[list[int]]) -> dict[str, list[Any]]:
+def ragged(
+    sizes: list[list[int]], starts: list[list[int]], ats: list[list[int]], dtype: str = "int32"
+) -> dict[str, list[Any]]:
     received = np.array(sizes).T.tolist()
     tables = {"starts": starts, "sizes": sizes, "ats": ats, "received": received}
-    return {name: [np.array(row, np.int32) for row in rows] for name, rows in tables.items()}
+    return {name: [np.array(row, NUMPY[dtype]) for row in rows] for name, rows in tables.items()}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -77,6 +81,16 @@ def test_overlapping_slices_are_written_in_sender_order_and_other_rows_survive(
     seen = opencl(force=algorithm).execute(case)
     agree(case, seen)
     assert [block.tolist() for block in values(seen)] == [[11, 20, 21, -1, -1], [-2, -2, -2, -2, 23]]
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int8", "uint64"])
+def test_tables_hold_any_integers(dtype: str, opencl: Any, make_program: Any, agree: Any) -> None:
+    inputs = {"x": [np.arange(7) + 10 * rank for rank in range(2)], "out": [np.zeros(7, np.int64)] * 2}
+    tables = ragged([[6, 1], [1, 6]], [[1, 0], [0, 1]], [[0, 0], [6, 1]], dtype)
+    names = (*inputs, *tables)
+    case = make_program({"i": 2}, inputs | tables, [("ragged_all_to_all", names, ("y",), {})], ("y",))
+    assert evaluate(case)["y"][1].tolist() == [0, *range(11, 17)]
+    agree(case, opencl().execute(case))
 
 
 def test_tables_may_come_from_an_earlier_step(opencl: Any, make_program: Any, agree: Any, session: Session) -> None:
