@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from ml_dtypes import iinfo
 
 from conformance.cases.dtypes import NUMPY, kind
+from conformance.judging.bools import counted_or_any
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.settled import columns_where, nan_among
 from conformance.specs.numeric_facts import inexact_quotient
@@ -118,5 +120,15 @@ REDUCTION: tuple[Clause, ...] = (
         order_with_nan,
         "should",
         nan_among,
+    ),
+    replace(
+        value(
+            "reduction.C21",
+            "In whatever dtype, a sum of bools is their disjunction or the count of those that hold, one of them "
+            "throughout a result, and a product their conjunction.",
+            "001",
+            counts_bools,
+        ),
+        check=counted_or_any,
     ),
 )

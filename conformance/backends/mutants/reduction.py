@@ -287,3 +287,28 @@ class NaNLosesEveryComparison(Folds):
         before = np.less if op == "min" else np.greater
         with np.errstate(invalid="ignore"):
             return functools.reduce(lambda a, b: np.asarray(np.where(before(a, b), a, b), a.dtype), blocks)
+
+
+class BoolsVoteInTheWorld(Reference):
+    """Sums of bools are votes, counted by an instruction for everybody that knows of no groups."""
+
+    breaks = "reduction.C21"
+
+    def all_reduce(self, blocks: list[Array], *, groups: Groups, **how: Any) -> list[Array]:
+        out = all_reduce(blocks, groups=groups, **how)
+        if blocks[0].dtype != np.bool_ or how["op"] != "sum":
+            return out
+        return all_reduce(blocks, groups=(tuple(range(len(blocks))),), **how)
+
+
+class BoolsAreAddedInTheTail(Folds):
+    """Whole vectors of bools are joined by a bitwise or; the loop over what is left after them adds."""
+
+    breaks = "reduction.C21"
+
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        out = fold(blocks, op, factor)
+        if blocks[0].dtype == np.bool_ and op == "sum":
+            vectors = out.reshape(-1)[: out.size // 4 * 4]
+            vectors[...] = vectors != 0
+        return out
