@@ -271,7 +271,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "004",
         has("flow", "assign_overlap"),
     ),
-    Clause("aliasing.C13", "must", "A bool that is written is the byte 0 or 1.", writes_bool, canonical_bools, "000"),
+    Clause("aliasing.C13", "must", "A written bool is the byte 0 or 1.", writes_bool, canonical_bools, "C11 6.3.1.2"),
     shown(
         "aliasing.C14",
         "On ranks that have no part in a result its target stays what it is.",

@@ -65,7 +65,12 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C2", "must", "Inputs keep every byte, also around a view.", always, inputs_kept, "002", general=True
     ),
     Clause(
-        "collective.C3", "must", "A bool result holds only the bytes 0 and 1.", may_return_bool, canonical_bools, "000"
+        "collective.C3",
+        "must",
+        "A bool result holds only the bytes 0 and 1.",
+        may_return_bool,
+        canonical_bools,
+        "C11 6.3.1.2",
     ),
     value(
         "collective.C4",
@@ -120,8 +125,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C21",
         "must",
-        "Over no axis at all, of the mesh or local, all_gather is the identity, and so are all_reduce and reduce_scatter "
-        "but for means, dtype included.",
+        "Over no axis at all, of the mesh or local, all_gather, all_reduce and reduce_scatter, but for means, are the "
+        "identity, dtype included.",
         idle_in_001,
         same,
         "001",

@@ -29,18 +29,36 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "002"),
+        value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "MPI 4.1 6.5"),
         variant(
-            "gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "002", attr("tiled", False)
+            "gather.C2",
+            "Untiled, blocks are stacked along a new axis of the result.",
+            "this specification",
+            attr("tiled", False),
         ),
-        variant("gather.C3", "Tiled, blocks are concatenated along an existing axis.", "002", attr("tiled", True)),
+        variant(
+            "gather.C3",
+            "Tiled, blocks are concatenated along an existing axis.",
+            "this specification",
+            attr("tiled", True),
+        ),
         value(
-            "gather.C4", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank
+            "gather.C4",
+            "The root is a position in the group, not a rank of the world.",
+            "MPI 4.1 6.5",
+            root_is_not_its_rank,
         ),
-        rejection("gather.C5", "A root the group does not have is rejected.", "002"),
-        rejection("gather.C6", "An axis the result does not have is rejected.", "002"),
-        value("gather.C7", "A negative axis counts from the end of the result's axes.", "002", has("axis", "negative")),
+        rejection("gather.C5", "A root the group does not have is rejected.", "MPI 4.1 6.5"),
+        rejection("gather.C6", "An axis the result does not have is rejected.", "this specification"),
+        value(
+            "gather.C7",
+            "A negative axis counts from the end of the result's axes.",
+            "this specification",
+            has("axis", "negative"),
+        ),
     ),
     aliases={"torch": ("distributed.gather",), "mpi": ("MPI_Gather",)},
-    examples=(Example("002", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),),
+    examples=(
+        Example("MPI 4.1 6.5", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),
+    ),
 )

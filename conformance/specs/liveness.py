@@ -171,7 +171,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Every rank ends in time, but for one that dies: it answers or raises.",
         troubled,
         ended,
-        "000",
+        "this specification",
         general=True,
     ),
     Clause(
@@ -180,7 +180,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "That a rank is late changes nothing.",
         lambda s: s.legal and s.has("faults", "late") and not s.unsettled,
         same,
-        "000",
+        "this specification",
     ),
     Clause(
         "liveness.C3",
@@ -206,14 +206,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(10, "Two groups with members in common meet in different orders"),
     unlike(11, "Ranks do not mean the same members in the same order"),
     unlike(12, "One member makes fewer calls than the others"),
-    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "000"),
+    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "this specification"),
     Clause(
         "liveness.C14",
         "must",
         "Who can go on while others cannot has the right value, or an error.",
         partly,
         others_right,
-        "000",
+        "this specification",
     ),
     Clause(
         "liveness.C15",
@@ -221,7 +221,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Afterwards the same ranks compute as ever.",
         troubled,
         healthy,
-        "000",
+        "this specification",
         general=True,
     ),
 )

@@ -41,13 +41,13 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C3",
         "Where partial results round, a premul_sum adds terms times the factor, each rounded or fused, like a sum.",
-        "002",
+        "torch.distributed",
         some(facts.order_sensitive, "premul_sum"),
     ),
     value(
         "numerics.C4",
         "Where partial results round, a product is that of some tree, of a wider accumulator, or in the bound.",
-        "002",
+        "MPI 4.1 6.9.1",
         some(facts.order_sensitive, "product"),
     ),
     value(

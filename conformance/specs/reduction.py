@@ -75,14 +75,19 @@ def order_with_nan(subject: Subject) -> bool:
 
 REDUCTION: tuple[Clause, ...] = (
     variant("reduction.C1", "sum adds.", "001", attr("op", "sum")),
-    variant("reduction.C2", "product multiplies.", "002", attr("op", "product")),
+    variant("reduction.C2", "product multiplies.", "MPI 4.1 6.9.2", attr("op", "product")),
     variant("reduction.C3", "max keeps the greatest.", "001", attr("op", "max")),
     variant("reduction.C4", "min keeps the least.", "001", attr("op", "min")),
-    variant("reduction.C5", "and keeps the bits that every member has set.", "002", attr("op", "and")),
-    variant("reduction.C6", "or keeps the bits that any member has set.", "002", attr("op", "or")),
-    variant("reduction.C7", "xor keeps the bits that an odd number of members has set.", "002", attr("op", "xor")),
+    variant("reduction.C5", "and keeps the bits that every member has set.", "MPI 4.1 6.9.2", attr("op", "and")),
+    variant("reduction.C6", "or keeps the bits that any member has set.", "MPI 4.1 6.9.2", attr("op", "or")),
     variant(
-        "reduction.C8", "premul_sum multiplies every block by the factor, then adds.", "002", attr("op", "premul_sum")
+        "reduction.C7", "xor keeps the bits that an odd number of members has set.", "MPI 4.1 6.9.2", attr("op", "xor")
+    ),
+    variant(
+        "reduction.C8",
+        "premul_sum multiplies every block by the factor, then adds.",
+        "torch.distributed",
+        attr("op", "premul_sum"),
     ),
     value(
         "reduction.C9",
@@ -107,11 +112,18 @@ REDUCTION: tuple[Clause, ...] = (
         mean_of("integer", "bool"),
         "should",
     ),
-    rejection("reduction.C14", "An unknown reduction is rejected.", "002"),
-    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "002"),
-    rejection("reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "002", "should"),
-    rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "002", "should"),
-    value("reduction.C18", "A product of complex numbers multiplies numbers, not their parts.", "002", complex_product),
+    rejection("reduction.C14", "An unknown reduction is rejected.", "MPI 4.1 6.9.2"),
+    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "MPI 4.1 6.9.2"),
+    rejection(
+        "reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "MPI 4.1 6.9.2", "should"
+    ),
+    rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "torch.distributed", "should"),
+    value(
+        "reduction.C18",
+        "A product of complex numbers multiplies numbers, not their parts.",
+        "MPI 4.1 6.9.2",
+        complex_product,
+    ),
     value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
     value(
         "reduction.C20",

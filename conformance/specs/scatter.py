@@ -28,18 +28,31 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("scatter.C1", "The member at position p receives piece p of the root's block.", "002"),
-        variant("scatter.C2", "Untiled, the axis has one slice a member and is removed.", "002", attr("tiled", False)),
-        variant("scatter.C3", "Tiled, the axis is divided by the group size and stays.", "002", attr("tiled", True)),
-        value(
-            "scatter.C4", "The root is a position in the group, not a rank of the world.", "002", root_is_not_its_rank
+        value("scatter.C1", "The member at position p receives piece p of the root's block.", "MPI 4.1 6.6"),
+        variant(
+            "scatter.C2",
+            "Untiled, the axis has one slice a member and is removed.",
+            "this specification",
+            attr("tiled", False),
         ),
-        value("scatter.C5", "A negative axis counts from the end.", "002", has("axis", "negative")),
-        rejection("scatter.C6", "A root the group does not have is rejected.", "002"),
-        rejection("scatter.C7", "An axis the block does not have is rejected.", "002"),
-        rejection("scatter.C8", "Tiled, an extent the group size does not divide is rejected.", "002"),
-        rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "002"),
+        variant(
+            "scatter.C3",
+            "Tiled, the axis is divided by the group size and stays.",
+            "this specification",
+            attr("tiled", True),
+        ),
+        value(
+            "scatter.C4",
+            "The root is a position in the group, not a rank of the world.",
+            "MPI 4.1 6.6",
+            root_is_not_its_rank,
+        ),
+        value("scatter.C5", "A negative axis counts from the end.", "this specification", has("axis", "negative")),
+        rejection("scatter.C6", "A root the group does not have is rejected.", "MPI 4.1 6.6"),
+        rejection("scatter.C7", "An axis the block does not have is rejected.", "this specification"),
+        rejection("scatter.C8", "Tiled, an extent the group size does not divide is rejected.", "this specification"),
+        rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "this specification"),
     ),
     aliases={"torch": ("distributed.scatter",), "mpi": ("MPI_Scatter",)},
-    examples=(Example("002", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),
+    examples=(Example("MPI 4.1 6.6", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),
 )
