@@ -6,10 +6,20 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.backends.base import Claims
-from conformance.cases.features import Features
+from conformance.cases.case import Case
+from conformance.cases.features import Features, features
+from conformance.cases.health import health_case
+from conformance.cases.program import Axis, Program
 
 UNASKED: Final = ("effects", "faults")
 """Features of programs that only an operation whose claims name them is asked for."""
+
+_PLACES: Final = {
+    "world": frozenset({"of any size"}),
+    "axes": frozenset({"none", "one", "several"}),
+    "groups": frozenset({"none", "even", "uneven", "strided", "unsorted", "singletons"}),
+}
+"""Where a health program sums follows from the program before it: what that may be when claims do not limit it."""
 
 
 def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
@@ -30,4 +40,23 @@ def unasked(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
         silent = [op for op in ops if facts.get(feature) and feature not in claims.get(op, {})]
         if silent:
             return f"{silent[0]}: {feature} are not claimed"
+    return None
+
+
+def unhealthy(claims: Claims) -> str | None:
+    """Return which claim leaves out the health program that comes after programs with ``faults``, if one does.
+
+    An operation that claims ``faults`` needs an ``all_reduce`` that sums int32 wherever the operation itself may be.
+    """
+    nothing = Case(program=Program(mesh=(Axis("i", 1),), steps=(), results=()), inputs={})
+    sums = features(health_case(nothing)) | {"world": frozenset()}
+    # Over all axes of the mesh, whichever the operation is over.
+    sums["axes"] |= {"several"}
+    for op, limits in claims.items():
+        if "faults" in limits:
+            places = {name: frozenset(limits.get(name, words)) - {"invalid"} for name, words in _PLACES.items()}
+            facts = sums | {name: sums[name] | words for name, words in places.items()}
+            left_out = supported(claims, ("all_reduce",), facts)
+            if left_out:
+                return f"{op} claims faults, after which ranks sum int32 where they have met, but {left_out}"
     return None

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import PATIENCE
+from conformance.backends.claimed import unhealthy
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.guarantees import check_guarantees
@@ -84,8 +85,11 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for guarantees that are none or do not go together."""
+        """Raise ``ValueError`` for guarantees that are none or do not go together, and claims of faults alone."""
         check_guarantees(self.guarantees)
+        left_out = unhealthy(self.claims)
+        if left_out:
+            raise ValueError(left_out)
         if not 0 < self.patience < math.inf:
             raise ValueError(f"patience is {self.patience}; it must be a number of seconds above 0")
 

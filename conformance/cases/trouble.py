@@ -15,7 +15,11 @@ WORDS: Final = ("apart", "attributes", "dtypes", "late", "dies")
 or with blocks of other dtypes; a rank is late; a rank dies."""
 
 LONGEST: Final = 1.0
-"""Seconds by which a rank may be late, at most: what a rank waits for another before it gives up is longer."""
+"""Seconds by which a rank may be late, at most; drawn programs have a fifth of it (``specs/parting.py``).
+
+How long ranks wait for each other before they give up is for each backend to say. Gloo's are told to give up sooner
+(``GLOO_TIMEOUT`` of the backend ``torch``), so of a rank that is as late as this they may say so.
+"""
 
 
 def check_trouble(case: Case) -> None:
