@@ -227,7 +227,11 @@ def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Valu
             for name in (*each.provenance, *stored):
                 if name not in nodes:
                     raise ScheduleError("form.C3", f"item {each.id!r}: {name!r} is no node of the graph")
+    placed: set[str] = set()
     for place in schedule.places:
+        if place.node in placed:
+            raise ScheduleError("form.C1", f"place of {place.node!r}: two places have this node")
+        placed.add(place.node)
         if place.node not in nodes:
             raise ScheduleError("form.C3", f"place of {place.node!r}: it is no node of the graph")
         if place.buffer not in buffers:

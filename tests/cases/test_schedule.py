@@ -125,6 +125,7 @@ def forward(document: Any) -> None:
         (lambda d: d.update(format=2), "form.C0", "it has format 2; this suite reads format 1"),
         (lambda d: d.update(extra=1), "form.C0", "unknown field"),
         (lambda d: d["items"][1].update(id="add"), "form.C1", "item 'add': two items"),
+        (lambda d: d["places"].append(d["places"][0]), "form.C1", "place of 'c': two places have this node"),
         (lambda d: d["items"][0]["accesses"][0].update(buffer="x"), "form.C2", "'add', access 0: buffer 'x' is not"),
         (lambda d: d["items"][0].update(provenance=["z"]), "form.C3", "item 'add': 'z' is no node"),
         (lambda d: d["items"][0].update(device="d9"), "form.C3", "item 'add': device 'd9' is not declared"),

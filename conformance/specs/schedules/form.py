@@ -30,7 +30,7 @@ def _assigns(facts: Facts) -> bool:
 FORM = (
     FormClause(
         "form.C1",
-        "No two items, buffers, nodes or started handles have one name.",
+        "No two items, buffers, nodes or started handles have one name, nor two places one node.",
         "004",
         lambda facts: named_twice(facts.schedule),
     ),

@@ -30,12 +30,16 @@ def _is_part(buffer: Buffer) -> bool:
 
 @dataclass
 class _Use:
-    """Which bytes of a storage a part of it is used for, and the first and the last leaf that does."""
+    """Which bytes of a storage a part of it is used for, and the first and the last leaf that does.
+
+    ``last`` is where a leaf that is only started has been waited for; ``leaves`` are those that do.
+    """
 
     root: str
     ranges: Indices
     first: int
     last: int
+    leaves: list[int]
 
 
 def _part(facts: Facts, buffer: str) -> str:
@@ -62,12 +66,13 @@ def _uses(facts: Facts) -> dict[str, _Use]:
         for touch in own:
             part = facts.buffers[_part(facts, touch.access.buffer)]
             ranges = facts.touch(Access(buffer=part.id)).ranges if part.planned else touch.ranges
-            use = found.setdefault(part.id, _Use(touch.root, ranges, number, number))
+            use = found.setdefault(part.id, _Use(touch.root, ranges, number, number, []))
+            use.leaves.append(number)
             use.ranges, use.last = joined(use.ranges, ranges), max(use.last, last[number])
     for buffer in (each for each in facts.schedule.buffers if each.base is not None and not each.planned):
         if _part(facts, buffer.id) == buffer.id and (buffer.preexisting or buffer.held):
             whole = facts.touch(Access(buffer=buffer.id))
-            use = found.setdefault(buffer.id, _Use(whole.root, whole.ranges, -1, -1))
+            use = found.setdefault(buffer.id, _Use(whole.root, whole.ranges, -1, -1, []))
             use.ranges, use.first, use.last = whole.ranges, -1, end if buffer.held else use.last
     for kept in facts.schedule.places:
         if use_at_the_end := found.get(_part(facts, kept.buffer)):
@@ -88,10 +93,17 @@ def _sharing(facts: Facts) -> Iterator[tuple[str, _Use, str, _Use]]:
             yield first, one, second, other
 
 
+def _over(facts: Facts, one: _Use, other: _Use) -> bool:
+    """Return whether one use ends before the other begins: as listed, or as the edges between all their leaves say."""
+    inside = one.last < len(facts.leaves) and other.first >= 0
+    edges = inside and all(facts.ordered(first, second) for first in one.leaves for second in other.leaves)
+    return one.last < other.first or edges
+
+
 def disjoint_lives(facts: Facts) -> str | None:
     """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use."""
     for first, one, second, other in _sharing(facts):
-        if one.first <= other.last and other.first <= one.last:
+        if not (_over(facts, one, other) or _over(facts, other, one)):
             at = max(one.first, other.first, 0)
             return f"{first!r} and {second!r} share bytes, and both are in use at {facts.name(at)}"
     return None
@@ -99,12 +111,29 @@ def disjoint_lives(facts: Facts) -> str | None:
 
 def only_what_is_inside(facts: Facts) -> str | None:
     """Find a planned buffer, or an arena, that is seen from outside."""
+    arenas = {facts.root(buffer.id)[0] for buffer in _planned(facts)}
     for buffer in _planned(facts):
         for each in (buffer, facts.buffers[facts.root(buffer.id)[0]]):
             for flag in ("preexisting", "held", "output"):
                 if getattr(each, flag):
                     return f"buffer {each.id!r} is {flag}, and yet in the memory plan"
+    for name in _read_afterwards(facts):
+        if facts.root(name)[0] in arenas:
+            return f"buffer {name!r} is read afterwards, and yet in the memory plan"
     return None
+
+
+def _read_afterwards(facts: Facts) -> Iterator[str]:
+    """Yield the buffers that results are in at the end, whatever is said of them."""
+    yield from (place.buffer for place in facts.schedule.places)
+    for result in facts.schedule.graph.results if facts.schedule.graph else ():
+        if result in facts.stored:
+            yield facts.stored[result].buffer
+
+
+def _seen_from_outside(facts: Facts) -> bool:
+    flagged = some_buffer(lambda each: each.preexisting or each.held or each.output)
+    return flagged(facts) or any(_read_afterwards(facts))
 
 
 def where_there_are_parts(facts: Facts) -> str | None:
@@ -222,7 +251,7 @@ MEMORY = (
         "What was there before, is held from outside or is read afterwards is not planned, nor its bytes an arena.",
         "003",
         only_what_is_inside,
-        both(_plans, some_buffer(lambda each: each.preexisting or each.held or each.output)),
+        both(_plans, _seen_from_outside),
     ),
     ScheduleClause(
         "memory.C3", "Nothing is planned on a device without sub-buffers.", "003", where_there_are_parts, _plans

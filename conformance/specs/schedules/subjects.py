@@ -129,10 +129,10 @@ def anything_done(*schedules: Facts) -> bool:
 
 
 def named_twice(schedule: Schedule) -> bool:
-    """Return whether a schedule has two of anything that has a name."""
+    """Return whether a schedule has two of anything that has a name, or two places."""
     nodes = schedule.graph.nodes if schedule.graph else ()
     parts = [part for item in schedule.items for part in (item.parts if isinstance(item, Collective) else ())]
-    return max(len(schedule.buffers), len(schedule.items) + len(parts), len(nodes)) > 1
+    return max(len(schedule.buffers), len(schedule.items) + len(parts), len(nodes), len(schedule.places)) > 1
 
 
 def dependent(schedule: Schedule) -> bool:

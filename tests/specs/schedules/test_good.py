@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Collective, Schedule, Wait
+from conformance.cases.schedule import Collective, Schedule, View, Wait
 from conformance.cases.schedule_codec import parse, text
 from conformance.specs.schedules import CLAUSES, judge
 from conformance.specs.schedules.build import (
@@ -28,6 +28,7 @@ from conformance.specs.schedules.build import (
 )
 from conformance.specs.schedules.violations.memory import chained
 from tests.specs.schedules.all_reduces import direct, naive, ring
+from tests.specs.schedules.honest import HONEST
 from tests.specs.schedules.variants import by_edges
 
 A, ONE = stored("a"), constant("1")
@@ -128,3 +129,12 @@ def test_without_a_graph_what_needs_none_is_judged() -> None:
     assert found["order.C1"] == "held"
     assert {"order.C3", "law.C1"} <= {clause for clause, finding in found.items() if finding == "silent"}
     assert len(found) > len(CLAUSES)
+
+
+def test_bytes_are_given_on_along_edges_while_everything_is_under_way() -> None:
+    made = by_edges(HONEST["bytes given on"]())
+    started = [replace(item, handle=item.id) for item in made.items if not isinstance(item, View | Wait)]
+    waits = [Wait(id=f"wait {item.id}", handle=item.id) for item in started]
+    assert findings(replace(made, items=(*started, *waits)))["memory.C1"] == "held"
+    loose = replace(made, items=(*(replace(item, after=()) for item in started), *waits))
+    assert "memory.C1" in {each.clause for each in judge(loose) if each.finding == "broken"}

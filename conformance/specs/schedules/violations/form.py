@@ -42,6 +42,14 @@ def two_items_of_one_name() -> Schedule:
     return replace(made, items=made.items * 2)
 
 
+@violates("form.C1")
+def result_in_two_places() -> Schedule:
+    """A result is said to be in two buffers, of which only one was written, and the caller gets the other."""
+    made = _sound()
+    other = replace(made.places[0], buffer="z")
+    return replace(made, buffers=(*made.buffers, buffer("z")), places=(other, *made.places))
+
+
 @violates("form.C2")
 def undeclared_buffer() -> Schedule:
     """An item uses a buffer that was freed with the graph that declared it."""

@@ -13,6 +13,7 @@ from conformance.specs.schedules.build import (
     given,
     graph,
     line,
+    node,
     planned,
     schedule,
     stored,
@@ -75,6 +76,22 @@ def held_buffer_planned() -> Schedule:
     """
     arena, first, second = planned(0, 256)
     return chained(arena, replace(first, held=True), second)
+
+
+@violates("memory.C2")
+def result_planned() -> Schedule:
+    """A result is planned like any value on the way, and the caller reads an arena that the next run gives away."""
+    made = chained(*planned(0, 256, arena=192))
+    last = replace(made.buffers[-1], base="arena", offset=512, planned=True)
+    return replace(made, buffers=(*made.buffers[:-1], last))
+
+
+@violates("memory.C2")
+def asked_storage_planned() -> Schedule:
+    """What is assigned to is the result, and only its name is kept out of the plan, which no flag says."""
+    nodes = (stored("t0"), ONE, node("w", "assign", "t0", "1"))
+    item = elementwise("w", "move", writes("t0", line(), node="w"), 1.0, provenance=("w",))
+    return schedule(planned(0, arena=64), [item], graph(*nodes, results=["w"]))
 
 
 @violates("memory.C3")
