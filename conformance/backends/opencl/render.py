@@ -6,6 +6,8 @@ Every kernel takes the storages it writes, the storages it reads and one table o
     count, first, axes, inner axes, loads, stores, operation, mode, scalar, extents..., inner extents...,
     for each load: slot, offset, strides..., inner strides...,
     for each store: slot, offset, strides...
+
+Streaming kernels have no mode; there the word says whether what is stored goes past the caches.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from conformance.backends.opencl.reductions import dividend
 from conformance.cases.dtypes import kind
 
 SLOTS: Final = 8
-"""Storages a kernel reads, and writes when it folds. Longer folds and joins take several launches."""
+"""Storages a kernel reads, and writes when it folds. No fold has more operands, as no world has more ranks; joins of
+more take several launches."""
 
 OPERATIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor", "arg_max", "arg_min", "scaled_sum")
 """What two elements are combined by; a launch names one by its number here."""

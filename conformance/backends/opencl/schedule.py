@@ -1,7 +1,8 @@
 """Nodes become ordered items: copies, kernels and barriers, each with the byte ranges it reads and writes.
 
-Only nodes that a result needs are scheduled, and blocks without elements never are. Items are ordered by
-depth, so that devices work side by side; edges come from hazards over byte ranges, not from the graph.
+Only nodes that a result needs are scheduled, and blocks without elements never are. Items are ordered by the barriers
+before them, then by collective and group, then by depth, so that devices work side by side; edges come from hazards
+over byte ranges, not from the graph.
 """
 
 from __future__ import annotations

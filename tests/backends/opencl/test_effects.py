@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 from conformance.backends.claimed import supported
+from conformance.backends.opencl.graph import Buffer, whole
 from conformance.backends.opencl.item import Kernel
+from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.runtime import engine as engines
-from conformance.backends.opencl.settings import ALGORITHMS
+from conformance.backends.opencl.settings import ALGORITHMS, Settings
+from conformance.backends.opencl.trace import trace
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.features import features
@@ -104,6 +109,22 @@ def test_a_view_of_a_buffer_without_axes_is_the_buffer(opencl: Any, make_program
     case = make_program({"r": 2}, {"x": [np.array(1), np.array(2)]}, steps, ("b", "v"))
     assert evaluate(case)["b"] == [3, 3]
     agree(case, opencl().execute(case))
+
+
+def test_a_chain_of_buffers_may_be_longer_than_the_stack_is_deep(make_program: Any) -> None:
+    names = [f"b{number}" for number in range(60)]
+    steps: list[tuple[Any, ...]] = [("buffer", ("x",), (name,), {}) for name in names]
+    steps += [("assign", (later, name), (), {}) for name, later in itertools.pairwise(names)]
+    steps += [("all_reduce", (names[-1],), ("y",), SUM)]
+    case = make_program({"r": 2}, {"x": [np.arange(3), np.arange(3)]}, steps, ("y",))
+    sources = {"x": tuple(whole(Buffer(rank, "int64", 3, "x"), (3,)) for rank in range(2))}
+    traced = trace(case.program, sources, lambda _: [])
+    limit, depth = sys.getrecursionlimit(), len(inspect.stack())
+    sys.setrecursionlimit(depth + 40)
+    try:
+        lower(traced, Settings())
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "broadcast"])

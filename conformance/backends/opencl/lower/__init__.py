@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -68,47 +68,54 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
     rebuilt: dict[Node, Node] = {}
     asked: dict[Node, str] = {}
 
-    def written(node: Node) -> Node:
-        chain = []
-        while isinstance(node, Write) and node not in rebuilt:
-            chain.append(node)
-            node = node.before
-        for each in reversed(chain):
-            before = rebuilt.get(each.before, each.before)
-            rebuilt[each] = msgspec.structs.replace(each, before=before, value=resolve(each.value))
-        return rebuilt.get(chain[0], chain[0]) if chain else rebuilt.get(node, node)
+    def is_ready(node: Node) -> bool:
+        if isinstance(node, Output):
+            return node.collective in done
+        return node in rebuilt or isinstance(node, Opened) or not isinstance(node, Elementwise | Write)
+
+    def ready(block: Movement) -> Movement:
+        if isinstance(block.node, Output):
+            return done[block.node.collective][block.node.device]
+        return Movement(rebuilt.get(block.node, block.node), block.view)
+
+    def make(node: Node) -> None:
+        if isinstance(node, Elementwise):
+            rebuilt[node] = msgspec.structs.replace(node, operand=ready(node.operand))
+        elif isinstance(node, Write):
+            before = rebuilt.get(node.before, node.before)
+            rebuilt[node] = msgspec.structs.replace(node, before=before, value=ready(node.value))
+        elif isinstance(node, Output):
+            meet(node.collective)
+
+    def meet(made: Collective) -> None:
+        inputs, under = (tuple(map(ready, blocks)) for blocks in (made.blocks, made.under))
+        given = msgspec.structs.replace(made, blocks=inputs, under=under)
+        found: dict[int, Movement] = {}
+        for number, group in enumerate(made.groups):
+            turn = Turn(len(done), number)
+            algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
+            lowered = lowering(given, group, algorithm)
+            algorithms[turn] = algorithm
+            taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
+            stages.update(dict.fromkeys(taken, made.stage))
+            fresh = ((rank, block.node) for rank, block in lowered.items() if turns.get(block.node) == turn)
+            asked.update((node, f"{made.name}[{rank}]") for rank, node in fresh if made.name)
+            found.update(lowered)
+        done[made] = found
 
     def resolve(block: Movement) -> Movement:
-        # Programs are short, so collectives nest a few deep at most; recursion is safe.
-        if isinstance(block.node, Opened):
-            return block
-        if isinstance(block.node, Elementwise):
-            if block.node not in rebuilt:
-                operand = resolve(block.node.operand)
-                rebuilt[block.node] = msgspec.structs.replace(block.node, operand=operand)
-            return Movement(rebuilt[block.node], block.view)
-        if isinstance(block.node, Write):
-            return Movement(written(block.node), block.view)
-        if not isinstance(block.node, Output):
-            return block
-        made = block.node.collective
-        if made not in done:
-            inputs = tuple(resolve(each) for each in made.blocks)
-            under = tuple(resolve(each) for each in made.under)
-            ready = msgspec.structs.replace(made, blocks=inputs, under=under)
-            found: dict[int, Movement] = {}
-            for number, group in enumerate(made.groups):
-                turn = Turn(len(done), number)
-                algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
-                lowered = lowering(ready, group, algorithm)
-                algorithms[turn] = algorithm
-                taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
-                stages.update(dict.fromkeys(taken, made.stage))
-                fresh = {rank: block.node for rank, block in lowered.items() if turns.get(block.node) == turn}
-                asked.update({node: f"{made.name}[{rank}]" for rank, node in fresh.items() if made.name})
-                found.update(lowered)
-            done[made] = found
-        return done[made][block.node.device]
+        # A stack, as copies of buffers into each other make chains as long as the program.
+        stack = [block.node]
+        while stack:
+            node = stack[-1]
+            waiting = [] if is_ready(node) else [each for each in _before(node) if not is_ready(each)]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            if not is_ready(node):
+                make(node)
+        return ready(block)
 
     needed = _needed(traced)
     for block in traced.made:
@@ -127,6 +134,14 @@ def lower(traced: Traced, settings: Settings) -> Lowered:
     return Lowered(stored, stages, turns, tuple(done), algorithms, buffers, asked)
 
 
+def _before(node: Node) -> Iterator[Node]:
+    """Yield what is lowered before ``node``."""
+    if isinstance(node, Output):
+        yield from (block.node for block in (*node.collective.blocks, *node.collective.under))
+    else:
+        yield from needs(node)
+
+
 def _needed(traced: Traced) -> set[Collective]:
     """Return the collectives without which a result or a buffer would be another."""
     wanted = (*traced.results.values(), *traced.buffers.values())
@@ -140,9 +155,7 @@ def _needed(traced: Traced) -> set[Collective]:
         seen.add(node)
         if isinstance(node, Output):
             found.add(node.collective)
-            stack.extend(block.node for block in (*node.collective.blocks, *node.collective.under))
-        else:
-            stack.extend(needs(node))
+        stack.extend(_before(node))
     return found
 
 
