@@ -289,16 +289,14 @@ class NaNLosesEveryComparison(Folds):
             return functools.reduce(lambda a, b: np.asarray(np.where(before(a, b), a, b), a.dtype), blocks)
 
 
-class BoolsVoteInTheWorld(Reference):
-    """Sums of bools are votes, counted by an instruction for everybody that knows of no groups."""
+class BoolsCountWhoVotes(Folds):
+    """A sum of bools is a ballot, and the mask that is counted is that of who takes part, not of who votes for it."""
 
     breaks = "reduction.C21"
 
-    def all_reduce(self, blocks: list[Array], *, groups: Groups, **how: Any) -> list[Array]:
-        out = all_reduce(blocks, groups=groups, **how)
-        if blocks[0].dtype != np.bool_ or how["op"] != "sum":
-            return out
-        return all_reduce(blocks, groups=(tuple(range(len(blocks))),), **how)
+    def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
+        out = fold(blocks, op, factor)
+        return np.full_like(out, len(blocks)) if blocks[0].dtype == np.bool_ and op == "sum" else out
 
 
 class BoolsAreAddedInTheTail(Folds):
