@@ -13,6 +13,7 @@ from ml_dtypes import iinfo
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.judging.bools import counted_or_any
 from conformance.judging.clause import Clause, Subject
+from conformance.judging.integer_mean import quotients
 from conformance.judging.settled import columns_where, nan_among
 from conformance.specs.numeric_facts import inexact_quotient
 from conformance.specs.op import attr, rejection, value, variant
@@ -142,5 +143,15 @@ REDUCTION: tuple[Clause, ...] = (
             counts_bools,
         ),
         check=counted_or_any,
+    ),
+    Clause(
+        "reduction.C22",
+        "must",
+        "In whatever dtype, a mean of integers or bools whose sum does not wrap around is the sum by the count: "
+        "rounded as that dtype rounds, or cut to an integer.",
+        lambda s: s.legal and not s.step.idle and bool(s.folded) and mean_of("integer", "bool")(s),
+        quotients,
+        "001",
+        each=True,
     ),
 )
