@@ -7,10 +7,22 @@ import pytest
 
 from conformance.cases.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule import Kernel, Schedule
-from conformance.reference.schedule import law
-from conformance.reference.schedule_data import initial
+from conformance.reference.schedule import changes_nothing, law
+from conformance.reference.schedule_data import DRAWS, initial
 from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules.build import buffer, graph, line, node, reads, schedule, stored, tensor, writes
+from conformance.specs.schedules.build import (
+    alu,
+    buffer,
+    constant,
+    graph,
+    line,
+    node,
+    reads,
+    schedule,
+    stored,
+    tensor,
+    writes,
+)
 
 
 def summed(order: list[int], dtype: str, count: int, times: int = 1, mean: bool = False) -> Schedule:
@@ -68,3 +80,38 @@ def test_data_of_means_are_multiples_of_their_count() -> None:
     facts = Facts(summed([0, 1, 2], "float32", 3, 2, mean=True))
     assert not (initial(facts).array("x0") % 3).any()
     assert set(np.abs(initial(Facts(summed([0, 1, 2], "float32", 3))).array("x0"))) == {1, 2}
+
+
+NARROWING = [
+    ("int32", "max", 0, None), ("int32", "and", 3, None), ("int32", "abs", None, None), ("int64", None, None, "int8"),
+    ("uint8", "min", 100, None), ("float32", "min", 6, None), ("float32", "trunc", None, None),
+    ("float32", None, None, "float16"), ("float32", None, None, "int32"), ("float64", None, None, "float32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "op", "value", "through"), NARROWING)
+def test_data_show_what_changes_no_small_number(
+    dtype: str, op: str | None, value: int | None, through: str | None
+) -> None:
+    nodes = [stored("a", dtype=dtype)]
+    if value is not None:
+        nodes.append(constant("v", value, dtype=dtype))
+    if through is None:
+        assert op is not None
+        nodes.append(alu("m", op, *(each.id for each in nodes), dtype=dtype))
+    else:
+        nodes += [node("n", "cast", "a", dtype=through), node("m", "cast", "n", dtype=dtype)]
+    nodes.append(node("w", "assign", "a", "m", dtype=dtype))
+    made = schedule([buffer("a", dtype=dtype, preexisting=True)], [], graph(*nodes, results=["w"]))
+    assert not changes_nothing(Facts(made), "w")
+    assert law(Facts(made)) is not None
+
+
+def test_data_are_small_where_elements_are_multiplied() -> None:
+    nodes = (stored("a"), stored("n", dtype="int16"), alu("y", "div", "a", "a"))
+    facts = Facts(schedule([buffer("a", 64, preexisting=True), buffer("n", 64, "int16", preexisting=True)], [],
+                           graph(*nodes, results=["y"])))  # fmt: skip
+    last = initial(facts, DRAWS + 2)
+    assert set(np.abs(last.array("a"))) == {1, 2}
+    assert {-(2**15), 2**15 - 1} <= set(last.array("n"))
+    assert (initial(facts, DRAWS + 1).array("n") < 0).all()

@@ -279,6 +279,13 @@ def one_replica_assigned() -> Schedule:
 
 
 @violates("assign.C14")
+def clamp_taken_for_nothing() -> Schedule:
+    """An optimiser that believes its inputs positive drops a <- max(a, 0), and what is below zero stays."""
+    nodes = (A, constant("0", 0), alu("m", "max", "a", "0"), node("w", "assign", "a", "m"))
+    return schedule(given("a"), [], graph(*nodes, results=["w"]))
+
+
+@violates("assign.C14")
 def overwritten_before_it_was_read() -> Schedule:
     """The first of two assigns is dropped as dead, because the read between them goes through another name."""
     nodes = (

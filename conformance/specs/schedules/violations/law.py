@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.index_map import Affine
-from conformance.cases.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
 from conformance.cases.schedule import Collective, Kernel, Schedule
 from conformance.specs.schedules.build import (
     alu,
@@ -11,10 +11,12 @@ from conformance.specs.schedules.build import (
     elementwise,
     given,
     graph,
+    line,
     node,
     reads,
     schedule,
     stored,
+    tensor,
     writes,
 )
 from conformance.specs.schedules.violations.violation import violates
@@ -68,6 +70,41 @@ def padded_with_another_identity() -> Schedule:
     write = writes("y", (Affine(extents=(6,), strides=(0,)),), node="y")
     item = Kernel(id="k", device="d0", accesses=(reads("a", padded), write), bodies=(body,), provenance=("y",))
     return schedule((*given("a"), buffer("y", 1)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def maximum_folded_from_zero() -> Schedule:
+    """An accumulator begins at zero whatever is folded, so that no maximum is below it."""
+    nodes = (stored("a", dtype="int32"), node("y", "reduce", "a", shape=(), arg=(0,), fold="max", dtype="int32"))
+    whole = (Affine(extents=(4,), strides=(0,)),)
+    code = (Load(access=0), Reduce(op="max", of=0, axes=(0,)), Constant(value=tensor(0, "int32")))
+    body = Body(extents=(4,), instructions=(*code, Alu(op="max", of=(1, 2)), Store(access=1, of=3)))
+    own = (reads("a", line()), writes("y", whole, node="y"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
+    buffers = (buffer("a", dtype="int32", preexisting=True), buffer("y", 1, dtype="int32"))
+    return schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def sum_kept_in_a_narrower_dtype() -> Schedule:
+    """A float32 sum goes through a bfloat16 scratch buffer, which halves the traffic and most of the digits."""
+    nodes = (A, stored("b"), alu("y", "add", "a", "b"))
+    code = (Load(access=0), Load(access=1), Alu(op="add", of=(0, 1)), Cast(of=2, dtype="bfloat16"))
+    body = Body(extents=(4,), instructions=(*code, Cast(of=3, dtype="float32"), Store(access=2, of=4)))
+    own = (reads("a", line()), reads("b", line()), writes("y", line(), node="y"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def bool_of_any_byte() -> Schedule:
+    """A uint8 is taken for a bool as its bits are, and who adds such up counts 2 for a true of the byte 2."""
+    nodes = (stored("a", dtype="uint8"), node("y", "cast", "a", dtype="bool"))
+    body = Body(extents=(4,), instructions=(Load(access=0), Bitcast(of=0, dtype="bool"), Store(access=1, of=1)))
+    own = (reads("a", line()), writes("y", line(), node="y"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
+    buffers = (buffer("a", dtype="uint8", preexisting=True), buffer("y", dtype="bool"))
+    return schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "y"})
 
 
 @violates("law.C1", "tinygrad#16599")
