@@ -6,6 +6,8 @@ options. What does the work is imported when a backend is named.
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from collections.abc import Callable
 from importlib import import_module
 
 import pytest
@@ -17,14 +19,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-backend", metavar="NAME[,NAME]", help="judge these backends, an item a clause")
     group.addoption("--conformance-suite", metavar="NAME[,NAME]", default="all", help="only these suites")
     group.addoption("--conformance-profile", metavar="NAME", default="default", help="how much: default or nightly")
-    group.addoption("--conformance-examples", metavar="N", type=int, help="cases drawn for each operation")
-    group.addoption("--conformance-seed", metavar="N", type=int, default=0, help="same seed, same cases")
+    group.addoption("--conformance-examples", metavar="N", type=_from(1), help="cases drawn for each operation")
+    group.addoption("--conformance-seed", metavar="N", type=_from(0), default=0, help="same seed, same cases")
     group.addoption("--conformance-known", metavar="FILE", help="known failures, replayed and expected to fail")
     group.addoption("--conformance-run-dir", metavar="DIR", help="folder of the run log (default: runs/TIME)")
 
 
+def _from(least: int) -> Callable[[str], int]:
+    """Return what reads a number that is at least ``least``, as an option of the command line does."""
+
+    def number(text: str) -> int:
+        if (value := int(text)) < least:
+            raise ArgumentTypeError(f"{value} is not in the range x>={least}")
+        return value
+
+    number.__name__ = "int"  # what argparse calls it where the text is no number
+    return number
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the items when a backend is named."""
-    if config.getoption("--conformance-backend"):
+    if config.getoption("--conformance-backend") is not None:
         judging = import_module("conformance.pytest_items")
         config.pluginmanager.register(judging.Judging(config), "conformance-judging")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cases.codec import load
-from conformance.cli.names import Names, checked
+from conformance.cli.names import Written, checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import read_run
@@ -18,12 +18,12 @@ from conformance.specs import every_clause
 
 @click.command("known")
 @click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("-o", "--output", "path", type=click.Path(path_type=Path), required=True, help="File to write or add to.")
+@click.option("-o", "--output", "path", type=Written(), required=True, help="File to write or add to.")
 @click.option("--issue", required=True, help="Address under which the failures are followed up.")
 @click.option("--owner", required=True, help="Who answers for them.")
 @click.option("--expiry", metavar="YYYY-MM-DD", required=True, help="Last day on which they are expected.")
-@click.option("-b", "--backend", "names", type=Names(), default=(), help="Only failures of these backends.")
-@click.option("--clause", "clauses", type=Names(), default=(), help="Only these clauses [default: every must].")
+@names_option("-b", "--backend", "names", help="Only failures of these backends.")
+@names_option("--clause", "clauses", help="Only these clauses [default: every must].")
 @click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
 def command(
     directory: Path,

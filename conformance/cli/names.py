@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import click
@@ -40,6 +42,29 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
         if not names:
             self.fail("names nothing", param, ctx)
         return names
+
+
+def names_option(*words: str, default: tuple[str, ...] = (), **more: Any) -> Callable[[Any], Any]:
+    """Return the option that takes names; given several times, it takes all of them, without repeats."""
+
+    def joined(_ctx: click.Context, _param: click.Parameter, value: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for names in value for name in names))
+
+    return click.option(*words, type=Names(), multiple=True, callback=joined, default=default, **more)
+
+
+class Written(click.ParamType):  # type: ignore[type-arg]  # as above
+    """Where to write: a path that is not empty and that a report can name."""
+
+    name = "PATH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fail on an empty one, and on one that is not UTF-8."""
+        if not str(value):
+            self.fail("names nothing; give a path", param, ctx)
+        if os.fsencode(value).decode(errors="replace") != str(value):
+            self.fail(f"{str(value)!r} is not UTF-8; give another path", param, ctx)
+        return Path(value)
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # as above

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from conformance.report.verdict import unshown
 from conformance.runner.explore import Result
-from conformance.runner.log import Failure
+from conformance.runner.log import Failure, Silence
 from conformance.runner.outcomes import OUTCOMES
 
 STATUS = {
@@ -43,7 +44,10 @@ def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, A
         "run": str(directory / "run.jsonl"),
         "report": str(report) if report else None,
         "seconds": round(result.seconds, 3),
-        "backends": {name: {"outcomes": dict(counts)} for name, counts in result.counts.items()},
+        "backends": {
+            name: {"outcomes": dict(counts), "silent": msgspec.to_builtins(result.silent.get(name, Silence()))}
+            for name, counts in result.counts.items()
+        },
         "failures": [_failure(failure, directory) for failure in result.failures],
         "known": [
             {**_failure(failure, directory), "expected": msgspec.to_builtins(failure.known)} for failure in result.known
@@ -119,6 +123,9 @@ def show(console: Console, result: Result, directory: Path) -> None:
         )
     if result.never:
         console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
+    for name, silent in result.silent.items():
+        for line in unshown(silent):
+            console.print(escape(f"{name}: {line}"))
     if result.pairwise:
         console.print(escape(_coverage(result.pairwise)))
     left = sum(counts.get("not_run", 0) for counts in result.counts.values())

@@ -13,7 +13,7 @@ from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import to_array
-from conformance.cli.names import Names
+from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
@@ -24,7 +24,7 @@ from conformance.runner.replay import Replay, replay
 
 @click.command("replay")
 @click.argument("file", metavar="CASE", type=click.Path(path_type=Path))
-@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
 @CASE_LIMIT
 @click.option("--in-process", is_flag=True, help="Without a worker process, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")

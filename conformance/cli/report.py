@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.names import Written
 from conformance.cli.opening import output
 from conformance.cli.progress import printer
 from conformance.cli.reporting import report_of
@@ -15,7 +16,7 @@ from conformance.report.json_report import as_json as report_as_json
 
 @click.command("report")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: the run's own].")
+@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: the run's own].")
 @click.option("--explanations", type=click.Path(path_type=Path), help="JSON: sentences on buckets of failures.")
 @click.option("--qualification", type=click.Path(path_type=Path), help="What `conformance qualify --json` printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON; write it only with -o.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.names import Duration, Names
+from conformance.cli.names import Duration, Written, names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, print_json, printer
@@ -17,15 +17,15 @@ from conformance.runner.plan import PROFILES
 
 
 @click.command("run")
-@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
-@click.option("--suite", "suites", type=Names(), default=(), help="Only these suites [default: all].")
-@click.option("--op", "ops", type=Names(), default=(), help="Only these operations.")
+@names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
+@names_option("--suite", "suites", help="Only these suites [default: all].")
+@names_option("--op", "ops", help="Only these operations.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="How much.")
 @click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
 @CASE_LIMIT
-@click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
+@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")

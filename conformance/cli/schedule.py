@@ -14,7 +14,7 @@ from rich.console import Console
 from conformance.cases.pretty import pretty
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import load_schedule
-from conformance.cli.names import Names
+from conformance.cli.names import Written, names_option
 from conformance.cli.opening import new_directory, opened, output
 from conformance.cli.outcome import STATUS
 from conformance.cli.progress import Progress, print_json, printer
@@ -36,12 +36,12 @@ ALONE: Final = {"examples": "--examples", "seed": "--seed", "directory": "-o", "
     help="Judge a second schedule of the graph as well; it is that of the first: "
     f"{', '.join(get_args(Relation))} (twice: of one result, and of the rest).",
 )
-@click.option("-b", "--backend", "names", type=Names(), default=(), help="Ask these for schedules, instead of FILE.")
+@names_option("-b", "--backend", "names", help="Ask these for schedules, instead of FILE.")
 @click.option(
     "--examples", type=click.IntRange(1), default=100, show_default=True, help="Draws of programs, and of graphs."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same questions.")
-@click.option("-o", "--output", "directory", type=click.Path(path_type=Path), help="Folder [default: runs/TIME].")
+@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(

@@ -8,7 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cli.names import Names
+from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.lane import Judgeable
@@ -18,7 +18,7 @@ from conformance.runner.smoke import smoke
 
 
 @click.command("smoke")
-@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is judged.")
+@names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, getdoc, signature
 from typing import Any
 
 import click
@@ -13,7 +14,8 @@ from rich.table import Table
 from conformance.cli.names import unknown
 from conformance.cli.progress import print_json, printer
 from conformance.judging.schedule_clause import AnyClause
-from conformance.reference.spmd import ATTRIBUTES
+from conformance.reference.reductions import REDUCTIONS
+from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
 from conformance.specs.schedules import EVERY
 
@@ -44,12 +46,31 @@ def op_data(op: Op) -> dict[str, Any]:
     return {
         "name": op.name,
         "summary": op.summary,
+        "parameters": [
+            {"name": one.name, "keyword": one.kind is Parameter.KEYWORD_ONLY, "type": str(one.annotation)}
+            | ({} if one.default is Parameter.empty else {"default": one.default})
+            for one in parameters(op)
+        ],
+        "notes": notes(op),
         "attributes": {name: _type_name(hint) for name, hint in ATTRIBUTES[op.name].items()},
         "aliases": {framework: list(names) for framework, names in op.aliases.items()},
         "clauses": [clause_data(clause) for clause in op.clauses],
         "shared": [clause_data(clause) for clause in op.shares],
         "examples": [msgspec.to_builtins(example) for example in op.examples],
     }
+
+
+def parameters(op: Op) -> list[Parameter]:
+    """Return what the method of a backend is called with, in order: operands, then keywords."""
+    return list(signature(OPERATIONS[op.name]).parameters.values())
+
+
+def notes(op: Op) -> str:
+    """Return what the reference says of shapes and parameters, below its first line; empty where that says it all."""
+    said = (getdoc(OPERATIONS[op.name]) or "").partition("\n")[2].strip()
+    known = ("max", "min") if op.name == "arg_reduce" else tuple(REDUCTIONS)
+    words = f"``op`` is one of {', '.join(known)}." if "op" in ATTRIBUTES[op.name] else ""
+    return "\n\n".join(part for part in (said, words) if part)
 
 
 @click.command("spec")
@@ -101,6 +122,9 @@ def _show_op(console: Console, op: Op) -> None:
     console.print(f"[bold]{op.name}[/bold]: {escape(op.summary)}")
     attributes = ", ".join(f"{name}: {_type_name(hint)}" for name, hint in ATTRIBUTES[op.name].items())
     console.print(f"attributes: {escape(attributes) or 'none'}")
+    console.print(f"method: {op.name}{_call(op)}", markup=False)
+    if notes(op):
+        console.print(notes(op).replace("``", "`"), markup=False)
     for framework, names in op.aliases.items():
         console.print(f"{framework}: {', '.join(names)}", markup=False)
     _show_clauses(console, op.clauses)
@@ -111,6 +135,11 @@ def _show_op(console: Console, op: Op) -> None:
         attrs = ", ".join(f"{name}={value}" for name, value in example.attrs.items())
         console.print(f"example ({example.dtype}, {attrs}{groups}):", markup=False)
         console.print(f"    {example.blocks}\n    gives {example.results}", markup=False)
+
+
+def _call(op: Op) -> str:
+    """Return the parameters in order, as they are written."""
+    return str(signature(OPERATIONS[op.name])).partition(" ->")[0].replace("'", "")
 
 
 def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> None:

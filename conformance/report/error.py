@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class ReportError(ValueError):
     """An input or the output folder is unusable; the message is one line that says what, where and what to do."""
+
+
+def content(path: Path) -> bytes:
+    """Return what is in an input file; raise ``ReportError`` where it is none that can be read to its end."""
+    if path.exists() and not path.is_file():
+        raise ReportError(f"{path} is no regular file; name a file of JSON")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read: {error.strerror}") from None

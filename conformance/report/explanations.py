@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.report.error import ReportError
+from conformance.report.error import ReportError, content
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,8 +28,6 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 def read_explanations(path: Path) -> tuple[Explanation, ...]:
     """Return the explanations in a JSON file; raise ``ReportError`` when it is malformed."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[Explanation, ...])
-    except OSError as error:
-        raise ReportError(f"{path} cannot be read: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(content(path), type=tuple[Explanation, ...])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"{path} is no list of explanations: {error}") from None

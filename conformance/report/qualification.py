@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from conformance.report.error import ReportError
+from conformance.report.error import ReportError, content
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,10 +49,8 @@ UNQUALIFIED: Final = Qualification()
 def read_qualification(path: Path) -> Qualification:
     """Return what ``conformance qualify --json`` printed; raise ``ReportError`` when it is malformed."""
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Qualification)
-    except OSError as error:
-        raise ReportError(f"{path} cannot be read: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        found = msgspec.json.decode(content(path), type=Qualification)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"{path} is not the output of `conformance qualify --json`: {error}") from None
     for one in found.uncovered:
         if not one.url.startswith("https://"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -14,6 +14,7 @@ from conformance.report.matrix import Key
 from conformance.report.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
 from conformance.report.tally import State, freeze, state
+from conformance.runner.log import Silence
 from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
 
 TITLES: Final[dict[Verdict, str]] = {
@@ -22,6 +23,9 @@ TITLES: Final[dict[Verdict, str]] = {
     "incomplete": "Incomplete run",
     "inconclusive": "Inconclusive",
 }
+
+SHOWN: Final = 4
+"""Clauses that a sentence names; how many more there are it counts."""
 
 _KEYS: Final[dict[State, str]] = {
     "fail": "broken", "should_fail": "broken", "known": "broken", "differs": "broken", "pass": "held",
@@ -187,5 +191,31 @@ def _why(
     if unclaimed:
         yield f"Not claimed: {', '.join(unclaimed)}."
     if open_clauses and column.records:
-        first = ", ".join(open_clauses[:4]) + (f" and {len(open_clauses) - 4} more" if len(open_clauses) > 4 else "")
-        yield f"Nothing shown about {first}."
+        yield f"Nothing shown about {_first(open_clauses)}."
+    yield from unshown(_silent(column, open_clauses))
+
+
+def unshown(silent: Silence) -> Iterable[str]:
+    """Yield what no case within the claims said anything about, in a sentence each."""
+    if silent.clauses:
+        many = "must clauses of operations that it claims" if len(silent.clauses) > 1 else "must clause"
+        yield f"No case within its claims is about {len(silent.clauses)} {many}: {_first(silent.clauses)}."
+    if silent.suites:
+        yield f"No case of {', '.join(silent.suites)} is within its claims."
+
+
+def _first(clauses: Sequence[str]) -> str:
+    more = len(clauses) - SHOWN
+    return ", ".join(clauses[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _silent(column: Column, told: Collection[str]) -> Silence:
+    """Return what none of a backend's runs says of it, but for the clauses ``told`` already."""
+    silences = [run.footer.silent.get(column.entry.name, Silence()) for run in column.runs if run.footer]
+    judged = [record for record in column.records if record.outcome not in UNJUDGED]
+    spoke = {clause for record in judged for clause in record.clauses}.union(told)
+    shown = {record.suite for record in judged}
+    return Silence(
+        clauses=tuple(sorted({clause for silent in silences for clause in silent.clauses} - spoke)),
+        suites=tuple(sorted({suite for silent in silences for suite in silent.suites} - shown)),
+    )

@@ -31,11 +31,17 @@ groups to draw, came to 1,000 distinct cases after some 4,000 draws."""
 
 
 def draw_cases(
-    domain: SearchStrategy[Case], examples: int, seed: int, sink: Callable[[Case], object], *, distinct: int = 0
+    domain: SearchStrategy[Case],
+    examples: int,
+    seed: int,
+    sink: Callable[[Case], object],
+    *,
+    distinct: int = 0,
+    enough: Callable[[], bool] = lambda: True,
 ) -> None:
     """Hand ``sink`` the cases of a domain: the same for the same seed and examples, repeats included.
 
-    Go on after ``examples`` draws until there were ``distinct`` different ones, within reason.
+    Go on after ``examples`` draws until there were ``distinct`` different ones and it is ``enough``, within reason.
     """
     seen: set[str] = set()
 
@@ -44,7 +50,7 @@ def draw_cases(
             seen.add(case_id(case))
         sink(case)
 
-    in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct)
+    in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct and enough())
 
 
 class _StillFails(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,32 +13,32 @@ from pathlib import Path
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
+from conformance.judging.clause import Subject
 from conformance.judging.speaking import applicable
 from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.coverage import Coverage
 from conformance.runner.draws import draw_cases
-from conformance.runner.environment import digests, environment
+from conformance.runner.header import header_of, kept_of, now
 from conformance.runner.known import Replayed, known_failures, replay_known
 from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Judgeable, Lane
 from conformance.runner.log import (
-    BackendEntry,
     CaseRecord,
     Failure,
     Footer,
-    Header,
     Log,
-    LogError,
     Record,
+    Silence,
     case_file,
-    read,
 )
 from conformance.runner.meaning import all_binding, meaning
 from conformance.runner.minimise import failures
 from conformance.runner.outcomes import UNJUDGED
-from conformance.runner.plan import Plan
+from conformance.runner.plan import Draws, Plan
+from conformance.runner.silent import silence
 from conformance.runner.waiting import wait
+from conformance.runner.within import Within
 from conformance.specs import clauses_of
 
 
@@ -46,6 +46,7 @@ from conformance.specs import clauses_of
 class Result:
     """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
 
+    ``silent`` has, for each backend, what none of its own cases triggered.
     ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
     ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
     ``unexplained`` are the failing cases that none of them stands for.
@@ -59,6 +60,7 @@ class Result:
     known: tuple[Failure, ...] = ()
     replayed: tuple[CaseRecord, ...] = ()
     unexplained: tuple[CaseRecord, ...] = ()
+    silent: Mapping[str, Silence] = field(default_factory=dict)
 
     @property
     def unmet(self) -> tuple[CaseRecord, ...]:
@@ -118,8 +120,8 @@ def explore(
     and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
-    header = _header(plan, workers)
-    kept = _kept(directory / "run.jsonl", header, known, resume=resume)
+    header = header_of(plan, workers)
+    kept = kept_of(directory / "run.jsonl", header, known, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch)
     lanes = [Lane(name, worker, run.write) for name, worker in workers.items()]
     if kept is None:
@@ -132,16 +134,18 @@ def explore(
         replayed = {lane.name: replay_known(known, lane, plan, today, late) for lane in lanes}
         exercised = pass_one(plan, lanes, began)
         found = tuple(_pass_two(plan, lanes, replayed, directory, run))
-        never = tuple(sorted(plan.clauses() - exercised))
+        never = tuple(sorted(plan.clauses().difference(*exercised.values())))
+        silent = {lane.name: silence(plan, lane, exercised) for lane in lanes}
         pairwise = _pairwise(lanes)
         seconds = time.monotonic() - began
         run.write(
             Footer(
-                finished=_now(),
+                finished=now(),
                 seconds=round(seconds, 3),
                 counts={name: dict(counts) for name, counts in run.counts.items()},
                 seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
                 clauses_never_exercised=never,
+                silent=silent,
                 pairwise=pairwise,
             )
         )
@@ -151,26 +155,29 @@ def explore(
     still = tuple(failure for failure in found if failure.known is not None)
     explained = {(failure.backend, case) for failure in found for case in failure.explains}
     left = tuple(record for record in run.failing if (record.backend, record.case) not in explained)
-    return Result(run.counts, new, never, pairwise, seconds, still, tuple(run.replayed), left)
+    return Result(run.counts, new, never, pairwise, seconds, still, tuple(run.replayed), left, silent)
 
 
 def pass_one(
     plan: Plan, lanes: Sequence[Lane], began: float, clock: Clock | None = None, cases: Iterable[Case] | None = None
-) -> set[str]:
-    """Judge the domain of every operation, or ``cases`` drawn before; return the clauses that spoke."""
+) -> dict[str, set[str]]:
+    """Judge the domain of every operation, or ``cases`` drawn before; return the clauses that spoke, by operation."""
     clock = clock or Clock()
-    exercised: set[str] = set()
-    seen: set[str] = set()
+    exercised: defaultdict[str, set[str]] = defaultdict(set)
+    seen: dict[str, Subject] = {}
+    within = Within(lanes)
 
-    def sink(case: Case, suite: str) -> None:
+    def draw(case: Case, draws: Draws) -> None:
         name = case_id(case)
-        if name in seen:
-            return
-        seen.add(name)
+        if name not in seen:
+            sink(name, case, draws.suite)
+        within.add(draws, name, seen[name])
+
+    def sink(name: str, case: Case, suite: str) -> None:
         with clock.phase("reference"):
-            subject = meaning(case)
+            subject = seen[name] = meaning(case)
         with clock.phase("judging"):
-            exercised.update(clause.id for clause in applicable(subject, clauses_of))
+            exercised[subject.step.op].update(clause.id for clause in applicable(subject, clauses_of))
         late = _late(plan, began)
         with clock.phase("waiting"):
             for lane in lanes:
@@ -182,10 +189,10 @@ def pass_one(
 
     with clock.phase("drawing"):
         for draws in plan.draws() if cases is None else ():
-            offer = partial(sink, suite=draws.suite)
-            draw_cases(draws.domain, draws.examples, plan.seed, offer, distinct=draws.distinct)
+            offer, enough = partial(draw, draws=draws), partial(within.enough, draws)
+            draw_cases(draws.domain, draws.examples, plan.seed, offer, distinct=draws.distinct, enough=enough)
         for case in cases or ():
-            sink(case, plan.suites[0])
+            sink(case_id(case), case, plan.suites[0])
     with clock.phase("waiting"):
         while any(lane.worker.outstanding for lane in lanes):
             _collect(lanes, 1.0)
@@ -231,62 +238,9 @@ def _collect(lanes: Sequence[Lane], timeout: float) -> None:
         lane.collect()
 
 
-def _header(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
-    spec, reference = digests()
-    entries = tuple(
-        BackendEntry(
-            name=name,
-            description=worker.ready.description,
-            claims=worker.ready.claims,
-            guarantees=worker.ready.guarantees,
-        )
-        for name, worker in workers.items()
-    )
-    return Header(
-        suites=plan.suites,
-        spec_digest=spec,
-        reference_digest=reference,
-        seed=plan.seed,
-        profile=plan.profile,
-        examples=plan.examples,
-        ops=plan.ops,
-        started=_now(),
-        environment=environment() | {"case limit": f"{plan.case_limit:g} s"},
-        backends=entries,
-    )
-
-
-def _kept(path: Path, header: Header, known: Iterable[KnownCase], *, resume: bool) -> list[Record] | None:
-    """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
-
-    Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
-    that were not run.
-    """
-    if not path.exists():
-        return None
-    if not resume:
-        raise LogError(f"{path} exists: choose another folder with -o, or go on with --resume")
-    records = read(path)
-    old = records[0]
-    for name in ("spec_digest", "reference_digest", "suites", "profile", "seed", "examples", "ops", "backends"):
-        if getattr(old, name) != getattr(header, name):
-            raise LogError(f"{path} is the log of another run: its {name} differ; choose another folder with -o")
-    again = {(one.entry.backend, one.entry.case) for one in known}
-    cases = [
-        record
-        for record in records
-        if isinstance(record, CaseRecord) and record.expected is None and record.outcome != "not_run"
-    ]
-    return [old, *(record for record in cases if (record.backend, record.case) not in again)]
-
-
 def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
     if isinstance(record, CaseRecord):
         for lane in (lane for lane in lanes if lane.name == record.backend):
             blame = next((c for c in all_binding(record.op, lane.guarantees) if c.id == record.blame), None)
             known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
             lane.resume(record, known)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -105,6 +105,13 @@ class Lane:
         """Return the claim that leaves the case out, if one does."""
         return outside(self.claims, subject)
 
+    def standing(self, subject: Subject) -> bool | None:
+        """Return whether the case is within the claims; ``None`` where nothing of its kind is ever asked for."""
+        if self.outside(subject) is None:
+            return True
+        ops = _ops(subject)
+        return None if set(ops) - self.claims.keys() or unasked(self.claims, ops, subject.features) else False
+
     def collect(self, timeout: float = 0.0) -> None:
         """Judge every answer that has come."""
         for ticket, answer in self.worker.poll(timeout):

@@ -90,11 +90,21 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     known: Expected | None = None
 
 
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """The *must* clauses of operations that a backend claims which spoke in no case that it was judged by.
+
+    Of the ``suites`` without any such case the clauses are not listed.
+    """
+
+    clauses: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+
+
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     """Counts of the run's cases by backend and outcome; a log without it is incomplete.
 
-    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met in some case and
-    the pairs there are of values that were drawn.
+    ``silent`` has what the run does not say of each backend. ``pairwise`` has, for every two dimensions of the
+    domain, the pairs of values that met in some case and the pairs there are of values that were drawn.
     """
 
     finished: str
@@ -102,6 +112,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     counts: dict[str, dict[str, int]]
     seconds_by_backend: dict[str, float] = {}
     clauses_never_exercised: tuple[str, ...] = ()
+    silent: dict[str, Silence] = {}
     pairwise: dict[str, tuple[int, int]] = {}
 
 
@@ -130,7 +141,7 @@ def read(path: Path) -> list[Record]:
             continue
         try:
             records.append(DECODER.decode(line))
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             if number == len(lines):
                 break
             raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None

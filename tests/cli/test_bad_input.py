@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_another_run_is_not_resumed(conformance: Conformance) -> None:
     before = Path("out/run.jsonl").read_bytes()
     ended = conformance("run", *ONE, "--seed", 1, "-o", "out", "--resume")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
-    assert "another run: its seed differ" in ended.err
+    assert "another run: the log has seed 0 and this run 1; give --seed 0" in ended.err
     assert Path("out/run.jsonl").read_bytes() == before
 
 
@@ -176,3 +177,45 @@ def test_a_file_that_is_no_case_is_one_line(conformance: Conformance, tmp_path: 
     ended = conformance("replay", "case.json", "-b", "reference")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "case file case.json: " in ended.err
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xfe{}", b"[" * 100_000 + b"]" * 100_000], ids=["not UTF-8", "deep"])
+def test_a_damaged_file_is_one_line_with_its_name(conformance: Conformance, damage: bytes) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    Path("bad.json").write_bytes(damage)
+    for option in ("--qualification", "--explanations"):
+        ended = conformance("report", "out", "-o", "again", option, "bad.json")
+        assert (ended.status, ended.err.count("\n")) == (2, 1), ended
+        assert "bad.json" in ended.err
+    first, *rest = Path("out/run.jsonl").read_bytes().splitlines(keepends=True)
+    Path("out/run.jsonl").write_bytes(first + damage + b"\n" + b"".join(rest))
+    ended = conformance("report", "out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "out/run.jsonl:2: not a record of a run log" in ended.err
+
+
+def test_what_is_no_regular_file_is_not_waited_for(conformance: Conformance) -> None:
+    assert conformance("run", *ONE, "-o", "out").status == 0
+    os.mkfifo("pipe")
+    ended = conformance("report", "out", "-o", "again", "--explanations", "pipe")
+    assert (ended.status, ended.err) == (2, "conformance: pipe is no regular file; name a file of JSON\n")
+
+
+@pytest.mark.parametrize(("folder", "says"), [("", "names nothing"), (os.fsdecode(b"\xff"), "is not UTF-8")])
+def test_a_folder_that_has_no_name_to_write_is_refused_before_the_run(
+    conformance: Conformance, folder: str, says: str
+) -> None:
+    ended = conformance("run", *ONE, "-o", folder)
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert says in ended.err
+    assert not list(Path().iterdir())
+
+
+def test_an_option_given_twice_is_joined(conformance: Conformance, wrong: str) -> None:
+    words = ("-b", "reference", "-b", f"{wrong},reference", "--op", "broadcast", "--op", "barrier")
+    ended = conformance(
+        "run", *words, "--suite", "collectives", "--examples", 20, "-o", "out", "--in-process", "--json"
+    )
+    assert list(json.loads(ended.out)["backends"]) == ["reference", wrong]
+    header = json.loads(Path("out/run.jsonl").read_text().splitlines()[0])
+    assert header["ops"] == ["broadcast", "barrier"]

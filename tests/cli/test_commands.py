@@ -161,3 +161,13 @@ def test_an_interrupted_run_says_how_to_go_on(conformance: Conformance, monkeypa
     assert "interrupted" in ended.err
     assert "--resume" in ended.err
     assert not Path("runs").exists()
+
+
+def test_spec_says_all_that_a_method_is_called_with(conformance: Conformance) -> None:
+    ragged = conformance("spec", "ragged_all_to_all").out
+    assert "input_offsets: list[Array], send_sizes: list[Array], output_offsets: list[Array]" in ragged
+    assert "slice i goes to member i // (K / size)" in ragged
+    assert "`op` is one of sum, mean" in conformance("spec", "all_reduce").out
+    given = json.loads(conformance("spec", "arg_reduce", "--json").out)
+    assert [one["name"] for one in given["parameters"]] == ["blocks", "op", "groups"]
+    assert given["notes"].endswith("``op`` is one of max, min.")

@@ -160,7 +160,7 @@ def test_a_folder_with_a_log_is_never_overwritten(tmp_path: Path) -> None:
     before = (tmp_path / "run.jsonl").read_bytes()
     with pytest.raises(LogError, match="choose another folder"):
         run(Reference(), tmp_path)
-    with pytest.raises(LogError, match="its seed differ"):
+    with pytest.raises(LogError, match="the log has seed 0 and this run 1; give --seed 0"):
         run(Reference(), tmp_path, replace(PLAN, seed=1), resume=True)
     assert (tmp_path / "run.jsonl").read_bytes() == before
 
@@ -210,3 +210,45 @@ def _fails_like(lane: Lane, case: Any, failure: Failure) -> bool:
     except (ValueError, IndexError, TypeError):
         return False
     return judged.outcome == failure.outcome and judged.clauses.get(failure.clause) == "broken"
+
+
+class Narrow(Reference):
+    """Claims a few of the cases of all_reduce, and none of broadcast."""
+
+    @property
+    def claims(self) -> Claims:
+        return {"all_reduce": {"op": ["sum", "max"], "dtype": ["int32"]}, "broadcast": {"groups": []}}
+
+
+def test_draws_go_on_until_a_narrow_claim_has_a_third(tmp_path: Path) -> None:
+    plan = Plan(ops=("all_reduce",), examples=50, suites=("collectives",))
+    workers = {"narrow": in_process(Narrow()), "wide": in_process(Reference())}
+    result = explore(plan, workers, tmp_path / "a")
+    alone = run(Reference(), tmp_path / "b", plan)
+    judged = result.counts["narrow"].total() - result.counts["narrow"]["unsupported"]
+    assert judged * 3 >= alone.counts["it"].total() > 40
+    assert result.counts["wide"].total() == result.counts["narrow"].total() > 1.5 * alone.counts["it"].total()
+    again = explore(replace(plan, time_budget=1e-9), workers, tmp_path / "c")
+    assert again.counts["wide"] == {"not_run": result.counts["wide"].total()}
+
+
+def test_a_claim_that_no_draw_meets_does_not_draw_for_ever(tmp_path: Path) -> None:
+    plan = Plan(ops=("broadcast",), examples=30, suites=("collectives",))
+    result = run(Narrow(), tmp_path, plan)
+    assert 60 <= result.counts["it"]["unsupported"] <= 90
+    assert result.counts["it"].keys() == {"unsupported"}
+
+
+def test_what_no_case_within_the_claims_is_about_is_told(tmp_path: Path) -> None:
+    plan = Plan(ops=("all_reduce",), examples=60, suites=("collectives", "async"))
+    silent = run(Narrow(), tmp_path / "a", plan).silent["it"]
+    assert "all_reduce.C2" in silent.clauses
+    assert silent.suites == ("async",)
+    assert read(tmp_path / "a" / "run.jsonl")[-1].silent["it"] == silent  # type: ignore[union-attr]
+    assert run(Reference(), tmp_path / "b", plan).silent["it"].suites == ()
+
+
+def test_a_run_goes_on_with_its_case_limit_alone(tmp_path: Path) -> None:
+    run(Nothing(), tmp_path)
+    with pytest.raises(LogError, match="has case limit 20 s and this run 60 s; give --case-limit 20s"):
+        run(Nothing(), tmp_path, replace(PLAN, case_limit=60.0), resume=True)

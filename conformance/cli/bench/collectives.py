@@ -9,7 +9,7 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cli.names import Names, checked
+from conformance.cli.names import checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.bench_collectives.driven import PEERS, PeerError, missing
@@ -44,15 +44,17 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
 
 
 @click.command("collectives")
-@click.option("-b", "--backend", "names", type=Names(), default=None, help="Who is timed; all here by default.")
-@click.option("--sizes", type=Sizes(), default="4K,4M,64M", show_default=True, help="Bytes a rank.")
-@click.option("--ops", type=Names(), default=tuple(OPS), show_default=", ".join(OPS), help="Which operations.")
+@names_option("-b", "--backend", "names", help="Who is timed; all here by default.")
+@click.option(
+    "--sizes", type=Sizes(), multiple=True, default=("4K", "4M", "64M"), show_default=True, help="Bytes a rank."
+)
+@names_option("--ops", default=tuple(OPS), show_default=", ".join(OPS), help="Which operations.")
 @click.option("--ranks", type=click.IntRange(2, 8), default=4, show_default=True, help="How many ranks meet.")
 @click.option("--repeats", type=click.IntRange(1), default=15, show_default=True, help="Rounds; each times everybody.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
-    names: tuple[str, ...] | None,
-    sizes: tuple[int, ...],
+    names: tuple[str, ...],
+    sizes: tuple[tuple[int, ...], ...],
     ops: tuple[str, ...],
     ranks: int,
     repeats: int,
@@ -64,15 +66,16 @@ def command(
     all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy, and none is
     kept while the next is made.
     """
-    asked = checked("backend", names if names is not None else PEERS, PEERS)
+    asked = checked("backend", names or PEERS, PEERS)
     absent = {name: how for name in asked if (how := missing(name)) is not None}
-    if absent and names is not None:
+    if absent and names:
         name, how = next(iter(absent.items()))
         raise Problem(f"{name} cannot be timed here: {how}")
+    bytes_each = tuple(dict.fromkeys(size for several in sizes for size in several))
     chosen = [name for name in asked if name not in absent]
     with Progress(quiet=as_json) as progress:
         try:
-            found = measure(chosen, checked("operation", ops, OPS), sizes, ranks, repeats, progress.tell)
+            found = measure(chosen, checked("operation", ops, OPS), bytes_each, ranks, repeats, progress.tell)
         except PeerError as error:
             raise Problem(str(error), 3) from error
     if as_json:

@@ -9,7 +9,7 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cli.names import Names
+from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened, planned
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.bench import Measured, bench_suite
@@ -19,9 +19,9 @@ PHASES = ("drawing", "reference", "judging", "waiting")
 
 
 @click.command("suite")
-@click.option("-b", "--backend", "names", type=Names(), default=DEFAULT, show_default="opencl", help="Who is timed.")
-@click.option("--suite", "suites", type=Names(), default=(), help="Only these suites [default: all].")
-@click.option("--op", "ops", type=Names(), default=(), help="Only these operations.")
+@names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is timed.")
+@names_option("--suite", "suites", help="Only these suites [default: all].")
+@names_option("--op", "ops", help="Only these operations.")
 @click.option(
     "--examples",
     type=click.IntRange(1),

@@ -1,0 +1,34 @@
+"""Which clauses said nothing of a backend: the cases that make them speak were all outside its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from conformance.runner.lane import Lane
+from conformance.runner.log import Silence
+from conformance.runner.meaning import binding
+from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.plan import Plan
+
+
+def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -> Silence:
+    """Return the *must* clauses of claimed operations and the plan's suites that spoke in no case it was judged by.
+
+    ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not. Of a suite without any
+    judged case only the name is told.
+    """
+    judged = [name for name in lane.suites if lane.verdicts[name].outcome not in UNJUDGED]
+    spoke = {clause for name in judged for clause in lane.verdicts[name].clauses}
+    shown = {lane.suites[name] for name in judged}
+    left = {
+        clause.id: clause.suite
+        for op, clauses in exercised.items()
+        if op in lane.claims
+        for clause in binding(op, lane.guarantees)
+        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - spoke
+    }
+    return Silence(
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in shown)),
+        suites=tuple(sorted(set(left.values()) - shown)),
+    )
