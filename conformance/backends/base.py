@@ -90,7 +90,7 @@ class Backend:
         except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
             return Observation(
                 errors=(rank_error(error),) * case.program.world,
-                touched=touched(case, placed),
+                touched=touched(case, placed, raised=True),
                 seconds=time.perf_counter() - start,
             )
         seconds = time.perf_counter() - start
@@ -257,28 +257,29 @@ def placed_operand(operand: Operand) -> list[tuple[Array, Array]]:
     return [place(to_array(block), layout) for block, layout in pairs]
 
 
-def touched(case: Case, placed: Placed) -> tuple[Touched, ...]:
+def touched(case: Case, placed: Placed, *, raised: bool = False) -> tuple[Touched, ...]:
     """Return the first changed storage element of every input that is not, byte for byte, what it was.
 
-    Of a buffer, where ``placed`` has one under its name, only what surrounds its elements counts.
+    Of a buffer, where ``placed`` has one under its name, only what surrounds its elements counts. If that is as it was
+    and the program ``raised``, it is the first element that is not what the buffer began with.
     """
-    return tuple(_changes(case, placed))
+    return tuple(_changes(case, placed, raised=raised))
 
 
-def _changes(case: Case, placed: Placed) -> Iterator[Touched]:
+def _changes(case: Case, placed: Placed, *, raised: bool) -> Iterator[Touched]:
     buffers = {name: placed_operand(case.inputs[source]) for name, source in case.program.buffers.items()}
     for name, before in (place_inputs(case) | {name: buffers[name] for name in placed.keys() & buffers}).items():
         for rank, ((old, inside), (new, seen)) in enumerate(zip(before, placed[name], strict=True)):
+            began, after = old.tobytes(), new.tobytes()
             if name in buffers:
                 inside[...] = seen
-            if old.tobytes() != new.tobytes():
-                width = old.dtype.itemsize
-                different = (old.view(np.uint8) != new.view(np.uint8)).reshape(-1, width).any(axis=1)
-                index = int(different.argmax())
-                one = slice(index, index + 1)
-                yield Touched(
-                    input=name, rank=rank, index=index, before=old[one].tobytes().hex(), after=new[one].tobytes().hex()
-                )
+            kept = old.tobytes()
+            if kept != after or (raised and began != after):
+                was, width = began if kept == after else kept, old.dtype.itemsize
+                elements = [np.frombuffer(side, np.uint8).reshape(-1, width) for side in (was, after)]
+                index = int((elements[0] != elements[1]).any(axis=1).argmax())
+                old_one, new_one = (side[index].tobytes().hex() for side in elements)
+                yield Touched(input=name, rank=rank, index=index, before=old_one, after=new_one, inside=kept == after)
 
 
 def rank_error(error: BaseException) -> RankError:

@@ -26,7 +26,8 @@ class RankError(msgspec.Struct, frozen=True, kw_only=True):
 class Touched(msgspec.Struct, frozen=True, kw_only=True):
     """An input whose storage is not what it was, or a buffer around whose elements it is not.
 
-    ``index`` is the first changed storage element.
+    ``index`` is the first changed storage element. Where a program raised, a buffer may have changed ``inside``:
+    one of its elements is not what it began with. Only ``Backend.execute`` of this package looks.
     """
 
     input: str
@@ -34,6 +35,7 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     before: str
     after: str
+    inside: bool = False
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):

@@ -122,7 +122,7 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
             where = f"storage of {touch.input} on rank {touch.rank}, element {touch.index}"
             console.print(f"    {where}: was {touch.before}, is {touch.after}", markup=False)
         if seen.health is not None:
-            console.print("afterwards, of the sum of rank + 1")
+            console.print("afterwards, of the health program")
             _show_observed(console, seen.health)
     console.print(f"verdict: {judged.outcome}{': ' + judged.detail if judged.detail else ''}", markup=False)
     for note in (one.answer.note if one.answer else None, one.stderr):

@@ -102,16 +102,11 @@ def blames_argument(subject: Subject, seen: Observation) -> str | None:
 def inputs_kept(subject: Subject, seen: Observation) -> str | None:
     """Demand that no byte of any input's storage changed."""
     inputs = subject.case.inputs
-    return next((f"input {_changed(touch)}" for touch in seen.touched if touch.input in inputs), None)
+    return next((f"input {changed(touch)}" for touch in seen.touched if touch.input in inputs), None)
 
 
-def surroundings_kept(subject: Subject, seen: Observation) -> str | None:
-    """Demand that no byte around the elements of any buffer changed."""
-    inputs = subject.case.inputs
-    return next((f"around buffer {_changed(touch)}" for touch in seen.touched if touch.input not in inputs), None)
-
-
-def _changed(touch: Touched) -> str:
+def changed(touch: Touched) -> str:
+    """Return in words what was changed, and where."""
     return f"{touch.input} on rank {touch.rank}: storage element {touch.index} was {touch.before} and is {touch.after}"
 
 

@@ -8,8 +8,9 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.cases.case import Case
+from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause, Subject
-from conformance.judging.compare import canonical_bools, surroundings_kept
+from conformance.judging.compare import canonical_bools
 from conformance.reference.effects import SIZED
 from conformance.specs.calls import CALLED, Shapes
 from conformance.specs.collective import returns_bool
@@ -194,12 +195,6 @@ def plain(subject: Subject) -> bool:
     return subject.has("effects", "into") and not subject.has("effects", "in_place", "overlap")
 
 
-def around(subject: Subject) -> bool:
-    """Speak about buffers with something around their elements."""
-    inputs, sources = subject.case.inputs, subject.case.program.buffers.values()
-    return any(layout in ("strided", "offset") for source in sources for layout in inputs[source].layouts)
-
-
 def writes_bool(subject: Subject) -> bool:
     """Speak about bools that a collective writes into storage."""
     return returns_bool(subject) and subject.has("effects", "into", "in_place")
@@ -287,6 +282,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "All operands of a step are read before any of its targets is written.",
         "002",
         has("flow", "crossed"),
+    ),
+    Clause(
+        "aliasing.C20",
+        "must",
+        "Where the first step that writes is refused, or one before it, no buffer has changed.",
+        first_write_refused,
+        nothing_written,
+        "this specification",
     ),
 )
 

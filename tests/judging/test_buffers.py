@@ -1,0 +1,49 @@
+"""What a refused program leaves in its buffers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.backends.mutants.write_order import WhatFitsIsWrittenBeforeTheRestIsChecked as Hasty
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.runner.answers import Answer
+from conformance.runner.meaning import meaning, verdict
+
+
+def buffer(name: str, source: str) -> Step:
+    return Step(op="buffer", inputs=(source,), outputs=(name,), axes=())
+
+
+def case(*steps: Step) -> Case:
+    """Return a program with the buffers b, like the results of sums of x, and c, which is longer."""
+    operands = {
+        name: Operand(blocks=(from_array(np.arange(1, n + 1, dtype=np.int32)),) * 2, layouts=("strided",) * 2)
+        for name, n in (("x", 2), ("long", 3))
+    }
+    made = (buffer("b", "x"), buffer("c", "long"), *steps)
+    return Case(program=Program(mesh=(Axis("i", 2),), steps=made, results=("y", "z")), inputs=operands)
+
+
+SUMS = Step(op="all_reduce", inputs=("x", "x"), outputs=("y", "z"), axes=("i",), attrs={"op": "sum"}, into=("b", "c"))
+ASSIGN = Step(op="assign", inputs=("b", "x"), outputs=(), axes=())
+
+
+def broken(backend: Reference, asked: Case) -> set[str]:
+    found = verdict(meaning(asked), Answer(backend.execute(asked)))
+    return {clause for clause, held in found.clauses.items() if held == "broken"}
+
+
+def test_c20_a_refused_write_changes_no_buffer() -> None:
+    assert broken(Reference(), case(SUMS)) == set()
+    assert broken(Hasty(), case(SUMS)) == {"aliasing.C20"}
+    (touch, _) = Hasty().execute(case(SUMS)).touched
+    assert (touch.input, touch.inside) == ("b", True)
+
+
+@pytest.mark.parametrize("backend", [Reference(), Hasty()])
+def test_c20_says_nothing_where_a_legal_write_came_first(backend: Reference) -> None:
+    assert broken(backend, case(ASSIGN, SUMS)) == set()
