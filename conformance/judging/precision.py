@@ -13,7 +13,7 @@ import ml_dtypes
 from conformance.cases.dtypes import NUMPY
 
 Real = Fraction | float
-"""A finite number, exactly, or an infinity."""
+"""A finite number, exactly, or an infinity or NaN."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,10 @@ def fold(op: str, values: Array, axes: Sequence[int]) -> Array:
 
 
 def identity(op: str, dtype: np.dtype[Any]) -> Any:
-    """Return the value that changes nothing: 0 for add, or and xor, 1 for mul, the least for max, all ones for and."""
+    """Return the value that changes nothing: 0 for add, or and xor, 1 for mul, all ones for and.
+
+    For max it is the least value of the dtype, for min the greatest, infinities included.
+    """
     name = kind(logical(dtype))
     if op in {"max", "min"} and name != "bool":
         if name == "float":

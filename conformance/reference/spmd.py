@@ -68,8 +68,6 @@ OPERANDS: Final = {
 LOOSE: Final = {"all_to_all_uneven": "rows", "recv": "all"}
 """Operations whose operand may differ from rank to rank: in its rows alone, and in being under way."""
 
-UNLIKE: Final = tuple(LOOSE)
-
 
 def check_step(step: Step) -> dict[str, Attr]:
     """Return the attributes of ``step`` in their declared types, with defaults filled in.
@@ -147,7 +145,7 @@ def _collective(
     """Return the outputs of a collective: all operands are read before any target is written."""
     attrs, groups = check_step(step), _groups(program, step)
     operands = [values[name] for name in step.inputs]
-    for operand in operands if step.op not in UNLIKE else ():
+    for operand in operands if step.op not in LOOSE else ():
         one_shape(operand)
     if not OPERANDS[step.op]:
         partition(groups, program.world)  # which an operation without operands cannot know

@@ -12,7 +12,7 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Program, Step
 from conformance.cases.tensor import Tensor
-from conformance.reference.spmd import UNLIKE
+from conformance.reference.spmd import LOOSE
 
 Results = dict[str, tuple[Tensor | None, ...]]
 
@@ -38,7 +38,7 @@ class MendedRanks(Reference, ABC):
         """Return the block that stands in for ``block``; ``first`` is that of rank 0."""
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        if case.program.collectives[-1].op not in UNLIKE:
+        if case.program.collectives[-1].op not in LOOSE:
             placed = {
                 name: [(storage, self.mend(view, ranks[0][1])) for storage, view in ranks]
                 for name, ranks in placed.items()
