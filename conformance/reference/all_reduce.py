@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.dtypes import Array, logical
 from conformance.cases.program import Groups
 from conformance.reference.groups import axis_in, partition
-from conformance.reference.reductions import Terms, check, folded
+from conformance.reference.reductions import Terms, check, folded, of_nothing
 from conformance.reference.rejected import Rejected
 
 
@@ -14,25 +14,29 @@ def all_reduce(
 ) -> list[Array]:
     """Return, for each rank, the elementwise reduction of the blocks of its group (``all_reduce.C1``).
 
-    ``local_axes`` of every block are reduced away first, slice by slice in order (``all_reduce.C2``).
+    ``local_axes`` of every block are reduced away first, slice by slice in order (``all_reduce.C2``). Where one has no
+    elements, the result is that of reducing nothing (``all_reduce.C5``).
     """
     check(logical(blocks[0].dtype), op)
-    return folded(terms(blocks, local_axes=local_axes, groups=groups), op, factor)
+    made = folded(terms(blocks, local_axes=local_axes, groups=groups), op, factor)
+    at = {axis % blocks[0].ndim for axis in local_axes}
+    kept = tuple(extent for axis, extent in enumerate(blocks[0].shape) if axis not in at)
+    return [of_nothing(blocks[0].dtype, op, kept) if each is None else each for each in made]
 
 
-def terms(blocks: list[Array], *, local_axes: tuple[int, ...] = (), groups: Groups) -> list[Terms]:
-    """Return, for each rank, what is folded on it: the slices of its group's blocks, in member order."""
+def terms(blocks: list[Array], *, local_axes: tuple[int, ...] = (), groups: Groups) -> list[Terms | None]:
+    """Return, for each rank, what is folded on it: the slices of its group's blocks, in member order.
+
+    ``None`` stands for none at all.
+    """
     at = [axis_in(axis, blocks[0].ndim, "all_reduce.C3") for axis in local_axes]
     if len(set(at)) != len(at):
         raise Rejected("all_reduce.C4", f"local axes {list(local_axes)} name one axis twice")
-    for axis in at:
-        if blocks[0].shape[axis] == 0:
-            raise Rejected("all_reduce.C5", f"local axis {axis} of shape {blocks[0].shape} has no elements to reduce")
-    found: list[Terms] = [[]] * len(blocks)
+    found: list[Terms | None] = [None] * len(blocks)
     for group in partition(groups, len(blocks)):
         members = [piece for member in group for piece in _slices(blocks[member], at)]
         for rank in group:
-            found[rank] = members
+            found[rank] = members or None
     return found
 
 

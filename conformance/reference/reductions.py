@@ -9,6 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 
 from conformance.cases.dtypes import Array, kind, logical
+from conformance.reference.elementwise import identity
 from conformance.reference.rejected import Rejected
 
 Terms = list[Array]
@@ -83,6 +84,16 @@ def folded(terms: Sequence[Terms | None], op: str, factor: float) -> list[Any]:
     """Return, for each rank, its terms folded; ranks that share their terms share the result."""
     done = {id(shared): fold(shared, op, factor) for shared in {id(each): each for each in terms if each}.values()}
     return [None if each is None else done[id(each)] for each in terms]
+
+
+def of_nothing(dtype: np.dtype[Any], op: str, shape: tuple[int, ...]) -> Array:
+    """Return a reduction of no blocks at all: what changes nothing, and for a mean 0/0."""
+    dtype = np.dtype(np.int32) if dtype == np.bool_ and op in ARITHMETIC else dtype
+    if op == "mean":
+        with np.errstate(all="ignore"):
+            return quotient(np.zeros(shape, dtype), 0)
+    name = {"sum": "add", "premul_sum": "add", "product": "mul"}.get(op, op)
+    return np.full(shape, identity(name, dtype), dtype)
 
 
 def check(dtype: str, op: str) -> None:

@@ -6,13 +6,14 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from ml_dtypes import iinfo
 
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.judging.bools import counted_or_any
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause, Settled, Subject
 from conformance.judging.integer_mean import quotients
 from conformance.judging.settled import columns_where, nan_among
 from conformance.specs.numeric_facts import inexact_quotient
@@ -46,17 +47,27 @@ def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool
         if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
             return False
         sizes = [len(group) * local_terms(subject) for group in subject.groups]
-        return powers is None or all(size & (size - 1) == 0 for size in sizes) == powers
+        return powers is None or all(size and size & (size - 1) == 0 for size in sizes) == powers
 
     return speaks
 
 
 def local_terms(subject: Subject) -> int:
-    """Return how many elements of one block are reduced to one, along its local axes."""
-    axes = subject.step.attrs.get("local_axes", ())
-    shape = next(operand.blocks[0].shape for operand in subject.case.inputs.values())
+    """Return how many elements of one block are reduced to one, along its local axes; 1 where no input is reduced."""
+    axes, operand = subject.step.attrs.get("local_axes", ()), subject.case.inputs.get(subject.step.inputs[0])
+    if operand is None:
+        return 1
+    shape = operand.blocks[0].shape
     # Axes are numbers, by the signature of the reference.
     return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index, misc]
+
+
+def _quotients(subject: Subject) -> Settled | None:
+    """Settle the means that no power of two divides, and all of those of nothing."""
+    return None if local_terms(subject) == 0 else _INEXACT(subject)
+
+
+_INEXACT: Final = columns_where(inexact_quotient)
 
 
 def complex_product(subject: Subject) -> bool:
@@ -98,11 +109,11 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C10",
-        "By any other number, mean divides the sum once and rounds once.",
+        "By any other number, mean divides the sum once and rounds once; by zero it is NaN.",
         "001",
         mean_of("float", "complex", powers=False),
         "should",
-        columns_where(inexact_quotient),
+        _quotients,
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
     value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),

@@ -1,7 +1,8 @@
-"""Means whose count is no number of their dtype."""
+"""Means whose count is no number of their dtype, and reductions of nothing."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.judging.precision import exactly, precision
+from conformance.reference.all_reduce import all_reduce
 from conformance.reference.reductions import fold, narrowed
 
 NARROW = ("float8_e5m2", "float8_e4m3fn", "bfloat16", "float16")
@@ -36,3 +38,13 @@ def test_what_is_narrowed_is_rounded_once(dtype: str) -> None:
     near = np.concatenate([ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf)])
     wanted = [precision(dtype).rounded(Fraction(number)) for number in near]
     assert [exactly(number) for number in narrowed(near, NUMPY[dtype])] == wanted
+
+
+def test_all_reduce_c5_nothing_reduces_to_what_changes_nothing() -> None:
+    wanted = {"sum": 0, "product": 1, "max": -math.inf, "min": math.inf, "premul_sum": 0}
+    for op, value in wanted.items():
+        made = all_reduce([np.ones((2, 0, 3), np.float32)] * 2, op=op, local_axes=(1,), groups=((0,), (1,)))
+        assert made[1].tolist() == [[value] * 3] * 2
+    mean = all_reduce([np.ones((0, 2), np.int8)] * 2, op="mean", local_axes=(0,), groups=((0, 1),))[0]
+    assert mean.dtype == np.float64
+    assert np.isnan(mean).all()

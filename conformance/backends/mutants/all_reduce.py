@@ -89,12 +89,12 @@ class ReduceOfNothingIsZero(Reference):
     breaks = "all_reduce.C5"
 
     def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
-        ndim = blocks[0].ndim
-        at = [axis for axis in local_axes if -ndim <= axis < ndim and blocks[0].shape[axis] == 0]
-        whole = [
-            np.zeros([n if n or not at else 1 for n in block.shape], block.dtype) if at else block for block in blocks
-        ]
-        return all_reduce(whole, local_axes=local_axes, **attrs)
+        shape, ndim = list(blocks[0].shape), blocks[0].ndim
+        empty = [axis for axis in local_axes if -ndim <= axis < ndim and shape[axis] == 0]
+        for axis in empty:
+            shape[axis] = 1
+        some = [np.zeros(shape, block.dtype) for block in blocks] if empty else blocks
+        return all_reduce(some, local_axes=local_axes, **attrs)
 
 
 class ReduceLeavesPartialsBehind(Reference):

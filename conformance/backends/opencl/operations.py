@@ -59,9 +59,6 @@ def _all_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
     axes = [axis_of(axis, len(shape), "local axis") for axis in attrs["local_axes"]]
     if len(set(axes)) != len(axes):
         raise no.AxisRepeatedError(f"local axes {list(attrs['local_axes'])} name one axis twice; each may appear once")
-    empty = [axis for axis in axes if shape[axis] == 0]
-    if empty:
-        raise no.NothingToReduceError(f"local axis {empty[0]} has no elements; a reduction needs at least one")
     kept = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
     return result_dtype(dtype, attrs["op"]), kept, {**attrs, "local_axes": tuple(axes)}
 

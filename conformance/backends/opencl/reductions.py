@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+from ml_dtypes import finfo, iinfo
+
 from conformance.backends.opencl import rejections as no
 from conformance.cases.dtypes import NUMPY, kind
 
@@ -32,6 +35,25 @@ def dividend(dtype: str) -> str:
     """Return the dtype that a mean is divided in: one that holds the count, as those of up to 16 bits may not."""
     narrow = kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2
     return "float64" if narrow or kind(dtype) == "integer" else dtype
+
+
+def of_nothing(dtype: str, op: str) -> int:
+    """Return the bits of what a legal reduction of nothing gives, in the ``dtype`` of its result."""
+    held = NUMPY[dtype]
+    value = np.zeros((), held)
+    if op == "mean":
+        value = np.full((), complex("nan+nanj") if kind(dtype) == "complex" else np.nan, held)
+    elif op == "and":
+        value = np.bitwise_not(value)
+    elif op == "product" or (op == "min" and dtype == "bool"):
+        value = np.ones((), held)
+    elif op in ("max", "min") and dtype != "bool":
+        value = np.array((-np.inf if op == "max" else np.inf) if kind(dtype) == "float" else 0, held)
+        if kind(dtype) == "integer" or np.isnan(value):
+            info = iinfo(held) if kind(dtype) == "integer" else finfo(held)
+            value = np.array(info.min if op == "max" else info.max, held)
+    found = int.from_bytes(value.tobytes(), "little")
+    return found & 15 if dtype in ("int4", "uint4") else found
 
 
 def result_dtype(dtype: str, op: str) -> str:

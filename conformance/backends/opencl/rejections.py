@@ -23,10 +23,6 @@ class ReductionUndefinedError(RejectionError):
     """A reduction that has no meaning for the dtype."""
 
 
-class NothingToReduceError(RejectionError):
-    """A local axis without elements: a reduction of nothing has no value."""
-
-
 class MeshAxisUnknownError(RejectionError):
     """An axis name the mesh does not have."""
 

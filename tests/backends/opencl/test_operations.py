@@ -10,8 +10,9 @@ import pytest
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.dtypes import NUMPY
-from conformance.reference.reductions import fold
+from conformance.reference.reductions import REDUCTIONS, fold
 from conformance.reference.spmd import evaluate
+from conformance.runner.meaning import meaning
 
 ORDER_SENSITIVE = np.random.default_rng(3).standard_normal((4, 3, 4, 5)).astype(np.float32)
 
@@ -25,6 +26,19 @@ def test_local_axes_are_folded_slice_by_slice_before_the_next_member(
         layouts = ("contiguous", "flipped", "transposed", "strided")
         case = make_case("all_reduce", list(ORDER_SENSITIVE), layouts=layouts, op=op, local_axes=axes)
         agree(case, opencl(force=algorithm).execute(case))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float8_e4m3fn", "complex128", "int4", "uint64", "bool"])
+def test_c5_nothing_reduces_to_what_changes_nothing(
+    dtype: str, opencl: Any, make_case: Any, agree: Any, values: Any
+) -> None:
+    for shape, axes in (((0,), (0,)), ((2, 0, 3), (1,)), ((0, 0, 2), (1, -1)), ((2, 0), (0,))):
+        for op in REDUCTIONS:
+            case = make_case("all_reduce", [np.zeros(shape, NUMPY[dtype])] * 3, op=op, local_axes=axes)
+            if op == "mean":
+                assert np.isnan(values(opencl().execute(case))[1]).all()
+            elif meaning(case).legal:
+                agree(case, opencl().execute(case))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -77,11 +77,6 @@ def test_ranks_must_agree_on_dtype_and_shape(odd: Any, says: str, opencl: Any, m
     assert says in seen.errors[1].message
 
 
-def test_nothing_to_reduce_has_no_value(opencl: Any, make_case: Any) -> None:
-    seen = opencl().execute(make_case("all_reduce", [np.zeros((2, 0))] * 2, op="sum", local_axes=(1,)))
-    assert seen.errors[0].kind == "NothingToReduceError"
-
-
 @pytest.mark.parametrize(
     ("dtype", "op", "says"),
     [

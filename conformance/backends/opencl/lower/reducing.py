@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
-from conformance.backends.opencl.graph import Collective, Movement, whole
+from conformance.backends.opencl.graph import Collective, Fill, Movement, whole
 from conformance.backends.opencl.lower import all_to_all, direct, naive, one_shot, ring, tree
 from conformance.backends.opencl.lower.folding import Folding
 from conformance.backends.opencl.lower.received import operands
+from conformance.backends.opencl.reductions import of_nothing
 from conformance.backends.opencl.settings import Algorithm
 
 REDUCING: Final = frozenset({"all_reduce", "arg_reduce", "reduce", "reduce_scatter"})
@@ -32,6 +34,10 @@ PIECEWISE: Final[dict[Algorithm, Algorithm]] = {"direct": "one_shot", "all_to_al
 def reduced(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
     """Return the result of each member that receives one."""
     found: dict[int, Movement] = {}
+    shape = made.blocks[group[0]].view.shape
+    if any(shape[axis] == 0 for axis in made.attrs.get("local_axes", ())):
+        value, size = of_nothing(made.dtype, made.attrs["op"]), math.prod(made.shape)
+        return {rank: whole(Fill(rank, made.dtype, size, value), made.shape) for rank in group}
     if made.operation == "reduce_scatter":
         for position in range(len(group)):
             folding = Folding(made, operands(made, group, position))
