@@ -62,4 +62,4 @@ class MeanOfIntegersIsAnInteger(Folds):
     def fold(self, blocks: Sequence[Array], op: str, factor: float) -> Array:
         if op != "mean" or kind(logical(blocks[0].dtype)) != "integer":
             return fold(blocks, op, factor)
-        return np.trunc(fold(blocks, "sum").astype(np.float64) / len(blocks)).astype(blocks[0].dtype)
+        return np.asarray(fold(blocks, "sum").astype(np.object_) // len(blocks)).astype(blocks[0].dtype)
