@@ -16,6 +16,7 @@ from conformance.cli.opening import located, new_directory, opened, output, plan
 from conformance.cli.outcome import replay_command
 from conformance.cli.problems import problem
 from conformance.judging.clause import Requirement
+from conformance.report.verdict import unshown
 from conformance.runner.explore import Result, explore
 from conformance.runner.known_file import KnownError, read_known
 from conformance.runner.log import CaseRecord, Failure, Record
@@ -102,7 +103,10 @@ class Judging:
         try:
             self.suites = Names().convert(config.getoption("--conformance-suite"), None, None)
             planned((), self.suites, profile=config.getoption("--conformance-profile"))
-            self.backends = tuple(located(Names().convert(config.getoption("--conformance-backend"), None, None)))
+            named = config.getoption("--conformance-backend")
+            if not any(name.strip() for name in named.split(",")):
+                raise pytest.UsageError("--conformance-backend names nothing")
+            self.backends = tuple(located(Names().convert(named, None, None)))
         except click.ClickException as error:
             raise pytest.UsageError(error.format_message()) from None
         except ValueError as error:
@@ -157,7 +161,10 @@ class Judging:
             if isinstance(record, CaseRecord):
                 records.append(record)
 
-        with opened([b for b in self.backends if b in backends]) as workers, output(self.directory) as directory:
+        with (
+            opened([b for b in self.backends if b in backends]) as workers,
+            output(self.directory, "--conformance-run-dir") as directory,
+        ):
             return Findings(directory, explore(plan, workers, directory, known=self.known, watch=watch), records)
 
     @pytest.hookimpl(trylast=True)
@@ -173,6 +180,9 @@ class Judging:
         terminalreporter.section("conformance")
         result, directory = self.findings.result, self.findings.directory
         terminalreporter.line(f"run log: {directory / 'run.jsonl'}; a report: conformance report {directory}")
+        for name, silent in result.silent.items():
+            for line in unshown(silent):
+                terminalreporter.line(f"{name}: {line}")
         if result.status == 3:
             never = f"never exercised: {', '.join(result.never)}" if result.never else "not every case was run"
             terminalreporter.line(f"incomplete: {never}; draw more with --conformance-examples")

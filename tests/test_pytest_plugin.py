@@ -187,3 +187,26 @@ def test_an_unknown_suite_or_profile_is_a_usage_error(pytester: pytest.Pytester,
     result = pytester.runpytest("--conformance-backend", "reference", f"--conformance-{option}", "nigtly")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {says}*"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--conformance-backend", ""), "--conformance-backend names nothing"),
+        (("--conformance-backend", "reference", "--conformance-examples", "0"), "0 is not in the range x>=1"),
+        (("--conformance-backend", "reference", "--conformance-seed", "-1"), "-1 is not in the range x>=0"),
+    ],
+)
+def test_an_option_out_of_its_range_is_a_usage_error(
+    vendor: pytest.Pytester, words: tuple[str, ...], says: str
+) -> None:
+    result = vendor.runpytest_subprocess(*words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{says}*"])
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_its_own_option(vendor: pytest.Pytester) -> None:
+    (vendor.path / "taken").write_text("mine")
+    options = ("--conformance-backend", "reference", "--conformance-run-dir", "taken/out", "-k", "barrier.C1")
+    result = vendor.runpytest_subprocess(*options)
+    result.stdout.fnmatch_lines(["*choose another folder with --conformance-run-dir*"])

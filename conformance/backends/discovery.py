@@ -55,9 +55,10 @@ def find(name: str) -> BackendSpec:
     """
     if name.startswith("exec:"):
         try:
-            return _command(name, shlex.split(name.removeprefix("exec:")))
+            words = shlex.split(name.removeprefix("exec:"))
         except ValueError as error:
             raise BackendError(f"backend {name!r}: {error}") from error
+        return _command(name, words)
     entries = _entries()
     if name in entries:
         problem = _problem(entries[name])
@@ -111,8 +112,10 @@ def _python(name: str, target: str) -> BackendSpec:
 
 def _command(name: str, words: list[str]) -> BackendSpec:
     program = shutil.which(words[0]) if words else None
+    if not words:
+        raise BackendError(f"backend {name!r} names no program; write exec:COMMAND")
     if program is None:
-        raise BackendError(f"backend {name!r}: {words[0] if words else 'nothing'} is not an executable program")
+        raise BackendError(f"backend {name!r}: {words[0]} is not an executable program")
     return BackendSpec(name, (program, *words[1:]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import click
@@ -40,6 +41,8 @@ def command(
     What is in the file already stays; with --clause each group of failures gets the issue of its own.
     """
     run = read_run(directory)
+    if _over(expiry):
+        raise click.UsageError(f"--expiry {expiry} is over: the entries would fail every run; give a day to come")
     wanted = checked("clause", clauses, every_clause())
     judged = [entry.name for entry in run.header.backends]
     backends = checked("backend of this run", names, judged) or tuple(judged)
@@ -84,3 +87,11 @@ def command(
             console.print(f"{entry.backend}: {entry.clause} ({entry.outcome}): {entry.case}", markup=False)
         console.print(f"{len(entries)} new and {len(earlier)} earlier known failures: {path}", markup=False)
     return 0
+
+
+def _over(expiry: str) -> bool:
+    """Return whether a day is over (UTC); whether it is one at all is for the entries to say."""
+    try:
+        return date.fromisoformat(expiry) < datetime.now(UTC).date()
+    except ValueError:
+        return False

@@ -35,7 +35,7 @@ def located(names: Sequence[str]) -> dict[str, BackendSpec]:
     """Return where each backend is; raise ``UsageError`` or ``BackendError`` before any is started."""
     known = [listing.name for listing in listed()]
     for name in names:
-        if name.isidentifier() and name not in known:
+        if name.replace("-", "_").isidentifier() and name not in known:
             raise click.UsageError(
                 f"{unknown('backend', name, known)}; "
                 "a module:Class, exec:COMMAND or a path to an executable will also do"
@@ -99,8 +99,8 @@ def new_directory() -> Path:
 
 
 @contextmanager
-def output(directory: Path) -> Iterator[Path]:
-    """Make the folder before anything is run, and take it away again if nothing came to be in it."""
+def output(directory: Path, option: str = "-o") -> Iterator[Path]:
+    """Make the folder that ``option`` names before anything runs; take it away again if nothing came to be in it."""
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def output(directory: Path) -> Iterator[Path]:
         probe.unlink()
     except OSError as error:
         raise click.UsageError(
-            f"cannot write into {directory}: {error.strerror}; choose another folder with -o"
+            f"cannot write into {directory}: {error.strerror}; choose another folder with {option}"
         ) from None
     try:
         yield directory

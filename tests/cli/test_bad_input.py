@@ -16,6 +16,8 @@ WRONG_WORDS = [
     (("run", "-b", "opencll"), "unknown backend 'opencll'; did you mean 'opencl'?"),
     (("run", "-b", "no.such.module:Thing"), "no module 'no'"),
     (("run", "-b", "exec:no-such-program"), "no-such-program is not an executable program"),
+    (("run", "-b", "exec:"), "conformance: backend 'exec:' names no program; write exec:COMMAND"),
+    (("run", "-b", "torch-functionl"), "unknown backend 'torch-functionl'; did you mean 'torch-functional'?"),
     (("run", "--op", "all_gathr"), "unknown operation 'all_gathr'; did you mean 'all_gather'?"),
     (("run", "--suite", "collective"), "unknown suite 'collective'; did you mean 'collectives'?"),
     (("run", "--sed", 1), "No such option '--sed'. (Did you mean one of: '--seed'"),

@@ -92,8 +92,11 @@ def measure(
             for op in ops:
                 point = Point(op, rounded(size, ranks), ranks)
                 tell(f"{op} of {point.size} bytes")
-                rows += _rows(point, peers, repeats)
-                if "opencl" in names and op == ops[0] and size == max(sizes):
+                found = _rows(point, peers, repeats)
+                rows += found
+                # One that could not make the point has nothing to overlap.
+                made = any(row.backend == "opencl" and not row.error for row in found)
+                if made and op == ops[0] and size == max(sizes):
                     overlaps.append(_overlap(point, peers["opencl"]))
     return Measured(ranks=ranks, cache=last_cache(), peers=described, rows=tuple(rows), overlaps=tuple(overlaps))
 
