@@ -189,6 +189,34 @@ def on_its_device(facts: Facts) -> str | None:
     return None
 
 
+def _met(facts: Facts) -> Iterator[tuple[Collective, Node]]:
+    """Yield each collective with each node of the graph that is one and that it, or a part of it, says it makes."""
+    for item in facts.schedule.items:
+        if isinstance(item, Collective):
+            written = [
+                each for leaf in (item, *item.parts) for each in (*leaf.provenance, *map(_written, leaf.accesses))
+            ]
+            for node in (facts.nodes[name] for name in dict.fromkeys(written) if name is not None):
+                if node.op == "collective":
+                    yield item, node
+
+
+def _written(access: Access) -> str | None:
+    return access.node if access.write else None
+
+
+def same_meeting(facts: Facts) -> str | None:
+    """Find a collective of another operation, or of other participants, than the node of the graph that it makes."""
+    for item, node in _met(facts):
+        # What a send has under way is a permute to the graph.
+        if (item.op, node.arg) != ("send", "permute") and item.op != node.arg:
+            return f"item {item.id!r} is {item.op!r}, and makes {node.id!r}, which is {node.arg!r}"
+        if item.participants != node.members:
+            mine, theirs = ", ".join(item.participants), ", ".join(node.members)
+            return f"item {item.id!r} is of {mine}, and makes {node.id!r}, which is of {theirs}"
+    return None
+
+
 COPIES = (
     ScheduleClause(
         "copies.C1",
@@ -249,5 +277,12 @@ COPIES = (
         "003",
         on_its_device,
         lambda facts: bool(facts.writers or facts.schedule.places),
+    ),
+    ScheduleClause(
+        "copies.C11",
+        "A collective that makes a collective of the graph is its operation, of its members in their order.",
+        "000",
+        same_meeting,
+        lambda facts: any(_met(facts)),
     ),
 )

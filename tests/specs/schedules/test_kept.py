@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.index_map import Affine, IndexMap
 from conformance.cases.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule import Access, Collective, Copy, Kernel, Schedule
+from conformance.reference.schedule_facts import Facts
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.build import (
     alu,
@@ -25,6 +27,7 @@ from conformance.specs.schedules.build import (
     stored,
     writes,
 )
+from conformance.specs.schedules.copies import same_meeting
 
 A, NINE = stored("a"), constant("9", 9)
 
@@ -175,3 +178,23 @@ def test_a_copy_that_is_labelled_as_forced_needs_no_provenance() -> None:
     buffers = (*given("a"), buffer("c", device="d1"), buffer("d", device="d1"))
     made = schedule(buffers, items, graph(*nodes, results=["c", "d"]), {"c": "c", "d": "d"})
     assert [each for each in judge(made) if each.finding == "broken"] == []
+
+
+@pytest.mark.parametrize(
+    ("op", "word", "members", "right"),
+    [
+        ("broadcast", "broadcast", ("d0", "d1"), True),
+        ("send", "permute", ("d0", "d1"), True),
+        ("broadcast", "permute", ("d0", "d1"), False),
+        ("broadcast", "broadcast", ("d1", "d0"), False),
+    ],
+)
+def test_copies_c11_holds_a_collective_to_its_node(op: str, word: str, members: tuple[str, ...], right: bool) -> None:
+    made = broadcast_of_a_forced_copy()
+    first, met = made.items
+    assert isinstance(met, Collective)
+    assert made.graph is not None
+    nodes = [replace(each, arg=word) if each.op == "collective" else each for each in made.graph.nodes]
+    item = replace(met, op=op, participants=members)
+    facts = Facts(replace(made, items=(first, item), graph=graph(*nodes, results=["y0", "y1"])))
+    assert (same_meeting(facts) is None) == right

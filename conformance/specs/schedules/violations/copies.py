@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
 from conformance.specs.schedules.build import (
     alu,
@@ -149,3 +151,18 @@ def sent_to_another_device() -> Schedule:
     nodes = (A, node("c", "copy", "a", device="d1"), node("y", "reshape", "c", shape=(2, 2), device="d1"))
     item = copy("k", "a", writes("z", node="c"), provenance=("c",))
     return schedule((*HERE, buffer("z", device="d2")), [item], graph(*nodes, results=["y"]), {"y": "z"})
+
+
+@violates("copies.C11")
+def another_collective_profiled() -> Schedule:
+    """A trace calls a broadcast by the operation that was entered before, so that its bytes are counted for another."""
+    devices = ("d0", "d1")
+    nodes = [stored("x0"), stored("x1", device="d1")]
+    met: dict[str, Any] = {"arg": "broadcast", "attrs": {"root": 0}, "members": devices}
+    nodes += [node(f"y{d}", "collective", "x0", "x1", device=at, **met) for d, at in enumerate(devices)]
+    here = elementwise("k0", "move", writes("y0", line(), node="y0"), "x0", provenance=("y0",))
+    there = copy("k1", "x0", writes("y1", node="y1"), provenance=("y1",))
+    item = Collective(id="r", op="all_gather", participants=devices, group="g", parts=(here, there))
+    buffers = [buffer("x0", preexisting=True), buffer("x1", device="d1", preexisting=True)]
+    buffers += [buffer("y0"), buffer("y1", device="d1")]
+    return schedule(buffers, [item], graph(*nodes, results=["y0", "y1"]), {"y0": "y0", "y1": "y1"})
