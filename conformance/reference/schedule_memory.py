@@ -37,8 +37,8 @@ from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_points import crossing
 
 POISON: Final = 0xA5
-"""What every byte holds that nothing has written: a value that is never drawn. As a wide float it is too small to show in
-a sum; who reads it at all is ``order.C1``'s to find."""
+"""What every byte holds that nothing has written: a value that is never drawn. As a wide float it is too small to show
+in a sum; who reads it at all is ``order.C1``'s to find."""
 
 
 @dataclass(frozen=True)
