@@ -11,7 +11,6 @@ from conformance.cases.case import Case
 from conformance.cases.program import Program, Step
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import refused
-from conformance.specs.aliasing import misfit
 from conformance.specs.calls import CALLED
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
@@ -20,41 +19,55 @@ from conformance.specs.op import has
 from conformance.specs.passing import UNDER_WAY
 from conformance.specs.suite import Suite
 from conformance.specs.wandering import wandering
+from conformance.specs.writing import misfit
 
 
 def waited(program: Script) -> Case:
     """Start, then wait."""
-    return program.case(*program.done(*program.run(program.input(), start=True)))
+    into = (program.place(program.result, program.dtype),) if program.flip() else ()
+    return program.case(*program.done(*program.run(program.input(), into=into, start=True)))
 
 
 def overwritten(program: Script) -> Case:
-    """Overwrite the operand of what was started."""
-    buffer = program.buffer()
-    tickets = program.run(buffer, start=True)
-    program.assign(buffer, program.input())
-    return program.case(*program.done(*tickets))
+    """Overwrite the operand of what was started, which may be a view."""
+    storage = program.place()
+    tickets = program.run(program.turned(storage), start=True)
+    later = program.overwrite(storage, starts=True)
+    return program.case(*program.done(*later, *tickets))
 
 
 def freed(program: Script) -> Case:
     """Free the operand of what was started, and use storage of its size again."""
     buffer = program.buffer()
-    tickets = program.run(buffer, start=True)
+    tickets = program.run(program.turned(buffer), start=True)
     program.free(buffer)
     program.buffer()
     return program.case(*program.done(*tickets))
 
 
+def target_freed(program: Script) -> Case:
+    """Free the target of what was started, and use storage of its size again."""
+    target = program.target()
+    program.run(program.input(), into=(target,), start=True)
+    program.free(target)
+    return program.case(program.copy(program.target()))
+
+
 def read_early(program: Script) -> Case:
-    """Read the target before anybody waited, whole, by a view, or as the next operand."""
+    """Read the target before anybody waited, all of it or by a view: copied, assigned, or as the next operand."""
     target = program.target()
     tickets = program.run(program.input(), into=(target,), start=True)
-    shape = program.result[0]
-    if program.same and program.flip():
-        program.run(target, into=(target,))
-    elif shape and len(set(program.result)) == 1 and program.flip():
-        copy = program.copy(program.view(target, (range(shape[0] - 1, -1, -1), *map(range, shape[1:]))))
-        return program.case(copy, *program.done(*tickets))
-    return program.case(program.copy(target), *program.done(*tickets))
+    read, how = program.turned(target), program.drawn.draw(_READERS)
+    if how == "operand" and program.same:
+        names = program.run(read, into=(target,) if program.flip() else ())
+    elif how == "started" and program.same:
+        return program.case(*program.done(*program.run(read, start=True), *tickets))
+    elif how == "assign":
+        program.assign(program.target(), read)
+        names = ()
+    else:
+        names = (program.copy(read),)
+    return program.case(*names, *program.done(*tickets))
 
 
 def twice(program: Script) -> Case:
@@ -94,7 +107,10 @@ def backwards(program: Script) -> Case:
 
 def two_operands(program: Script) -> Case:
     """Start two operands at once, and wait for the second alone, or for both the other way round."""
-    one, two = program.run(program.input(), program.input(), start=True)
+    second = program.buffer()
+    one, two = program.run(program.input(), second, start=True)
+    if program.flip():
+        program.overwrite(second, starts=True)
     names = program.done(two)
     return program.case(*names, *(program.done(one) if program.flip() else ()))
 
@@ -107,15 +123,15 @@ def no_operands(program: Script) -> Case:
 
 def target_overwritten(program: Script) -> Case:
     """Write to the target of what was started."""
-    target = program.target()
+    target = program.place(program.result, program.dtype)
     tickets = program.run(program.input(), into=(target,), start=True)
-    program.assign(target, program.written())
-    return program.case(*program.done(*tickets))
+    later = program.overwrite(target, starts=True)
+    return program.case(*program.done(*later, *tickets))
 
 
 def returned(program: Script) -> Case:
     """Write to what done returned."""
-    target = program.target()
+    target = program.place(program.result, program.dtype)
     names = program.done(*program.run(program.input(), into=(target,), start=True))
     program.assign(names[0] if program.flip() else target, program.written())
     return program.case(*names)
@@ -125,10 +141,12 @@ def chained(program: Script) -> Case:
     """Start each on what the one before it writes, where it fits, and wait for the last alone."""
     if not program.same:
         return read_early(program)
-    buffer = program.buffer()
+    storage = program.buffer()
+    apart = program.flip()
     tickets: tuple[str, ...] = ()
     for _ in range(3):
-        tickets = program.run(buffer, into=(buffer,), start=True)
+        operand, storage = storage, program.target() if apart else storage
+        tickets = program.run(operand, into=(storage,), start=True)
     return program.case(*program.done(*tickets))
 
 
@@ -139,12 +157,15 @@ def started_misfit(program: Script) -> Case:
 
 TEMPLATES: Final = (
     waited, overwritten, freed, read_early, twice, never, several_in_flight, backwards, two_operands, no_operands,
-    target_overwritten, returned, chained, started_misfit, overwritten, read_early,
+    target_overwritten, returned, chained, started_misfit, overwritten, read_early, target_freed,
+    target_overwritten, target_overwritten, overwritten, two_operands, read_early,
+    freed, handed_on,
     together, together, handed_on, parts,
 )  # fmt: skip
 _CHOICE: Final = st.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
 _ALONE: Final = st.sampled_from([False, False, False, True])
 _KINDS: Final = st.sampled_from(["any", "whole", "whole", "empty"])
+_READERS: Final = st.sampled_from(["copy", "assign", "started", "operand"])
 _NUMBERS: Final = st.sampled_from([1, 2, -3])
 
 

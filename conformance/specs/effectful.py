@@ -31,6 +31,11 @@ UNEVEN: Final = ("all_reduce", "arg_reduce", "reduce", "broadcast")
 """Operations whose groups may differ in size."""
 
 _BOOLEANS: Final = st.booleans()
+_PLACES: Final = st.sampled_from(["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested"])
+_WRITERS: Final = {
+    False: st.sampled_from(["whole", "part", "collective", "part"]),
+    True: st.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
+}
 
 
 @dataclass
@@ -104,6 +109,25 @@ class Script:
         source = self.input(shapes, dtype)
         return self._effect("buffer", source, "b", self.shapes[source])
 
+    def place(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
+        """Draw storage: a buffer, or a view of one that has other elements or other axes, or of a view of it."""
+        shapes = self.call.operand if shapes is None else shapes
+        shape, how = shapes[0], self.drawn.draw(_PLACES)
+        if len(set(shapes)) > 1 or how == "whole":
+            return self.buffer(shapes, dtype)
+        if len(shape) < (2 if how == "ordered" else 1):
+            return self.view(self.buffer(shapes, dtype), tuple(map(range, shape)))
+        first, rest = shape[0], tuple(map(range, shape[1:]))
+        if how == "ordered":
+            base = self.buffer(((shape[1], first, *shape[2:]),) * self.drawn.world, dtype)
+            return self.view(base, tuple(map(range, self.shapes[base][0])), (1, 0, *range(2, len(shape))))
+        extent = {"stepped": 2 * first + 1, "turned": first, "nested": first + 2}[how]
+        base = self.buffer(((extent, *shape[1:]),) * self.drawn.world, dtype)
+        if how == "nested":
+            return self.view(self.view(base, (range(1, extent), *rest)), (range(1, first + 1), *rest))
+        rows = range(1, extent, 2) if how == "stepped" else range(first - 1, -1, -1)
+        return self.view(base, (rows, *rest))
+
     def view(self, base: str, ranges: tuple[range, ...], order: tuple[int, ...] = ()) -> str:
         """Return a view of the buffer ``base``, whose ranks all have one shape."""
         bounds = ("start", "stop", "step")
@@ -116,6 +140,30 @@ class Script:
     def assign(self, target: str, value: str) -> None:
         """Write ``value`` into ``target``."""
         self.steps.append(Step(op="assign", inputs=(target, value), outputs=(), axes=()))
+
+    def turned(self, base: str) -> str:
+        """Return all of ``base``, or a view of all of it the other way round where its ranks have one shape."""
+        shape = self.shapes[base][0]
+        if len(set(self.shapes[base])) > 1 or not self.flip():
+            return base
+        return self.view(base, (*(range(extent - 1, -1, -1) for extent in shape[:1]), *map(range, shape[1:])))
+
+    def overwrite(self, name: str, *, starts: bool = False) -> tuple[str, ...]:
+        """Write over storage, whole, in part, or by a collective, which may be started; return its tickets if so."""
+        how = self.drawn.draw(_WRITERS[starts])
+        shape, even = self.shapes[name][0], len(set(self.shapes[name])) == 1
+        if how in ("collective", "started") and (even or self.fits(name)):
+            start = how == "started"
+            if self.fits(name):
+                made = self.run(self.input(), into=(name,), start=start)
+            else:
+                made = (self.spread(name, start=start),)
+                self.run(self.input())  # so that the last collective is of the call's operation
+            return made if start else ()
+        if how == "part" and shape and even:
+            name = self.view(name, (range(shape[0] // 2, shape[0]), *map(range, shape[1:])))
+        self.assign(name, self.input(self.shapes[name], self.dtypes[name]))
+        return ()
 
     def copy(self, name: str) -> str:
         """Return a copy of what ``name`` holds."""

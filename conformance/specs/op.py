@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
+from conformance.cases.program import EFFECTS
 from conformance.judging.admissible import admissible
 from conformance.judging.clause import Clause, Requirement, Settled, Subject, legal
 from conformance.judging.compare import refused
-from conformance.reference.spmd import OPERANDS
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import OPERANDS, evaluate
 
 Blocks = list[Any]
 
@@ -77,12 +80,30 @@ def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) ->
 
 
 def rejection(id: str, text: str, source: str, requirement: Requirement = "must") -> Clause:
-    """Return a clause about a program without meaning: the implementation refuses it."""
+    """Return a clause about a program without meaning: the implementation refuses it.
+
+    What was only started may be refused by done (``async.C17``), so that nothing is asked where the rest has a meaning
+    without what nobody waits for.
+    """
 
     def speaks(subject: Subject) -> bool:
-        return subject.rejected is not None and subject.rejected.clause == id
+        mine = subject.rejected is not None and subject.rejected.clause == id
+        return mine and (not subject.has("flow", "never_done", "started_none") or _refusable(subject.case))
 
     return Clause(id, requirement, text, speaks, refused, source)
+
+
+def _refusable(case: Case) -> bool:
+    """Return whether the program has no meaning either without what is started and never waited for."""
+    waited = {name for step in case.program.steps if step.op == "done" for name in step.inputs}
+    steps = tuple(step for step in case.program.steps if not step.start or waited.intersection(step.outputs))
+    if all(step.op in EFFECTS for step in steps):
+        return False
+    try:
+        evaluate(changed(case, program=changed(case.program, steps=steps)))
+    except Rejected:
+        return True
+    return False
 
 
 def attr(name: str, *wanted: object) -> Callable[[Subject], bool]:

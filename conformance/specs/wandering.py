@@ -135,9 +135,10 @@ def _copy(walk: _Walk) -> None:
 def _view(walk: _Walk) -> None:
     base = walk.script.pick([*walk.storage])
     shape = walk.script.shapes[base][0]
-    if shape and len(set(walk.script.shapes[base])) == 1:
-        first = range(shape[0] - 1, -1, -1) if walk.script.flip() else range(shape[0] // 2, shape[0])
-        name = walk.script.view(base, (first, *map(range, shape[1:])))
+    if len(set(walk.script.shapes[base])) == 1:
+        turns = walk.script.flip()
+        first = (range(extent - 1, -1, -1) if turns else range(extent // 2, extent) for extent in shape[:1])
+        name = walk.script.view(base, (*first, *map(range, shape[1:])))
         walk.storage[name] = walk.storage[base]
 
 

@@ -52,10 +52,9 @@ def _through(block: Array, dtype: np.dtype[Any]) -> Array:
 
 
 class TheFirstCallsOptions(Reference):
-    """pytorch#98793: a coalesced call takes the options of its first member, here an axis counted from its front."""
+    """A coalesced call takes the options of its first member, here an axis counted from its front."""
 
     breaks = "collective.C26"
-    corpus = ("pytorch#98793-review",)
     ops = ("all_gather",)
     first: int | None = None
 

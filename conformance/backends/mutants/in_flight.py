@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from conformance.backends.base import Placed
 from conformance.backends.mutants.effectful import Act, Effectful
-from conformance.backends.reference import Stored
+from conformance.backends.mutants.every_program import Results
+from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
-from conformance.cases.program import Step
+from conformance.cases.program import Attr, Step
 from conformance.reference.effects import Ranks
 
 
@@ -60,3 +63,22 @@ class OperationsCountAlone(Effectful):
 
     breaks = "async.C18"
     effects = _OfAnOperation
+
+
+class TheFirstReductionForAll(Reference):
+    """pytorch#98793: of reductions that are under way together all are done with the options of the first."""
+
+    breaks = "async.C18"
+    corpus = ("pytorch#98793-review",)
+    ops = ("all_reduce",)
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        steps: list[Step] = []
+        first: Mapping[str, Attr] = {}
+        for step in case.program.steps:
+            first = {} if step.op == "done" else first
+            if step.start and step.op == "all_reduce":
+                first = first or step.attrs
+                step = replace(step, attrs={**first})  # noqa: PLW2901 - what is done in its place
+            steps.append(step)
+        return super()._walk(replace(case, program=replace(case.program, steps=tuple(steps))), placed)
