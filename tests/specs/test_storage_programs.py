@@ -48,12 +48,15 @@ def test_rare_storage_is_drawn(suite: str, rare: set[str]) -> None:
 
 
 def asked(*steps: Step, results: tuple[str, ...]) -> list[str]:
-    """Return which clauses of rejection speak of an all_reduce without meaning."""
+    """Return which of two clauses about what is refused speak of a program."""
     operand = Operand(blocks=(from_array(np.ones(2, np.int32)),) * 2, layouts=("contiguous",) * 2)
     subject: Subject = meaning(
         Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=results), inputs={"x": operand})
     )
-    return [clause.id for clause in clauses_of("all_reduce") if clause.id == "collective.C22" and clause.when(subject)]
+    wanted = ("collective.C22", "aliasing.C20")
+    return sorted(
+        (clause.id for clause in clauses_of("all_reduce") if clause.id in wanted and clause.when(subject)), reverse=True
+    )
 
 
 def test_a_start_without_meaning_that_nobody_waits_for_need_not_be_refused() -> None:
@@ -63,3 +66,12 @@ def test_a_start_without_meaning_that_nobody_waits_for_need_not_be_refused() -> 
     done = Step(op="done", inputs=("t",), outputs=("z",), axes=())
     assert asked(start, copy, results=("c",)) == []
     assert asked(start, done, results=("z",)) == asked(start, wrong, results=("y",)) == ["collective.C22"]
+
+
+def test_what_is_written_before_a_start_without_meaning_is_waited_for_may_stay_written() -> None:
+    buffer = Step(op="buffer", inputs=("x",), outputs=("b",), axes=())
+    start = Step(op="all_reduce", inputs=("b",), outputs=("t",), axes=("nowhere",), attrs={"op": "sum"}, start=True)
+    assign = Step(op="assign", inputs=("b", "x"), outputs=(), axes=())
+    done = Step(op="done", inputs=("t",), outputs=("y",), axes=())
+    assert asked(buffer, start, assign, done, results=("y",)) == ["collective.C22"]
+    assert asked(buffer, start, done, assign, results=("y",)) == ["collective.C22", "aliasing.C20"]
