@@ -248,19 +248,17 @@ class AssignedBeforeItArrived(_Engine):
     effects = _AssignAfterWrites
 
 
-class _OperandByName(_Lazy):
+class _WritersByName(_Lazy):
     def after_writes(self, deed: str, reads: list[Ranks]) -> bool:
-        if deed != "operand":
-            return super().after_writes(deed, reads)
+        del deed
         return any(read is target for read in reads for flight in self.flights for target in flight.writes)
 
 
-class OperandsThroughViewsDoNotWait(_Engine):
-    """A collective waits for its operand, and of a view not for what is on its way into the buffer."""
+class ReadsThroughViewsDoNotWait(_Engine):
+    """Who reads waits for what is on its way into that tensor, and of a view not for what goes into its buffer."""
 
     breaks = "async.C4"
-    ops = ("all_reduce", "all_to_all", "broadcast", "permute", "shuffle")
-    effects = _OperandByName
+    effects = _WritersByName
 
 
 class _LandsLater(_Lazy):
