@@ -40,7 +40,7 @@ def test_a_program_is_found_by_command_or_path() -> None:
         ("", "unknown backend ''"),
         ("no.such.module:Class", "no module 'no' in the current folder or on the search path"),
         ("a b:Class", "unknown backend"),
-        ("exec:", "nothing is not an executable program"),
+        ("exec:", "names no program; write exec:COMMAND"),
         ("exec:no-such-program x", "no-such-program is not an executable program"),
         ("exec:'open quote", "No closing quotation"),
         ("./README.md", "README.md is not an executable program"),
