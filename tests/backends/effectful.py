@@ -48,6 +48,11 @@ PROGRAMS = {
         step("b = buffer x"), step("t = all_reduce b", **SUM, into=("b",), start=True), step("y = done t"),
         step("= assign b x"),
     ],
+    "views of returned storage": [
+        step("b = buffer x"), step("t = all_reduce b", **SUM, into=("b",), start=True), step("y = done t"),
+        step("v = view y", **HALF), step("w = all_reduce b", **SUM, into=("b",)), step("u = view w", **HALF),
+        step("c = copy u"), step("= assign b x"),
+    ],
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -36,12 +36,21 @@ class Storage:
         if step.op == "copy":
             return [taken[0].clone()]
         if step.op == "done":
+            self._same(step.inputs, step.outputs)
             return [wait(started) for started in taken]
         if step.op == "assign":
             taken[0].copy_(taken[1])
         else:
             poison([self._arrays[step.inputs[0]]])
         return []
+
+    def written(self, step: Step) -> None:
+        """Let what a collective returns, or its tickets, be the storage that it writes into: it may be viewed."""
+        self._same(step.into, step.outputs)
+
+    def _same(self, known: Sequence[str], names: Sequence[str]) -> None:
+        found = dict(zip(names, known, strict=False))  # Fresh results have no storage here.
+        self._arrays |= {name: self._arrays[old] for name, old in found.items() if old in self._arrays}
 
     def _named(self, name: str, array: Array) -> torch.Tensor:
         self._arrays[name] = array

@@ -141,6 +141,7 @@ def run(
         group = None if idle(step) else communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
         if step.into or step.start:
             blocks = formed(step, blocks, [values[name] for name in step.into], group, operations)
+            storage.written(step)
         elif group is not None:
             blocks = operations[step.op](blocks, group, **step.attrs)
         else:
