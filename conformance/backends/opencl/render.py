@@ -7,7 +7,7 @@ Every kernel takes the storages it writes, the storages it reads and one table o
     for each load: slot, offset, strides..., inner strides...,
     for each store: slot, offset, strides...
 
-Streaming kernels have no mode; there the word says whether what is stored goes past the caches.
+Streaming kernels have no mode; there the word says how many elements, of all stores together, go past the caches.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ MOVED: Final = "ulong4"
 
 
 class Stream(NamedTuple):
-    """A streaming kernel: how many storages it loads and how many it stores, and whether ``past`` the caches.
+    """A streaming kernel: how many storages it loads and stores, and what share of its stores go ``past`` the caches.
 
-    The last is an argument, so that sizes alone ask for no other kernel.
+    The share is an argument, so that sizes alone ask for no other kernel.
     """
 
     loads: int
     stores: int
-    past: bool = False
+    past: float = 0.0
 
 
 class Body(NamedTuple):

@@ -79,25 +79,29 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
     vector, sign = body.vector, SIGNS.get(body.operation)
     first, *others = (f"((__global const loose_{vector}*)(from{k} + j))->v" for k in range(loads))
     combined = " ".join(f"a = a {sign} {other};" for other in others)
-    stores, count, step = range(body.stream.stores), body.elements, PAST_BYTES // width
-    past = " ".join(f"PAST(a, (__global {vector}*)(to{k} + j));" for k in stores)
-    plain = " ".join(f"((__global loose_{vector}*)(to{k} + j))->v = a;" for k in stores)
-    loop = f"for (int j = 0; j < {count}; j += {step}) {{ {vector} a = {first}; {combined} "
-    return f"if ({_IS_PAST}) {loop}{past} }}\n    else {loop}{plain} }}"
+    stores = body.stream.stores
+    past = [f"PAST(a, (__global {vector}*)(to{k} + j));" for k in range(stores)]
+    plain = [f"((__global loose_{vector}*)(to{k} + j))->v = a;" for k in range(stores)]
+    loop = f"for (int j = 0; j < {body.elements}; j += {PAST_BYTES // width}) {{ {vector} a = {first}; {combined}"
+    # A loop for each number: within one loop the compiler would ask again for each vector.
+    loops = (f"case {n}: {loop} {' '.join(past[:n] + plain[n:])} }} break;" for n in range(stores + 1))
+    return f"{_PAST_STORES}\n    switch (past) {{\n      {_LINE.join(loops)}\n    }}"
 
 
 def _one_by_one(body: Body, folded: str, element: str, width: int) -> str:
     """Return the statements that fold a block to private memory, and store it from there."""
     assert body.stream is not None  # the caller asked
     vectors = BLOCK * width // PAST_BYTES
-    stores = range(body.stream.stores)
-    past = " ".join(f"PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{k} + j);" for k in stores)
-    plain = " ".join(f"to{k}[j] = block[j];" for k in stores)
+    stored = (
+        f"if (past > {k}) for (int j = 0; j < {vectors}; ++j) PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{k} + j);"
+        f"\n    else for (int j = 0; j < {BLOCK}; ++j) to{k}[j] = block[j];"
+        for k in range(body.stream.stores)
+    )
     return f"""\
 {element} block[{BLOCK}] __attribute__((aligned(64)));
     for (int j = 0; j < {BLOCK}; ++j) {{ {folded} block[j] = a; }}
-    if ({_IS_PAST}) for (int j = 0; j < {vectors}; ++j) {{ {past} }}
-    else for (int j = 0; j < {BLOCK}; ++j) {{ {plain} }}"""
+    {_PAST_STORES}
+    {_LINE.join(stored)}"""
 
 
 def _head(body: Body) -> str:
@@ -110,8 +114,10 @@ def _head(body: Body) -> str:
 """
 
 
-_IS_PAST: Final = "part[7]"
-"""Where the table says whether a part is stored past the caches; for kernels that do not stream it has the mode."""
+_PAST_STORES: Final = "int past = (int)((part[7] + left - 1) / part[0]);"
+"""How many stores of this block go past the caches: where a share is no whole number, one more in the first blocks."""
+
+_LINE: Final = "\n    "
 
 _LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
 """A vector that begins at any element."""

@@ -42,8 +42,8 @@ class Settings:
     ring and the tree associate differently, so taking them must be asked for.
 
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
-    each operation, dtypes and numbers of storages. As many of them store past the caches as store what ``cached``
-    bytes do not hold beside the rest of a schedule; by default five eighths of what the devices say their caches hold.
+    each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
+    do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
     ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
     given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
     lets the devices note when each item ran.

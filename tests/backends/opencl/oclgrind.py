@@ -47,6 +47,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "without a memory plan": {"force": "ring", "reuse": False},
     "streaming": {"stream_from": 1, "cached": 2**62},
     "past the caches": {"stream_from": 1, "cached": 0},
+    "partly past the caches": {"stream_from": 1, "cached": 300},
 }
 
 FEWEST = 4

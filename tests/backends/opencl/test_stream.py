@@ -31,7 +31,7 @@ def streams(body: Body = SUM, **changed: Any) -> Any:
 
 
 def test_only_long_runs_of_a_plain_fold_stream() -> None:
-    assert streams() == (2, 1, False)
+    assert streams() == (2, 1, 0.0)
     assert streams(size=99) is None
     assert streams(mode="divide") is None
     assert streams(loads=((0, RUN), (0, RUN))) is None
@@ -44,9 +44,9 @@ def test_a_body_that_does_not_stream_is_refused() -> None:
         render_stream(SUM)
 
 
-@pytest.mark.parametrize("cached", [0, 2**62])
+@pytest.mark.parametrize("held", [0, 18, 2**32])
 @pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, VECTOR_BLOCK, VECTOR_BLOCK + 1, 2 * VECTOR_BLOCK + 5])
-def test_runs_around_a_block_are_exact(size: int, cached: int, opencl: Any, make_case: Any, agree: Any) -> None:
+def test_runs_around_a_block_are_exact(size: int, held: int, opencl: Any, make_case: Any, agree: Any) -> None:
     blocks = [np.random.default_rng(rank).standard_normal(size).astype(np.float32) for rank in range(3)]
     for layouts in (("contiguous",) * 3, ("offset", "contiguous", "strided")):
         for op, attrs in (
@@ -55,7 +55,8 @@ def test_runs_around_a_block_are_exact(size: int, cached: int, opencl: Any, make
             ("all_gather", {"axis": 0, "tiled": True}),
         ):
             case = make_case(op, blocks, layouts=layouts, **attrs)
-            agree(case, opencl(**ALWAYS, cached=cached).execute(case))
+            # Of 18 bytes an element of a block, 12 go to the inputs, so that part of the results is held.
+            agree(case, opencl(**ALWAYS, cached=held * size).execute(case))
 
 
 def kernels(cached: int, size: int) -> list[Kernel]:
@@ -67,40 +68,31 @@ def kernels(cached: int, size: int) -> list[Kernel]:
     return [item for item in items if isinstance(item, Kernel) and item.body.stream is not None]
 
 
-def reduced(cached: int, size: int = 4096) -> list[bool]:
-    """Return for each kernel of an all_reduce of 4 ranks whether its 4 stores go past the caches."""
+def reduced(cached: int, size: int = 4096) -> list[float]:
+    """Return for each kernel of an all_reduce of 4 ranks what share of its 4 stores goes past the caches."""
     return [kernel.body.stream.past for kernel in kernels(cached, size) if kernel.body.stream is not None]
 
 
-@pytest.mark.parametrize(
-    ("held", "past"),
-    [
-        (0, [True] * 4),
-        (4, [True] * 4),
-        (5, [True, True, True, False]),
-        (6, [True, False] * 2),
-        (7.5, [True, False, False, False]),
-        (8, [False] * 4),
-    ],
-)
-def test_as_much_is_stored_past_the_caches_as_they_do_not_hold(held: float, past: list[bool]) -> None:
-    assert reduced(int(held * 4 * 4096)) == past
+@pytest.mark.parametrize(("held", "past"), [(0, 1.0), (4, 1.0), (5, 0.75), (6, 0.5), (6.5, 0.375), (8, 0.0), (9, 0.0)])
+def test_as_much_is_stored_past_the_caches_as_they_do_not_hold(held: float, past: float) -> None:
+    assert reduced(int(held * 4 * 4096)) == [past] * 4
 
 
 def test_sizes_alone_never_ask_for_another_kernel() -> None:
     found = [kernel.body for size in range(2**10, 2**15, 2**10) for kernel in kernels(2**17, size)]
-    assert {body.stream.past for body in found if body.stream is not None} == {False, True}
+    shares = {body.stream.past for body in found if body.stream is not None}
+    assert {0.0, 1.0} < shares
     assert {body.kernel for body in found} == {"stream_sum_float32_float32_4_4"}
 
 
 def test_the_devices_say_what_their_caches_hold(opencl: Any) -> None:
     engine = opencl().engine
-    assert engine.settings.cached == engine.session.platform.cached * 5 // 8 > 0
+    assert engine.settings.cached == engine.session.platform.cached * 3 // 4 > 0
     assert opencl(cached=7).engine.settings.cached == 7
 
 
 def test_what_no_vector_is_aligned_to_is_stored_plainly() -> None:
-    assert reduced(0, size=4100) == [True] * 4
+    assert reduced(0, size=4100) == [1.0] * 4
     work = Work(0, 64, ((0, View((64,), (1,))),), ((0, View((64,), (1,), 1)),))
     target, source = (Region(Buffer(0, "float32", 80, name), 0, 80) for name in "yx")
     item = Kernel(0, (), (), SUM._replace(stream=Stream(1, 1)), (target,), (source,), (work,))
@@ -138,7 +130,7 @@ def test_a_block_that_many_want_is_read_once(op: str) -> None:
     made = collective(op, blocks, attrs, ((0, 1, 2, 3),))
     plan = schedule(tuple(lowering(made, (0, 1, 2, 3), "direct").values()), 128, settings=Settings(stream_from=64))
     kernels = [item for item in plan.items if isinstance(item, Kernel)]
-    assert [kernel.body.stream for kernel in kernels] == [(1, 4, False)] * (4 if op == "all_gather" else 1)
+    assert [kernel.body.stream for kernel in kernels] == [(1, 4, 0.0)] * (4 if op == "all_gather" else 1)
     assert all(kernel.device == kernel.sources[0].node.device for kernel in kernels)
     assert [target.node.device for target in kernels[0].targets] == [0, 1, 2, 3]
 

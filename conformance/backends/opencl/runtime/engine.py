@@ -76,7 +76,7 @@ class Engine:
 
     def __init__(self, session: Session, settings: Settings) -> None:
         """Start with no plan."""
-        cached = session.platform.cached * 5 // 8 if settings.cached is None else settings.cached
+        cached = session.platform.cached * 3 // 4 if settings.cached is None else settings.cached
         self.session, self.settings = session, replace(settings, cached=cached)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
 

@@ -18,11 +18,7 @@ def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, in
     begins: dict[Kernel, int] = {}
     for kernel in kernels:
         begins[kernel] = len(works)
-        stream = kernel.body.stream
-        works.extend(
-            (kernel.body.code, MODES.index(work.mode) if stream is None else int(stream.past), work)
-            for work in kernel.works
-        )
+        works.extend((kernel.body.code, _mode(kernel, work), work) for work in kernel.works)
     starts: list[int] = []
     records: list[int] = []
     for code, mode, work in works:
@@ -37,3 +33,9 @@ def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, in
         for slot, view in work.stores:
             records += (slot, view.offset, *view.strides)
     return np.array(starts + records, np.int64), begins
+
+
+def _mode(kernel: Kernel, work: Work) -> int:
+    """Return the number of the mode, or for a streaming kernel the elements that it stores past the caches."""
+    stream = kernel.body.stream
+    return MODES.index(work.mode) if stream is None else round(stream.past * stream.stores * work.size)
