@@ -111,13 +111,13 @@ def recv(
     shape: tuple[int, ...],
     dtype: str,
 ) -> Started:
-    """Receive into the given tensor, cleared first, for a rank that nobody sends to posts no receive.
+    """Receive into the given tensor, which is cleared where nobody sends, for then no receive is posted.
 
     It is by this tensor alone that Torch learns a shape and a dtype, so others beside it are refused here.
     """
     if out is not None and (tuple(out.shape), out.dtype) != (shape, getattr(torch, dtype)):
         raise ValueError(f"{dtype} {shape} is received, which does not fit {out.dtype} {tuple(out.shape)}")
-    target = torch.zeros(shape, dtype=getattr(torch, dtype)) if out is None else out.zero_()
+    target = torch.zeros(shape, dtype=getattr(torch, dtype)) if out is None else out
     return Started(None, lambda: received(token, group, target, pairs))
 
 

@@ -59,7 +59,10 @@ def recv(token: Token, group: Group, *, pairs: Pairs, shape: tuple[int, ...], dt
 
 
 def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
-    """Return ``out``: start this rank's receives into it, and wait for them and for its sends."""
+    """Return ``out``: start this rank's receives into it, and wait for them and for its sends.
+
+    Where nobody sends it is cleared, and last of all: what is refused writes nothing.
+    """
     receives = [
         dist.irecv(out, group=group, group_src=source, tag=token.tag)
         for source, destination in pairs
@@ -67,4 +70,4 @@ def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
     ]
     for work in [*receives, *token.sends]:
         work.wait()
-    return out
+    return out if receives else out.zero_()
