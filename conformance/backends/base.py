@@ -90,7 +90,7 @@ class Backend:
         except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
             return Observation(
                 errors=(rank_error(error),) * case.program.world,
-                touched=touched(case, placed, raised=True),
+                touched=touched(case, placed, inside=True),
                 seconds=time.perf_counter() - start,
             )
         seconds = time.perf_counter() - start
@@ -257,24 +257,24 @@ def placed_operand(operand: Operand) -> list[tuple[Array, Array]]:
     return [place(to_array(block), layout) for block, layout in pairs]
 
 
-def touched(case: Case, placed: Placed, *, raised: bool = False) -> tuple[Touched, ...]:
+def touched(case: Case, placed: Placed, *, inside: bool = False) -> tuple[Touched, ...]:
     """Return the first changed storage element of every input that is not, byte for byte, what it was.
 
     Of a buffer, where ``placed`` has one under its name, only what surrounds its elements counts. If that is as it was
-    and the program ``raised``, it is the first element that is not what the buffer began with.
+    and ``inside`` is asked for, it is the first element that is not what the buffer began with.
     """
-    return tuple(_changes(case, placed, raised=raised))
+    return tuple(_changes(case, placed, inside=inside))
 
 
-def _changes(case: Case, placed: Placed, *, raised: bool) -> Iterator[Touched]:
+def _changes(case: Case, placed: Placed, *, inside: bool) -> Iterator[Touched]:
     buffers = {name: placed_operand(case.inputs[source]) for name, source in case.program.buffers.items()}
     for name, before in (place_inputs(case) | {name: buffers[name] for name in placed.keys() & buffers}).items():
-        for rank, ((old, inside), (new, seen)) in enumerate(zip(before, placed[name], strict=True)):
+        for rank, ((old, held), (new, seen)) in enumerate(zip(before, placed[name], strict=True)):
             began, after = old.tobytes(), new.tobytes()
             if name in buffers:
-                inside[...] = seen
+                held[...] = seen
             kept = old.tobytes()
-            if kept != after or (raised and began != after):
+            if kept != after or (inside and began != after):
                 was, width = began if kept == after else kept, old.dtype.itemsize
                 elements = [np.frombuffer(side, np.uint8).reshape(-1, width) for side in (was, after)]
                 index = int((elements[0] != elements[1]).any(axis=1).argmax())

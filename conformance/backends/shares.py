@@ -21,15 +21,20 @@ def share(case: Case, rank: int) -> Case:
 
 
 def merged(case: Case, answers: Sequence[Observation]) -> Observation:
-    """Return what the ranks did, each with its own block, as one observation."""
+    """Return what the ranks did, each with its own block, as one observation.
+
+    Each tells of changes inside of buffers, for no rank knows whether another raised; where none did, they are dropped.
+    """
     errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
     results = {
         name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
         for name in case.program.results
     }
+    raised = any(errors)
+    touched = (change for answer in answers for change in answer.touched)
     return Observation(
         results=results,
-        errors=errors if any(errors) else (),
-        touched=tuple(change for answer in answers for change in answer.touched),
+        errors=errors if raised else (),
+        touched=tuple(change for change in touched if raised or not change.inside),
         seconds=max(answer.seconds for answer in answers),
     )

@@ -26,8 +26,8 @@ class RankError(msgspec.Struct, frozen=True, kw_only=True):
 class Touched(msgspec.Struct, frozen=True, kw_only=True):
     """An input whose storage is not what it was, or a buffer around whose elements it is not.
 
-    ``index`` is the first changed storage element. Where a program raised, a buffer may have changed ``inside``:
-    one of its elements is not what it began with. Only ``Backend.execute`` of this package looks.
+    ``index`` is the first changed storage element. Where a program raised, on whichever rank, a buffer may have changed
+    ``inside``: one of its elements is not what it began with.
     """
 
     input: str

@@ -10,9 +10,12 @@ from conformance.backends.base import Backend
 from conformance.backends.claimed import supported
 from conformance.cases.case import Case
 from conformance.cases.features import features
+from conformance.cases.observation import Observation
 from conformance.cases.program import Step
 from conformance.cases.tensor import from_array
 from conformance.reference.spmd import evaluate
+from conformance.runner.answers import Answer
+from conformance.runner.meaning import meaning, verdict
 
 HALF: dict[str, Any] = {"attrs": {"start": (4,), "stop": (8,), "step": (1,)}}
 SUM: dict[str, Any] = {"axes": ("i",), "attrs": {"op": "sum"}}
@@ -54,6 +57,20 @@ PROGRAMS = {
         step("c = copy u"), step("= assign b x"),
     ],
 }  # fmt: skip
+
+
+def written(plain: Case, steps: list[Step]) -> Case:
+    """Return ``steps`` on the input of ``plain``, called x, with no results."""
+    program = msgspec.structs.replace(plain.program, steps=tuple(steps), results=())
+    return Case(program=program, inputs={"x": next(iter(plain.inputs.values()))})
+
+
+def spoilt(asked: Case, seen: Observation) -> list[tuple[str, int, int]]:
+    """Return buffer, rank and element of every change inside of a buffer, by which ``aliasing.C20`` is broken."""
+    broken = verdict(meaning(asked), Answer(seen)).clauses["aliasing.C20"] == "broken"
+    assert broken == bool(seen.touched)
+    assert all(touch.inside for touch in seen.touched)
+    return [(touch.input, touch.rank, touch.index) for touch in seen.touched]
 
 
 def agrees(backend: Backend, plain: Case, steps: list[Step]) -> None:

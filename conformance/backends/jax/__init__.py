@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, tensors, touched
+from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
 from conformance.backends.jax.claims import GUARANTEES, VMAP_GUARANTEES, claims, vmap_claims
 from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
@@ -100,7 +100,7 @@ class Jax(Backend):
         try:
             program = None if effectful(case.program) else self._program(case, inputs)
             if program is None:
-                results = tensors(self._dispatched(case, inputs))
+                results = tensors(self._dispatched(case, placed))
             elif isinstance(program, RankError):
                 error = program
             else:
@@ -110,7 +110,8 @@ class Jax(Backend):
         # One controller runs all ranks, so what it raises it raises for each of them.
         errors = (error,) * case.program.world if error else ()
         seconds = time.perf_counter() - began
-        return Observation(results=results, errors=errors, touched=touched(case, placed), seconds=seconds)
+        touches = touched(case, placed, inside=error is not None)
+        return Observation(results=results, errors=errors, touched=touches, seconds=seconds)
 
     def close(self) -> None:
         """Drop every compiled program."""
@@ -124,12 +125,12 @@ class Jax(Backend):
             self._cache[key] = self._compiled(case.program, inputs)
         return self._cache[key]
 
-    def _dispatched(self, case: Case, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
+    def _dispatched(self, case: Case, placed: Placed) -> dict[str, list[Array]]:
         from conformance.backends.jax.effects import dispatched
 
         _kinds(case)
         self._make_room()
-        return dispatched(case, inputs, self._over(case.program), self._calls)
+        return dispatched(case, placed, self._over(case.program), self._calls)
 
     def _compiled(self, program: Program, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
         from conformance.backends.jax.per_rank import whole

@@ -9,6 +9,7 @@ call it, and to be done is ``block_until_ready``.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -19,6 +20,7 @@ import msgspec
 from jax import lax
 from jax import numpy as jnp
 
+from conformance.backends.base import Placed, placed_operand, written
 from conformance.backends.jax.per_rank import Ranks, outputs
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
@@ -101,6 +103,11 @@ class Dispatch:
         read = Step(op="copy", inputs=(name,), outputs=(name,), axes=())
         return self.ranks.blocks(self.call(read)[0] if self._mutable(name) else self._array(name))
 
+    def left(self) -> dict[str, list[Array]]:
+        """Return the blocks of every buffer, after which there is none; what a call that failed was given is gone."""
+        arrays = {**self.arrays, **{name: jax.freeze(ref) for name, ref in self.refs.items()}}
+        return {name: self.ranks.blocks(array) for name, array in arrays.items() if not array.is_deleted()}
+
     def _mutable(self, name: str) -> bool:
         return self.table[name].kind == "storage" and self.table[name].base not in self.donated
 
@@ -109,16 +116,26 @@ class Dispatch:
         return self.arrays[base] if base in self.donated else self.values[name]
 
 
-def dispatched(
-    case: Case, inputs: Mapping[str, list[Array]], ranks: Ranks, calls: dict[bytes, Any]
-) -> dict[str, list[Array]]:
-    """Run ``case`` step by step and return the blocks of its results; raise whatever JAX raises."""
-    values = {name: ranks.put(views) for name, views in inputs.items()}
+def dispatched(case: Case, placed: Placed, ranks: Ranks, calls: dict[bytes, Any]) -> dict[str, list[Array]]:
+    """Run ``case`` step by step and return the blocks of its results.
+
+    Raise whatever JAX raises, and then add the buffers that are left to ``placed``, as they are.
+    """
+    values = {name: ranks.put([view for _, view in pairs]) for name, pairs in placed.items()}
     table = names(case)
     dispatch = Dispatch(case.program, ranks, table, calls, values, donated(case.program, table))
-    for step in case.program.steps:
-        dispatch.perform(step)
-    return {name: dispatch.result(name) for name in case.program.results}
+    try:
+        for step in case.program.steps:
+            dispatch.perform(step)
+        return {name: dispatch.result(name) for name in case.program.results}
+    except Exception:
+        for name, blocks in dispatch.left().items():
+            buffer = placed_operand(case.inputs[case.program.buffers[name]])
+            # A result that was taken in spite of its shape or dtype has no place in the buffer.
+            with contextlib.suppress(ValueError):
+                written([view for _, view in buffer], blocks)
+                placed[name] = buffer
+        raise
 
 
 def donated(program: Program, table: Mapping[str, Named]) -> frozenset[str]:

@@ -117,7 +117,8 @@ class Ranked(Backend):
             errors = (described(error),)
         seconds = time.perf_counter() - start
         rank = MPI.COMM_WORLD.Get_rank()
-        changed = tuple(msgspec.structs.replace(change, rank=rank) for change in touched(case, placed))
+        changes = touched(case, placed, inside=True)
+        changed = tuple(msgspec.structs.replace(change, rank=rank) for change in changes)
         return Observation(results=results, errors=errors, touched=changed, seconds=seconds)
 
     def _befall(self, case: Case, index: int) -> None:

@@ -133,7 +133,10 @@ class OpenCL(Backend):
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
-        """Start the program on the devices and read its results; inputs and buffers come back as they are then."""
+        """Start the program on the devices and read its results; inputs and buffers come back as they are then.
+
+        What is refused is refused before anything is launched, so that there are no buffers that could have changed.
+        """
         if case.faults:
             raise Unsupported("all ranks run in this process: none of them is late or dies")
         engine = self.engine

@@ -110,9 +110,9 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
             name: (to_tensor(values[name]),) for name in case.program.results
         }
     except Exception as error:  # noqa: BLE001 - whatever Torch raises is what happened
-        seen = Observation(errors=(rank_error(error),), touched=touched(case, placed))
+        seen = Observation(errors=(rank_error(error),), touched=touched(case, placed, inside=True))
     else:
-        seen = Observation(results=results, touched=touched(case, placed))
+        seen = Observation(results=results, touched=touched(case, placed, inside=True))
     changed = tuple(msgspec.structs.replace(change, rank=rank) for change in seen.touched)
     return msgspec.structs.replace(seen, touched=changed, seconds=time.perf_counter() - start)
 

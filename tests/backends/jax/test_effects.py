@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.backends.jax import Jax
+from conformance.backends.jax import Jax, effects
 from conformance.cases.case import Case
 from conformance.cases.effects import names
 from conformance.cases.program import Step
-from tests.backends.effectful import GATHER, HALF, PROGRAMS, SCATTER, SUM, agrees, step
+from tests.backends.effectful import GATHER, HALF, PROGRAMS, SCATTER, SUM, agrees, spoilt, step, written
 from tests.backends.jax.conftest import counting, one_step, refusal
 
 # JAX refuses a psum over no axis.
@@ -112,3 +112,20 @@ def test_a_view_of_one_element_is_not_taken_for_another_of_it(mode: Jax) -> None
     refused = mode.execute(Case(program=program, inputs={"x": next(iter(base.inputs.values()))}))
     assert refused.errors  # a mutable array takes no negative step
     agrees(mode, base, viewed(0, 1, 1))
+
+
+@pytest.mark.parametrize("operand", ["b", "x"], ids=["donated", "mutable"])
+def test_what_was_written_before_a_refusal_is_reported(
+    mode: Jax, operand: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    median = step(f"y = all_reduce {operand}", axes=("i",), attrs={"op": "median"}, into=("b",))
+    asked = written(plain(), [step("b = buffer x"), median])
+    assert spoilt(asked, mode.execute(asked)) == []
+    call = effects.Dispatch.call
+
+    def hasty(self: effects.Dispatch, one: Step) -> Any:
+        call(self, msgspec.structs.replace(one, attrs={"op": "sum"}))
+        raise ValueError("it looks at arguments when all is done")
+
+    monkeypatch.setattr(effects.Dispatch, "call", hasty)
+    assert spoilt(asked, mode.execute(asked)) == [("b", 0, 0), ("b", 1, 1)]

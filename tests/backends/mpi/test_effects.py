@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.mpi import MPI
 from conformance.cases.case import Case
-from tests.backends.effectful import PROGRAMS, agrees, step
+from tests.backends.effectful import PROGRAMS, agrees, spoilt, step, written
 
 ATTRS: dict[str, dict[str, Any]] = {
     "all_reduce": {"op": "sum"},
@@ -79,3 +79,11 @@ def test_what_is_started_and_never_waited_for_is_no_program_of_mpi(mpi: MPI, pla
     program = msgspec.structs.replace(plain.program, steps=(started,), results=())
     seen = mpi.execute(msgspec.structs.replace(plain, program=program))
     assert {error.category for error in seen.errors if error} == {"unsupported"}
+
+
+def test_what_ranks_wrote_before_one_refused_is_reported(mpi: MPI, one: Any) -> None:
+    call = step("y = permute x", axes=("i",), attrs={"pairs": ((0, 1), (2, 3))}, into=("b",))
+    asked = written(one("permute", 3, pairs=()), [step("b = buffer x"), call])
+    seen = mpi.execute(asked)
+    assert [error and error.kind for error in seen.errors] == [None, None, "MPI_ERR_RANK"]
+    assert spoilt(asked, seen) == [("b", 0, 1), ("b", 1, 0)]

@@ -15,10 +15,11 @@ import psutil
 import pytest
 
 from conformance.backends.torch import Torch, lane, shares
-from conformance.backends.torch.operation import Operation, mapped
+from conformance.backends.torch.operation import Operation, Started, mapped
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.observation import Observation, RankError
+from tests.backends.effectful import spoilt, step, written
 
 Make = Callable[..., Case]
 KEEP = {"axis": 0, "tiled": True}
@@ -48,6 +49,13 @@ def one_raises(block: Any, group: Any, **_: Any) -> Any:
     return _gathered(block, group)
 
 
+def hasty(block: Any, group: Any, out: Any, **_: Any) -> Started:
+    out[1] = 99
+    if group.rank() == 0:
+        raise ValueError("rank 0 looks at arguments when all is done")
+    return Started(None, lambda: out)
+
+
 def _gathered(block: Any, group: Any) -> Any:
     import torch.distributed as dist
 
@@ -58,7 +66,8 @@ def _gathered(block: Any, group: Any) -> Any:
 class Bad(Torch):
     def operations(self) -> dict[str, Operation]:
         bad = {"all_gather": die, "permute": sleep, "broadcast": scribble, "all_to_all": one_raises}
-        return {**super().operations(), **{name: mapped(function) for name, function in bad.items()}}
+        plain = {**super().operations(), **{name: mapped(function) for name, function in bad.items()}}
+        return {**plain, "start_broadcast": hasty}
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +116,25 @@ def test_a_changed_input_is_reported(bad: Bad, case: Make) -> None:
     seen = bad.execute(case("broadcast", 2, root=0, layout="strided"))
     assert [(change.input, change.rank, change.index) for change in seen.touched] == [("x", 1, 4)]
     assert seen.touched[0].after == "63000000"
+
+
+def test_what_a_refused_program_has_written_is_reported_of_every_rank(bad: Bad, torch: Torch, case: Make) -> None:
+    call = step("y = broadcast b", axes=("i",), attrs={"root": 2}, into=("b",))
+    asked = written(case("broadcast", 2, root=0), [step("b = buffer x"), call])
+    seen = bad.execute(asked)
+    assert kinds(seen.errors) == ["ValueError", None]
+    assert spoilt(asked, seen) == [("b", 0, 1), ("b", 1, 1)]
+    assert spoilt(asked, torch.execute(asked)) == []
+
+
+def test_a_receive_that_is_refused_has_cleared_nothing(torch: Torch, case: Make) -> None:
+    sent: dict[str, Any] = {"axes": ("i",), "attrs": {"pairs": ((0, 1),)}}
+    received = {"axes": ("i",), "attrs": {"pairs": ((2, 1),), "shape": (4,), "dtype": "int32"}, "into": ("b",)}
+    steps = [step("b = buffer x"), step("k = send x", **sent), step("y = recv k", **received)]
+    asked = written(case("broadcast", 2, root=0), steps)
+    seen = torch.execute(asked)
+    assert seen.raised
+    assert spoilt(asked, seen) == []
 
 
 def test_an_unknown_reduction_is_refused_by_every_rank_and_the_ranks_stay(torch: Torch, case: Make, good: Case) -> None:
