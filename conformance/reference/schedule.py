@@ -1,4 +1,4 @@
-"""The executing oracle: a schedule run with NumPy, in its order and in every legal one, against the eager graph.
+"""The executing oracle: a schedule run with NumPy, in its order and in every one it permits, against the eager graph.
 
 What is made of a sum or a product of floats that may round in some order is not compared: every order is right. Zeros
 of either sign are equal, and so are all NaNs: a collective that pads its chunks with zeros and adds them turns -0.0
@@ -177,13 +177,13 @@ def _changed(facts: Facts, seen: Memory, seed: int) -> dict[str, NDArray[np.bool
 
 
 def law(facts: Facts) -> str | None:
-    """Return how running the schedule, as listed or in a legal order, differs from its graph, or ``None``."""
+    """Return how running the schedule, as listed or in an order it permits, differs from its graph, or ``None``."""
     problem = wrong_as_listed(facts)
     if problem:
         return problem
     right = eager(facts)
     for order in islice(legal_orders(facts), 1, None):
-        problem = difference(facts, run(facts, order), right)
+        problem = _wrong(facts, right, order=order)
         if problem:
             return f"{problem}, when run in the order {', '.join(facts.leaves[number].id for number in order)}"
     return None
@@ -194,16 +194,16 @@ def wrong_as_listed(facts: Facts) -> str | None:
 
     A collective that does not fit its operation differs by having no values.
     """
-    for seed in range(DRAWS + WIDE_DRAWS):
-        right = eager(facts, seed)
-        try:
-            seen = run(facts, seed=seed)
-        except ScheduleError as error:
-            return str(error)
-        problem = difference(facts, seen, right, seed)
-        if problem:
-            return problem
-    return None
+    found = (_wrong(facts, eager(facts, seed), seed) for seed in range(DRAWS + WIDE_DRAWS))
+    return next((problem for problem in found if problem), None)
+
+
+def _wrong(facts: Facts, right: Evaluation, seed: int = 0, order: tuple[int, ...] | None = None) -> str | None:
+    try:
+        seen = run(facts, order, seed)
+    except ScheduleError as error:
+        return str(error)
+    return difference(facts, seen, right, seed)
 
 
 def _differs(seen: Array, right: Array, other: Array | None = None, rounded: Mask | None = None) -> str | None:

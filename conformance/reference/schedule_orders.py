@@ -1,4 +1,8 @@
-"""The orders in which the items of a schedule may run: those that keep every conflict as listed."""
+"""The orders in which the items of a schedule may run: those that the schedule permits, by what it says waits for what.
+
+What conflicts is not looked at: an order that keeps every conflict gives what the listed one gives, whatever is wrong.
+So a purely listed schedule has one order, and a missing edge or a late wait gives an order that shows it in the values.
+"""
 
 from __future__ import annotations
 
@@ -17,47 +21,51 @@ DRAWN_ORDERS: Final = 50
 
 
 def legal_orders(facts: Facts, seed: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield orders of the leaves that keep every conflict as listed, the listed order first.
+    """Yield orders of the leaves in each of which a leaf begins when all that it waits for is done, the listed first.
 
-    All of them when there are at most ``MOST_ORDERS``, else ``DRAWN_ORDERS`` drawn with ``seed``.
+    All of them when there are at most ``MOST_ORDERS``, else ``DRAWN_ORDERS`` drawn with ``seed``. Leaves that touch
+    nothing are left out; who waits for one waits for all that it waits for.
     """
-    count = len(facts.leaves)
-    needs: list[set[int]] = [set() for _ in range(count)]
-    for first, second, _, _ in facts.conflicts:
-        needs[second].add(first)
-    moving = [number for number in range(count) if facts.touches[number]]
-    listed = list(islice(_extensions(moving, needs), MOST_ORDERS + 1))
+    before = facts.before
+    moving = [number for number, own in enumerate(facts.touches) if own]
+    listed = list(islice(_extensions(moving, before), MOST_ORDERS + 1))
     if len(listed) <= MOST_ORDERS:
         yield from listed
         return
     yield tuple(moving)
     source = random.Random(seed)  # noqa: S311 - an order, not a secret
     for _ in range(DRAWN_ORDERS - 1):
-        left, order = list(moving), []
+        order: list[int] = []
+        left = _bits(moving)
         while left:
-            waiting = set(left)
-            ready = [number for number in left if not needs[number] & waiting]
-            order.append(source.choice(ready))
-            left.remove(order[-1])
+            order.append(source.choice(_ready(moving, before, left)))
+            left &= ~(1 << order[-1])
         yield tuple(order)
 
 
-def _extensions(moving: list[int], needs: list[set[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every order of ``moving`` in which each number comes after all it needs, the listed order first."""
+def _bits(numbers: list[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def _ready(moving: list[int], before: tuple[int, ...], left: int) -> list[int]:
+    """Return which of those that are ``left`` wait for none that is."""
+    return [number for number in moving if left >> number & 1 and not before[number] & left]
+
+
+def _extensions(moving: list[int], before: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield every order of ``moving`` in which each number comes after all before it, the listed order first."""
     order: list[int] = []
-
-    def ready() -> Iterator[int]:
-        waiting = set(moving) - set(order)
-        return iter([number for number in moving if number in waiting and not needs[number] & waiting])
-
-    choices = [ready()]
+    left = _bits(moving)
+    choices = [iter(_ready(moving, before, left))]
     while choices:
         number = next(choices[-1], None)
-        if number is None:
-            choices.pop()
-            if len(order) == len(moving):
-                yield tuple(order)
-            del order[-1:]
-        else:
+        if number is not None:
             order.append(number)
-            choices.append(ready())
+            left &= ~(1 << number)
+            choices.append(iter(_ready(moving, before, left)))
+            continue
+        choices.pop()
+        if not left:
+            yield tuple(order)
+        if order:
+            left |= 1 << order.pop()

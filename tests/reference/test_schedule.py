@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.cases.graph import Function
 from conformance.cases.index_map import merged
-from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES
-from conformance.cases.schedule import Bounds, Collective, Schedule
+from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES, Body, Constant, Store
+from conformance.cases.schedule import Bounds, Collective, Kernel, Schedule, Wait
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
 from conformance.reference.schedule import changes_nothing, difference, eager, law, run, wrong_as_listed
@@ -79,28 +79,57 @@ def test_the_law_names_the_result_and_the_element() -> None:
     assert "result 'y': 4 of 4 elements differ; element 0 is 1.0, expected 3.0" in (law(Facts(made)) or "")
 
 
-def orders(*pairs: tuple[str, str]) -> list[tuple[int, ...]]:
-    buffers = [buffer(name, preexisting=True) for name in sorted({name for pair in pairs for name in pair})]
-    items = [opaque(f"k{n}", reads(source), writes(target)) for n, (source, target) in enumerate(pairs)]
-    return list(legal_orders(Facts(schedule(buffers, items))))
+def orders(*after: tuple[int, ...] | None) -> list[tuple[int, ...]]:
+    """Return the orders of items that all write one buffer, after those named."""
+    edges = [None if each is None else tuple(f"k{n}" for n in each) for each in after]
+    items = [opaque(f"k{number}", writes("x"), after=each) for number, each in enumerate(edges)]
+    return list(legal_orders(Facts(schedule([buffer("x")], items))))
 
 
-def test_all_orders_are_taken_where_they_are_few() -> None:
-    assert orders(("a", "x"), ("x", "y"), ("y", "z")) == [(0, 1, 2)]
-    assert len(orders(("a", "x"), ("a", "y"), ("a", "z"))) == 6
-    assert orders(("a", "x"), ("b", "a"), ("b", "y")) == [(0, 1, 2), (0, 2, 1), (2, 0, 1)]
+def test_all_permitted_orders_are_taken_where_they_are_few_whatever_conflicts() -> None:
+    assert orders((), (0,), (1,)) == [(0, 1, 2)]
+    assert orders(None, None, ()) == [(0, 1, 2), (0, 2, 1), (2, 0, 1)]
+    assert len(orders((), (), ())) == 6
 
 
-def test_orders_are_drawn_where_they_are_many_and_each_keeps_the_conflicts() -> None:
-    found = orders(*((f"a{n}", f"b{n}") for n in range(5)), ("b0", "c"), ("c", "b4"))
+def test_orders_are_drawn_where_they_are_many_and_each_keeps_the_edges() -> None:
+    found = orders(*[()] * 5, (0,), (4, 5))
     assert len(found) == DRAWN_ORDERS
     assert found[0] == tuple(range(7))
     assert len(set(found)) > 40
     assert all(order.index(0) < order.index(5) < order.index(6) > order.index(4) for order in found)
 
 
-def test_a_long_chain_has_one_order() -> None:
-    assert len(orders(*((f"a{n}", f"a{n + 1}") for n in range(300)))) == 1
+def test_what_is_only_listed_has_one_order() -> None:
+    assert len(orders(*[None] * 300)) == 1
+
+
+def negated(after: tuple[str, ...] | None, handle: str | None = None, *, late: bool = False) -> Facts:
+    """Return n = -a and y = -n; y is after what is said, or waits for n before it, or afterwards."""
+    nodes = (stored("a"), alu("n", "neg", "a"), alu("y", "neg", "n"))
+    items = [elementwise("n", "neg", "n", "a", handle=handle), elementwise("y", "neg", "y", "n", after=after)]
+    if handle is not None:
+        items.insert(2 if late else 1, Wait(id="w", handle=handle))
+    return Facts(schedule((*given("a"), buffer("n"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"}))
+
+
+def test_the_law_alone_sees_a_missing_edge_and_a_late_wait() -> None:
+    for right in (negated(None), negated(("n",)), negated(None, "h"), negated(("w",), "h"), negated(("n",), "h")):
+        assert law(right) is None
+    for wrong in (negated(()), negated(None, "h", late=True), negated((), "h")):
+        assert wrong_as_listed(wrong) is None
+        assert "when run in the order y, n" in (law(wrong) or "")
+
+
+def test_an_order_in_which_a_collective_reads_too_early_what_it_is_told_differs() -> None:
+    body = Body(extents=(1,), instructions=(Constant(value=tensor(0, "int32")), Store(access=0, of=0)))
+    told = Kernel(id="told", device="d0", accesses=(writes("n", line(1)),), bodies=(body,))
+    own = (*(reads(name) for name in ("a", "a", "n", "n", "n", "n")), writes("x"))
+    met = Collective(id="met", op="ragged_all_to_all", participants=("d0",), group="g", accesses=own, after=())
+    buffers = (*given("a"), buffer("n", 1, "int32"), buffer("x"))
+    facts = Facts(schedule(buffers, [told, met], graph(stored("a"), results=["a"])))
+    assert wrong_as_listed(facts) is None
+    assert "when run in the order met, told" in (law(facts) or "")
 
 
 @pytest.mark.parametrize("dtype", NUMPY)
