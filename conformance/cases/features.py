@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import kind
+from conformance.cases.dtypes import NUMPY, kind
 from conformance.cases.effect_words import effect_words
 from conformance.cases.effects import Region, names
 from conformance.cases.program import Groups, Step, lines, rank_groups
@@ -16,18 +17,21 @@ from conformance.cases.trouble import trouble_words
 
 Features = dict[str, frozenset[str]]
 
+LONG: Final = 1 << 16
+"""Bytes from which a block is long: implementations hand over such in another way (Open MPI, #2824)."""
+
 
 def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
     ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
     ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
-    though in some group they agree), ``ndim``, ``size`` (empty, one, many), ``values`` (nan, negative_zero, plain),
-    ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute: words and
-    truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty one, hold a
-    negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others have not is
-    ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of ``effect_words``,
-    ``faults`` those of ``trouble_words``; all the others are about collectives.
+    though in some group they agree), ``ndim``, ``size`` (empty, one, many, long), ``values`` (nan, negative_zero,
+    plain), ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute:
+    words and truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty
+    one, hold a negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others
+    have not is ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of
+    ``effect_words``, ``faults`` those of ``trouble_words``; all the others are about collectives.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
@@ -169,6 +173,8 @@ def _gaps(part: Region, whole: Region) -> bool:
 
 def _size_word(block: Tensor) -> str:
     elements = int(np.prod(block.shape, dtype=np.int64))
+    if elements * NUMPY[block.dtype].itemsize >= LONG:
+        return "long"
     return "empty" if elements == 0 else "one" if elements == 1 else "many"
 
 

@@ -24,10 +24,10 @@ from conformance.runner.trouble_reductions import among, trouble_reductions, wit
 def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
-    Drop a mesh axis, a rank, an operand, a step, the groups, halve or drop an extent, make layouts contiguous, drop a
-    pair, zero a block; what ``effect_reductions`` and ``trouble_reductions`` list; and what ``runner.together`` does to
-    all steps or all inputs at once. A reduction may yield a program without meaning; whether it still fails alike is
-    for the caller to ask.
+    Drop a mesh axis, a rank, an operand, a step, the groups, halve, shorten or drop an extent, make layouts contiguous,
+    drop a pair, zero a block; what ``effect_reductions`` and ``trouble_reductions`` list; and what ``runner.together``
+    does to all steps or all inputs at once. A reduction may yield a program without meaning; whether it still fails
+    alike is for the caller to ask.
     """
     yield from _without_axis(case)
     yield from _without_ranks(case)
@@ -160,12 +160,12 @@ def _without_groups(case: Case) -> Iterator[Case]:
 
 
 def _smaller_extents(case: Case) -> Iterator[Case]:
-    """Yield the case with one axis halved, one slice shorter, or gone."""
+    """Yield the case with one axis halved, an eighth or one slice shorter, or gone."""
     for name, operand in case.inputs.items():
         for axis, extent in enumerate(operand.blocks[0].shape):
             if any(len(block.shape) <= axis for block in operand.blocks):
                 continue
-            for keep in sorted({extent // 2, extent - 1} - {extent, -1}):
+            for keep in sorted({extent // 2, extent - extent // 8, extent - 1} - {extent, -1}):
                 smaller = _mapped(operand, partial(np.take, indices=range(keep), axis=axis))
                 yield msgspec.structs.replace(case, inputs={**case.inputs, name: smaller})
             if extent:

@@ -55,7 +55,7 @@ def _smaller_extents(case: Case) -> Iterator[Case]:
         if axis and axis < min(ranks):
             yield from _changed(case, partial(_without_axis, axis=axis))
         for unit in sorted(units):
-            for keep in (_one, _half, _less):
+            for keep in (_one, _half, _most, _less):
                 yield from _changed(case, partial(_cut, axis=axis, unit=unit, keep=keep))
 
 
@@ -65,6 +65,11 @@ def _one(units: int) -> int:
 
 def _half(units: int) -> int:
     return units // 2
+
+
+def _most(units: int) -> int:
+    """Return seven of eight: one by one, a threshold within a long block is thousands of steps away."""
+    return units - units // 8
 
 
 def _less(units: int) -> int:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import kind
+from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.features import LONG
 from conformance.cases.program import Attr
 from conformance.specs.domain import SHAPES, Draft, Shape
 
@@ -33,7 +34,8 @@ SHAPES_OF: Final[dict[str, st.SearchStrategy[Shape]]] = {
     "whole": st.lists(st.sampled_from([2, 3, 1, 4]), min_size=1, max_size=2).map(tuple),
     "empty": st.sampled_from([(0,), (2, 0), (0, 3)]),
 }
-"""Blocks of any shape, blocks that have an axis and elements, and blocks without elements."""
+"""Blocks of any shape, blocks that have an axis and elements, and blocks without elements; ``long`` ones have as many
+elements as make them ``features.LONG`` bytes."""
 
 PIECES: Final = {"any": [1, 2, 3, 0, 16], "whole": [1, 2, 3], "empty": [0]}
 
@@ -74,41 +76,41 @@ def _reduction(draw: st.DrawFn, drawn: Draft) -> tuple[Draft, str]:
 
 def _all_reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
     drawn, op = _reduction(draw, drawn)
-    return _alike(drawn, "all_reduce", draw(SHAPES_OF[shapes]), op, op=op)
+    return _alike(drawn, "all_reduce", _shape(draw, drawn, shapes), op, op=op)
 
 
 def _arg_reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
     drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" or draw(_BOOLEANS) else drawn
     op = draw(_POSITIONS)
-    return _alike(drawn, "arg_reduce", draw(SHAPES_OF[shapes]), op, op=op)
+    return _alike(drawn, "arg_reduce", _shape(draw, drawn, shapes), op, op=op)
 
 
 def _reduce(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
     drawn, op = _reduction(draw, drawn)
-    return _alike(drawn, "reduce", draw(SHAPES_OF[shapes]), op, op=op, root=_root(draw, drawn))
+    return _alike(drawn, "reduce", _shape(draw, drawn, shapes), op, op=op, root=_root(draw, drawn))
 
 
 def _broadcast(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
-    return _alike(drawn, "broadcast", draw(SHAPES_OF[shapes]), root=_root(draw, drawn))
+    return _alike(drawn, "broadcast", _shape(draw, drawn, shapes), root=_root(draw, drawn))
 
 
 def _permute(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
     to = draw(_orders(drawn.group_size))
     pairs = tuple(enumerate(to))[: None if draw(_BOOLEANS) else max(len(to) - 1, 1)]
-    return _alike(drawn, "permute", draw(SHAPES_OF[shapes]), pairs=pairs)
+    return _alike(drawn, "permute", _shape(draw, drawn, shapes), pairs=pairs)
 
 
 def _shuffle(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
-    return _alike(drawn, "shuffle", draw(SHAPES_OF[shapes]), sources=tuple(draw(_orders(drawn.group_size))))
+    return _alike(drawn, "shuffle", _shape(draw, drawn, shapes), sources=tuple(draw(_orders(drawn.group_size))))
 
 
 def _all_gather(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _joining(draw, shapes)
+    shape, axis, tiled = _joining(draw, drawn, shapes)
     return _alike(drawn, "all_gather", shape, axis=axis, tiled=tiled)
 
 
 def _gather(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _joining(draw, shapes)
+    shape, axis, tiled = _joining(draw, drawn, shapes)
     return _alike(drawn, "gather", shape, root=_root(draw, drawn), axis=axis, tiled=tiled)
 
 
@@ -131,11 +133,12 @@ def _all_to_all(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
 
 
 def _all_to_all_uneven(draw: st.DrawFn, drawn: Draft, shapes: str) -> Drawn:
-    size = drawn.group_size
-    sends = [[draw(_COUNTS[shapes]) for _ in range(size)] for _ in range(size)]
+    size, long = drawn.group_size, shapes == "long"
+    unit = -(-_shape(draw, drawn, shapes)[0] // size) if long else 1
+    sends = [[unit * draw(_COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
     receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
-    rest = draw(_REST)
+    rest = () if long else draw(_REST)
     operand = tuple((sum(sends[at.get(rank, 0) % size]), *rest) for rank in range(drawn.world))
     attrs: dict[str, Attr] = {"sends": tuple(map(tuple, sends)), "receives": receives}
     return drawn, Call("all_to_all_uneven", attrs, operand)
@@ -160,21 +163,28 @@ CALLED: Final = tuple(_CALLS)
 """The operations that programs with effects are drawn for: those that make of one block a rank another."""
 
 
+def _shape(draw: st.DrawFn, drawn: Draft, shapes: str) -> Shape:
+    return (-(-LONG // NUMPY[drawn.dtype].itemsize),) if shapes == "long" else draw(SHAPES_OF[shapes])
+
+
 def _root(draw: st.DrawFn, drawn: Draft) -> int:
     return draw(_below(drawn.group_size))
 
 
-def _joining(draw: st.DrawFn, shapes: str) -> tuple[Shape, int, bool]:
+def _joining(draw: st.DrawFn, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape, the axis to join along or at, and whether blocks are joined along it."""
-    shape = draw(SHAPES_OF[shapes])
+    shape = _shape(draw, drawn, shapes)
     tiled = bool(shape) and not draw(_BOOLEANS)
     return shape, draw(_below(len(shape) + (not tiled))), tiled
 
 
 def _splitting(draw: st.DrawFn, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape with an axis that divides, and whether pieces keep it."""
-    rest = draw(_REST)
     tiled = shapes == "empty" or not draw(_BOOLEANS)
+    if shapes == "long":
+        piece = -(-_shape(draw, drawn, shapes)[0] // drawn.group_size)
+        return ((piece * drawn.group_size,) if tiled else (drawn.group_size, piece)), 0, tiled
+    rest = draw(_REST)
     at = draw(_below(len(rest) + 1))
     extent = drawn.group_size * (draw(_PIECES[shapes]) if tiled else 1)
     return (*rest[:at], extent, *rest[at:]), at, tiled

@@ -8,6 +8,7 @@ from conformance.backends.base import Placed
 from conformance.backends.mutants.effectful import Act, Effectful, Late, Pending, unfinished
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
+from conformance.cases.features import features
 from conformance.cases.program import Step
 from conformance.reference.effects import Ranks
 
@@ -30,6 +31,36 @@ class OperandIsReadWhenWaited(Effectful):
 
     breaks = "async.C2"
     effects = Late
+
+
+class _LateIfLong(Late):
+    def __init__(self, case: Case, placed: Placed) -> None:
+        super().__init__(case, placed)
+        self.long = "long" in features(case)["size"]
+
+    def start(self, act: Act, step: Step) -> list[Any]:
+        return super().start(act, step) if self.long else Stored.start(self, act, step)
+
+    def done(self, ticket: Any) -> Ranks:
+        return super().done(ticket) if self.long else Stored.done(self, ticket)
+
+
+class LongOperandIsReadWhenWaited(Effectful):
+    """What is too long to be kept for its receiver is fetched when that one comes; only what is short was tried."""
+
+    breaks = "async.C2"
+    ops = (
+        "all_reduce",
+        "broadcast",
+        "all_gather",
+        "permute",
+        "shuffle",
+        "all_to_all",
+        "gather",
+        "scatter",
+        "reduce_scatter",
+    )
+    effects = _LateIfLong
 
 
 class _LateAfterFree(Late):

@@ -16,9 +16,11 @@ from conformance.backends.mutants.storage import shared
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
+from conformance.cases.features import LONG
 from conformance.cases.program import Groups, Step
 from conformance.reference.all_reduce import all_reduce
 from conformance.reference.effects import Ranks
+from conformance.reference.reductions import fold
 
 
 class _Remembers(EveryOperation):
@@ -27,6 +29,7 @@ class _Remembers(EveryOperation):
     again: Callable[[], Blocks] | None = None
     groups: Groups = ()
     axis: int = 0
+    op: str = ""
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         self.again = None
@@ -34,7 +37,8 @@ class _Remembers(EveryOperation):
 
     def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
         self.again, self.groups = partial(operation, blocks, groups=groups), groups
-        self.axis = getattr(operation, "keywords", {}).get("axis", 0)
+        attrs = getattr(operation, "keywords", {})
+        self.axis, self.op = attrs.get("axis", 0), attrs.get("op", "")
         return operation(blocks, groups=groups)
 
 
@@ -81,6 +85,32 @@ class ResultStaysWhereItWasReduced(_Remembers):
 
     def _effects(self, case: Case, placed: Placed) -> Stored:
         return _AtItsPlace(case, placed, self)
+
+
+class _Chain(_Interleaved):
+    def write(self, target: Ranks, result: Ranks, operand: Ranks) -> Ranks:
+        if self.maker.again is None or not shared(target, operand) or operand[0].nbytes < LONG:
+            return Stored.write(self, target, result, operand)
+        made = list(result)
+        for group in self.maker.groups:
+            for rank in group if len(group) > 1 else ():
+                received = fold([operand[other] for other in group if other != rank], self.maker.op)
+                made[rank] = None if result[rank] is None else fold([received, received], self.maker.op)
+        return Stored.write(self, target, made, operand)
+
+
+class LongChainReceivesOverItsOperand(_Remembers):
+    """ompi#2824: in place, the chain that reduces 64 KiB and more receives over its operand, and adds what it received.
+
+    What is shorter goes another way, and is right.
+    """
+
+    breaks = "aliasing.C2"
+    corpus = ("ompi#2824",)
+    ops = ("reduce", "all_reduce")
+
+    def _effects(self, case: Case, placed: Placed) -> Stored:
+        return _Chain(case, placed, self)
 
 
 class _SecondReader(_Interleaved):

@@ -1,0 +1,34 @@
+"""Long blocks: they are drawn in place, started and plain, and get shorter step by step where they fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.case import Case
+from conformance.cases.features import features
+from conformance.runner.draws import draw_cases
+from conformance.runner.reductions import reductions
+from conformance.specs.long import SUITE
+
+
+def drawn(op: str, examples: int = 9) -> list[Case]:
+    found: list[Case] = []
+    draw_cases(SUITE.domains[op], examples, 0, found.append)
+    return found
+
+
+@pytest.mark.parametrize(
+    "op", ["all_reduce", "all_to_all", "all_to_all_uneven", "permute", "reduce_scatter", "scatter"]
+)
+def test_every_case_has_a_long_block(op: str) -> None:
+    cases = drawn(op)
+    assert all("long" in features(case)["size"] for case in cases)
+    effects = [features(case)["effects"] for case in cases]
+    assert {"start" in found for found in effects} == {bool(found) for found in effects} == {True, False}
+
+
+def test_an_extent_comes_down_by_a_half_an_eighth_and_one() -> None:
+    (case,) = drawn("all_reduce", 1)
+    extents = {smaller.inputs["x1"].blocks[0].shape for smaller in reductions(case)}
+    assert case.inputs["x1"].blocks[0].shape == (16384,)
+    assert {(8192,), (14336,), (16383,)} <= extents
