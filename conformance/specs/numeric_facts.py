@@ -148,6 +148,11 @@ def order_overflows(terms: Column) -> bool:
     return math.inf in (_reach(terms, 1), _reach(terms, -1))
 
 
+def may_overflow(terms: Column) -> bool:
+    """Return whether every order of the terms, all numbers, overflows, or some may."""
+    return overflows(terms) or order_overflows(terms)
+
+
 def large(terms: Column) -> bool:
     """Return whether the terms come to more than the greatest float16, and no order of them overflows."""
     if not terms.finite or abs(terms.exact[0]) * (len(terms.terms) if terms.op == "mean" else 1) <= HALF:

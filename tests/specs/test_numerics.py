@@ -53,6 +53,7 @@ INF, NAN, TINY = math.inf, math.nan, 2.0**-149
     ("float32", "sum", (TINY, TINY), 2 * TINY, 0, "numerics.C13"),
     ("float16", "sum", (65504, 65504), INF, 65504, "numerics.C14"),
     ("float8_e4m3fn", "sum", (448, 448), NAN, 448, "numerics.C15"),
+    ("float8_e4m3fn", "sum", (448, 448, -448), 448, 0, "numerics.C15"),
     ("float32", "mean", (1, 0, 0), 1 / 3, 0.3333, "numerics.C16"),
     ("float16", "sum", (65504, 65504, -65504), 65504, 0, "numerics.C17"),
     ("bfloat16", "mean", (65536, 65536), 65536, INF, "numerics.C18"),
