@@ -128,7 +128,7 @@ def _cut(operand: Operand, size: int) -> Operand:
     if at is None:
         return operand
     keep = shape[at] - shape[at] // size
-    return _mapped(operand, partial(np.take, indices=range(keep), axis=at))
+    return _mapped(operand, partial(_first, keep=keep, axis=at))
 
 
 def _without_step(case: Case) -> Iterator[Case]:
@@ -166,9 +166,9 @@ def _smaller_extents(case: Case) -> Iterator[Case]:
             if any(len(block.shape) <= axis for block in operand.blocks):
                 continue
             for keep in sorted({extent // 2, extent - extent // 8, extent - 1} - {extent, -1}):
-                smaller = _mapped(operand, partial(np.take, indices=range(keep), axis=axis))
+                smaller = _mapped(operand, partial(_first, keep=keep, axis=axis))
                 yield msgspec.structs.replace(case, inputs={**case.inputs, name: smaller})
-            if extent:
+            if all(block.shape[axis] for block in operand.blocks):
                 gone = _mapped(operand, partial(np.take, indices=0, axis=axis))
                 yield msgspec.structs.replace(case, inputs={**case.inputs, name: gone})
 
@@ -205,6 +205,11 @@ def _zeroed(case: Case) -> Iterator[Case]:
                 blocks = (*operand.blocks[:rank], zero, *operand.blocks[rank + 1 :])
                 changed = msgspec.structs.replace(operand, blocks=blocks)
                 yield msgspec.structs.replace(case, inputs={**case.inputs, name: changed})
+
+
+def _first(array: Array, keep: int, axis: int) -> Array:
+    """Return the first slices along ``axis``, as many of them as there are where ranks differ."""
+    return array.take(range(min(keep, array.shape[axis])), axis)
 
 
 def _mapped(operand: Operand, change: Callable[[Array], Array]) -> Operand:

@@ -1,0 +1,19 @@
+"""The listed reductions of one case."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.runner.reductions import reductions
+
+
+def test_an_operand_whose_ranks_have_different_rows_gets_shorter() -> None:
+    blocks = tuple(from_array(np.arange(rows, dtype=np.int32)) for rows in (4, 1, 0))
+    step = Step(op="permute", inputs=("x",), outputs=("y",), axes=("i",), attrs={"pairs": ((0, 1),)})
+    program = Program(mesh=(Axis("i", 3),), steps=(step,), results=("y",))
+    case = Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)})
+    rows = {tuple(block.shape[0] for block in smaller.inputs["x"].blocks) for smaller in reductions(case)}
+    assert {(2, 1, 0), (3, 1, 0)} <= rows
