@@ -1,7 +1,7 @@
-"""The orders in which the items of a schedule may run: those that the schedule permits, by what it says waits for what.
+"""The orders in which the items of a schedule may run: those that it permits, by what it says waits for what.
 
-What conflicts is not looked at: an order that keeps every conflict gives what the listed one gives, whatever is wrong.
-So a purely listed schedule has one order, and a missing edge or a late wait gives an order that shows it in the values.
+Where it says so, by edges and waits, what conflicts is not looked at: a missing edge or a late wait gives an order that
+shows it in the values. What is only listed may run in every order that keeps its conflicts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ DRAWN_ORDERS: Final = 50
 
 
 def legal_orders(facts: Facts, seed: int = 0) -> Iterator[tuple[int, ...]]:
-    """Yield orders of the leaves in each of which a leaf begins when all that it waits for is done, the listed first.
+    """Yield orders of the leaves in each of which a leaf comes after all that it needs, the listed order first.
 
     All of them when there are at most ``MOST_ORDERS``, else ``DRAWN_ORDERS`` drawn with ``seed``. Leaves that touch
     nothing are left out; who waits for one waits for all that it waits for.
     """
-    before = facts.before
+    before = _needs(facts)
     moving = [number for number, own in enumerate(facts.touches) if own]
     listed = list(islice(_extensions(moving, before), MOST_ORDERS + 1))
     if len(listed) <= MOST_ORDERS:
@@ -41,6 +41,17 @@ def legal_orders(facts: Facts, seed: int = 0) -> Iterator[tuple[int, ...]]:
             order.append(source.choice(_ready(moving, before, left)))
             left &= ~(1 << order[-1])
         yield tuple(order)
+
+
+def _needs(facts: Facts) -> tuple[int, ...]:
+    """Return for each leaf the set, as bits, of those that it waits for; if only listed, that it conflicts with too."""
+    conflicting = [0] * len(facts.leaves)
+    for first, second, _, _ in facts.conflicts:
+        conflicting[second] |= 1 << first
+    return tuple(
+        before & conflicts if leaf.after is None else before
+        for leaf, before, conflicts in zip(facts.leaves, facts.before, conflicting, strict=True)
+    )
 
 
 def _bits(numbers: list[int]) -> int:

@@ -100,8 +100,11 @@ def test_orders_are_drawn_where_they_are_many_and_each_keeps_the_edges() -> None
     assert all(order.index(0) < order.index(5) < order.index(6) > order.index(4) for order in found)
 
 
-def test_what_is_only_listed_has_one_order() -> None:
+def test_what_is_only_listed_keeps_its_conflicts() -> None:
     assert len(orders(*[None] * 300)) == 1
+    copies = [opaque(f"k{n}", reads(source), writes(target)) for n, (source, target) in enumerate(["ax", "ba", "by"])]
+    made = schedule([buffer(name, preexisting=True) for name in "abxy"], copies)
+    assert list(legal_orders(Facts(made))) == [(0, 1, 2), (0, 2, 1), (2, 0, 1)]
 
 
 def negated(after: tuple[str, ...] | None, handle: str | None = None, *, late: bool = False) -> Facts:

@@ -14,8 +14,9 @@ def _runs(facts: Facts) -> bool:
 LAW = (
     ScheduleClause(
         "law.C1",
-        "Run in its order, and in every order that its edges and waits permit, a schedule gives the values of its "
-        "graph in every result and every alias, and touches no other byte.",
+        "Run in its order, and in every order that its edges and waits permit and that keeps the conflicts of what is "
+        "only listed, a schedule gives the values of its graph in every result and every alias, and touches no other "
+        "byte.",
         "003",
         law,
         _runs,
