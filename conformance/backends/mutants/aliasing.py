@@ -8,7 +8,7 @@ from conformance.backends.mutants.effectful import Effectful
 from conformance.backends.mutants.storage import flat_storage, shared
 from conformance.backends.reference import Stored
 from conformance.cases.dtypes import Array
-from conformance.reference.effects import Ranks
+from conformance.reference.effects import SIZED, Ranks
 
 
 class _Unwritten(Stored):
@@ -153,7 +153,7 @@ class TargetsMayBeLarger(Effectful):
     """A target is asked whether the result fits in, not whether it fills it, as one for the whole world does not."""
 
     breaks = "aliasing.C18"
-    ops = ("all_gather", "reduce_scatter")
+    ops = SIZED
     effects = _AnySize
 
 
