@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -85,10 +86,13 @@ def shrink(
             best = case
             raise _StillFails
 
-    try:
-        in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
-    except (_StillFails, hypothesis.errors.HypothesisException):
-        return best
+    with warnings.catch_warnings():
+        # Hypothesis warns that a long case has a long repr, which nobody sees.
+        warnings.simplefilter("ignore", hypothesis.errors.HypothesisWarning)
+        try:
+            in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
+        except (_StillFails, hypothesis.errors.HypothesisException):
+            return best
     return None
 
 
