@@ -12,7 +12,7 @@ from conformance.runner.log import CaseRecord, Failure, Header, read
 pytest_plugins = ["pytester"]
 
 WRONG = """
-from conformance.backends.mutants.determinism import EveryRankBeginsWithItself
+from conformance.qualification.mutants.determinism import EveryRankBeginsWithItself
 from conformance.backends.reference import Reference
 
 class Wrong(Reference):
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_both_front_doors_the_same_cases(vendor: pytest.Pyte
 @pytest.mark.parametrize(
     ("backend", "outcome"),
     [
-        ("conformance.backends.mutants.determinism:EveryRankBeginsWithItself", "failed"),
+        ("conformance.qualification.mutants.determinism:EveryRankBeginsWithItself", "failed"),
         ("wrong_vendor:Free", "xfailed"),
     ],
 )

@@ -6,11 +6,11 @@ import click
 
 from conformance.backends.discovery import BackendError
 from conformance.cases.codec import CaseError
+from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
 from conformance.runner.answers import StartError
 from conformance.runner.known_file import KnownError
 from conformance.runner.log import LogError
-from conformance.runner.mutants import MutantError
 
 
 class Problem(click.ClickException):

@@ -7,15 +7,15 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from conformance.backends.mutants import mutants
-from conformance.backends.mutants.corpus import CORPUS
-from conformance.backends.schedule_mutants import schedule_mutants
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.kill import Mutant
-from conformance.runner.mutants import load_mutants
+from conformance.qualification.kill import Mutant
+from conformance.qualification.mutant_module import load_mutants
+from conformance.qualification.mutants import mutants
+from conformance.qualification.mutants.corpus import CORPUS
+from conformance.qualification.qualify import Qualification, qualify
+from conformance.qualification.schedule_mutants import schedule_mutants
+from conformance.qualification.violations import violations
 from conformance.runner.plan import EXAMPLES
-from conformance.runner.qualify import Qualification, qualify
-from conformance.specs.schedules.violations import violations
 
 
 @click.command("qualify")

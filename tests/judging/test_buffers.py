@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.backends.mutants.write_order import WhatFitsIsWrittenBeforeTheRestIsChecked as Hasty
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
+from conformance.qualification.mutants.write_order import WhatFitsIsWrittenBeforeTheRestIsChecked as Hasty
 from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
 

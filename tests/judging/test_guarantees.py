@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.backends.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.backends.protocol import Ready
 from conformance.cases.guarantees import check_guarantees
 from conformance.judging.verdict import Verdict, judge
+from conformance.qualification.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning
 from conformance.specs import SUITES

@@ -13,6 +13,7 @@ from conformance.cases.graph import Function
 from conformance.cases.index_map import merged
 from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES, Body, Constant, Store
 from conformance.cases.schedule import Bounds, Collective, Kernel, Schedule, Wait
+from conformance.qualification.violations import violations
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.elementwise import apply, fold, identity
 from conformance.reference.schedule import changes_nothing, difference, eager, law, run, wrong_as_listed
@@ -36,7 +37,6 @@ from conformance.specs.schedules.build import (
     tensor,
     writes,
 )
-from conformance.specs.schedules.violations import violations
 
 RANGES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=5).map(
     lambda pairs: merged(np.array([(start, start + size) for start, size in pairs], np.int64).reshape(-1, 2))

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
-from conformance.backends.mutants.aliasing import TheRootKeepsItsBlock
-from conformance.backends.mutants.asynchrony import OperandIsReadWhenWaited
 from conformance.cases.case import Case
 from conformance.cases.codec import load
 from conformance.cases.program import Step
+from conformance.qualification.mutants.aliasing import TheRootKeepsItsBlock
+from conformance.qualification.mutants.asynchrony import OperandIsReadWhenWaited
 from conformance.report.example import step_line
 from conformance.runner.effect_reductions import effect_reductions
 from conformance.runner.explore import explore

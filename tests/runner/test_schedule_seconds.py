@@ -16,9 +16,9 @@ from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.schedule import Buffer, Device, Schedule
 from conformance.cases.schedule_codec import load_schedule
+from conformance.qualification.mutant_module import spec_of
 from conformance.runner.answers import Answer, Question
 from conformance.runner.in_process import InProcess
-from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, _written, run_schedules
 from conformance.runner.schedules import Asker, Judged
 from conformance.runner.workers import Worker

@@ -17,9 +17,9 @@ from conformance.cases.index_map import Affine
 from conformance.cases.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule import Binding, Kernel, Place, Schedule
 from conformance.cases.schedule_codec import load_schedule
+from conformance.qualification.mutant_module import spec_of
 from conformance.runner.answers import Answer, Broken, Limits, Question
 from conformance.runner.in_process import InProcess
-from conformance.runner.mutants import spec_of
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
 from conformance.runner.schedules import Asker, drawn
 from conformance.runner.workers import Worker

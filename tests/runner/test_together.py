@@ -9,17 +9,17 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
-from conformance.backends.mutants.determinism import (
-    AddsInOrderOfArrival,
-    FoldsByRankNumber,
-    LongMessagesTakeTheRing,
-    TailFoldsBackwards,
-)
 from conformance.cases.case import Case, Operand
 from conformance.cases.codec import load
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.cases.validate import validate
+from conformance.qualification.mutants.determinism import (
+    AddsInOrderOfArrival,
+    FoldsByRankNumber,
+    LongMessagesTakeTheRing,
+    TailFoldsBackwards,
+)
 from conformance.runner.explore import explore
 from conformance.runner.in_process import InProcess
 from conformance.runner.plan import Plan

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from conformance.backends.mutants import determinism as mistakes
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY
@@ -17,6 +16,7 @@ from conformance.cases.tensor import from_array
 from conformance.judging.order import order_shows
 from conformance.judging.relations import LAWS
 from conformance.judging.verdict import Verdict, judge
+from conformance.qualification.mutants import determinism as mistakes
 from conformance.reference.reductions import ORDER, fold
 from conformance.runner.meaning import bound, meaning
 from conformance.specs.determinism import SUITE

@@ -8,8 +8,8 @@ import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
-from conformance.backends.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
 from conformance.cases.case import Case
+from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
 from conformance.runner.answers import Answer
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning, verdict

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from conformance.backends.mutants.special_numbers import FlushesSingles
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY
@@ -15,6 +14,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program import Attr, Axis, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.judging.verdict import Verdict
+from conformance.qualification.mutants.special_numbers import FlushesSingles
 from conformance.runner.answers import Answer
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning, verdict

@@ -10,6 +10,7 @@ from conformance.cases.graph import Variable
 from conformance.cases.index_map import Affine
 from conformance.cases.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule import Access, Binding, Bounds, Collective, Kernel, Schedule
+from conformance.qualification.violations import violations
 from conformance.specs.schedules.build import (
     alu,
     buffer,
@@ -27,7 +28,6 @@ from conformance.specs.schedules.build import (
     stored,
     writes,
 )
-from conformance.specs.schedules.violations import violations
 
 A, ONE, DEVICES = stored("a"), constant("1"), ("d0", "d1")
 

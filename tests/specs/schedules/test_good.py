@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule import Collective, Schedule, View, Wait
 from conformance.cases.schedule_codec import parse, text
+from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, judge
 from conformance.specs.schedules.build import (
     alu,
@@ -26,7 +27,6 @@ from conformance.specs.schedules.build import (
     stored,
     writes,
 )
-from conformance.specs.schedules.violations.memory import chained
 from tests.specs.schedules.all_reduces import direct, naive, ring
 from tests.specs.schedules.honest import HONEST
 from tests.specs.schedules.variants import by_edges

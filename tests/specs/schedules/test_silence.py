@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
+from conformance.qualification.violations import Violation, violations
+from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
 from conformance.specs.schedules.build import buffer, planned, schedule
-from conformance.specs.schedules.violations import Violation, violations
-from conformance.specs.schedules.violations.memory import chained
 from tests.specs.schedules import test_kept, test_storage
 from tests.specs.schedules.all_reduces import direct, naive, ring
 from tests.specs.schedules.honest import HONEST

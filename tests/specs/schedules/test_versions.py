@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule import Schedule
+from conformance.qualification.violations.versions import both_sides
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.build import (
     alu,
@@ -21,7 +22,6 @@ from conformance.specs.schedules.build import (
     stored,
     writes,
 )
-from conformance.specs.schedules.violations.versions import both_sides
 
 A, B, ONE, NINE = stored("a"), stored("b"), constant("1"), constant("9", 9)
 

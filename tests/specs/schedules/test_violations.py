@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule import Kernel
 from conformance.judging.schedule_clause import Found
+from conformance.qualification.violations import Violation, violations
 from conformance.specs import every_clause
 from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two
-from conformance.specs.schedules.violations import Violation, violations
 
 RELATIONS = {clause.id: clause.relation for clause in PAIRS}
 

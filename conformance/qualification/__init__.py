@@ -1,0 +1,1 @@
+"""The suite itself, judged: by backends that are broken on purpose and by right ones that look unusual."""

@@ -1,0 +1,165 @@
+"""Qualification of the clauses about schedules: schedules that violate them, and engines that schedule wrongly."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from conformance.backends.base import Backend, Unsupported
+from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
+from conformance.judging.program_graph import NoGraph, program_graph, with_graph
+from conformance.judging.schedule_clause import Found
+from conformance.qualification.kill import Mutant
+from conformance.qualification.mutant_module import MutantError, spec_of
+from conformance.qualification.violations import Violation
+from conformance.runner.answers import Answer, Broken, Question
+from conformance.runner.in_process import InProcess
+from conformance.runner.schedules import Asked, drawn, name_of
+from conformance.runner.workers import Worker
+from conformance.specs.schedules import EVERY, PAIRS, judge, judge_two
+
+
+def schedules(mutant: type[Backend]) -> bool:
+    """Return whether a mutant has a ``schedule`` of its own, by which it is judged."""
+    return mutant.schedule is not Backend.schedule
+
+
+def judged_violations(violated: Sequence[Violation]) -> Iterator[Mutant]:
+    """Yield a row for every violation; it is killed when the clause it was made for is broken and no other."""
+    relations = {clause.id: clause.relation for clause in PAIRS}
+    for each in violated:
+        began, made = time.perf_counter(), each.make()
+        found = (
+            judge_two(made[0], made[1], relations[each.breaks], *made[2:]) if isinstance(made, tuple) else judge(made)
+        )
+        broken = _broken(found)
+        yield Mutant(
+            name=each.name,
+            breaks=each.breaks,
+            killed=broken == {each.breaks},
+            clause=next(iter(sorted(broken)), None),
+            clauses=tuple(sorted(broken)),
+            cases=1,
+            seconds=round(time.perf_counter() - began, 4),
+            doc=each.doc,
+            corpus=each.corpus,
+        )
+
+
+def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *, in_process: bool) -> Iterator[Mutant]:
+    """Yield a row for every mutant that schedules, asked for drawn programs and graphs until it is killed.
+
+    Raise ``MutantError`` when one is to break an unknown clause, changes nothing, does not start or does not run, and
+    when what it changes breaks the clause without its change too, for then that is no mutant's fault.
+    """
+    wrong = [mutant for mutant in mutants if getattr(mutant, "breaks", None) not in {None, *EVERY}]
+    if wrong:
+        name = wrong[0].__qualname__
+        # It is there, or the mutant would not be wrong.
+        raise MutantError(f"mutant {name} is to break {wrong[0].breaks!r}, which is no clause")  # type: ignore[attr-defined]
+    if not mutants:
+        return
+    questions = [(asked, graph) for several in drawn(examples, seed).values() for asked, graph in _graphs(several)]
+    for mutant in mutants:
+        yield _judged(mutant, questions, in_process=in_process)
+
+
+def _graphs(several: Sequence[Asked]) -> Iterator[tuple[Asked, Graph]]:
+    for asked in several:
+        try:
+            yield asked, program_graph(asked) if isinstance(asked, Case) else asked
+        except NoGraph:
+            continue
+
+
+def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, in_process: bool) -> Mutant:
+    began, name = time.perf_counter(), mutant.__qualname__
+    breaks, differs, cases = getattr(mutant, "breaks", None), False, 0
+    every: set[str] = set()
+    killer: str | None = None
+    seconds = 0.0
+    here = _made(mutant)
+    worker = InProcess(BackendSpec(name, ()), backend=here) if in_process else Worker(spec_of(mutant))
+    with worker:
+        for asked, graph in questions:
+            made = _schedule(name, worker.ask(Question(asked)))
+            if made is None:
+                continue
+            cases += 1
+            right = _without(mutant, here, asked)
+            if made == right:
+                continue
+            differs = True
+            broken = _breaks(made, graph)
+            every |= broken
+            if broken and killer is None:
+                seconds = time.perf_counter() - began
+                killer = breaks if breaks in broken else min(broken)
+            if broken and (breaks is None or breaks in broken):
+                if right is not None and breaks in _breaks(right, graph):
+                    raise MutantError(
+                        f"what mutant {name} changes breaks {breaks} without its change too, on {name_of(asked)}"
+                    )
+                break
+    if not differs:
+        raise MutantError(
+            f"mutant {name} changes nothing: of {cases} schedules it made each as it is without the change; "
+            "mend it, or draw more examples if it changes something rare"
+        )
+    return Mutant(
+        name=name,
+        breaks=breaks,
+        killed=killer is not None and (breaks is None or breaks in every),
+        clause=killer,
+        clauses=tuple(sorted(every)),
+        cases=cases,
+        seconds=round(seconds, 4),
+        doc=" ".join((inspect.getdoc(mutant) or "").split()),
+        corpus=tuple(getattr(mutant, "corpus", ())),
+    )
+
+
+def _made(mutant: type[Backend]) -> Backend:
+    try:
+        return mutant()
+    except Exception as error:
+        raise MutantError(f"mutant {mutant.__qualname__} does not start: {type(error).__name__}: {error}") from error
+
+
+def _schedule(name: str, answer: Answer) -> Schedule | None:
+    """Return the schedule that was made, ``None`` where there are no words for what was asked."""
+    if isinstance(answer.result, Broken):
+        raise MutantError(f"mutant {name} did not run: {answer.result.detail}")
+    error = next((each for each in answer.result.errors if each is not None), None)
+    if error is not None and error.category != "unsupported":
+        raise MutantError(f"mutant {name} raised {error.kind}: {error.message}")
+    return answer.result.schedule
+
+
+def _without(mutant: type[Backend], backend: Backend, asked: Asked) -> Schedule | None:
+    """Return what the correct backend that a mutant changes makes, ``None`` where it has no schedules."""
+    owners = [base for base in mutant.__mro__ if "schedule" in vars(base)]
+    inner: Any = next((base for base in owners if base is not mutant and not inspect.isabstract(base)), Backend)
+    try:
+        made: Schedule = inner.schedule(backend, asked)
+    except Unsupported:
+        return None
+    return made
+
+
+def _breaks(made: Schedule, graph: Graph) -> set[str]:
+    """Return the clauses that a schedule of a graph breaks."""
+    try:
+        return _broken(judge(with_graph(made, graph)))
+    except ScheduleError as error:
+        return {error.clause}
+
+
+def _broken(found: Sequence[Found]) -> set[str]:
+    return {each.clause for each in found if each.finding == "broken"}

@@ -1,0 +1,76 @@
+"""The clauses about schedules are qualified too: by schedules that violate them, and engines that schedule wrongly."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.backends.base import Backend
+from conformance.cases.case import Case
+from conformance.cases.graph import Graph
+from conformance.cases.schedule import Schedule
+from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.qualify import qualify
+from conformance.qualification.schedule_mutants import schedule_mutants
+from conformance.qualification.schedule_mutants.engine import Engine
+from conformance.qualification.schedule_mutants.hazards import MergedItemNeedsItself
+from conformance.qualification.violations import Violation, violations
+from conformance.specs.schedules.build import given, schedule
+
+
+class NothingNew(Engine):
+    """Makes of every schedule the same."""
+
+    breaks = "law.C1"
+
+    def spoil(self, made: Schedule) -> Schedule:
+        return made
+
+
+class NoSuchClause(NothingNew):
+    """Names no clause."""
+
+    breaks = "law.C99"
+
+
+class Raises(NothingNew):
+    """Has a slip of its own."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        raise AttributeError("a slip")
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_every_engine_that_schedules_wrongly_is_killed_by_its_clause(seed: int) -> None:
+    found = qualify(schedule_mutants(), examples=200, seed=seed)
+    assert found.survivors == ()
+    assert all(row.breaks in row.clauses for row in found.mutants)
+
+
+def test_every_violation_is_killed() -> None:
+    found = qualify([MergedItemNeedsItself], examples=10, violated=violations())
+    assert found.survivors == ()
+    assert [row.name for row in found.mutants[: len(violations())]] == [each.name for each in violations()]
+
+
+def test_a_violation_that_breaks_another_clause_or_none_survives() -> None:
+    good = Violation("order.C1", lambda: schedule(given("a"), []))
+    (row, _) = qualify([MergedItemNeedsItself], examples=10, violated=[good]).mutants
+    assert (row.killed, row.clause, row.clauses) == (False, None, ())
+
+
+def test_a_process_of_its_own_sees_the_same() -> None:
+    inside, outside = (qualify([MergedItemNeedsItself], examples=10, in_process=here) for here in (True, False))
+    assert inside.mutants[0].cases == outside.mutants[0].cases
+
+
+@pytest.mark.parametrize(
+    ("mutant", "words"),
+    [
+        (NothingNew, "NothingNew changes nothing"),
+        (NoSuchClause, r"NoSuchClause is to break 'law\.C99', which is no clause"),
+        (Raises, "Raises raised AttributeError: a slip"),
+    ],
+)
+def test_what_proves_nothing_is_an_error(mutant: type[Backend], words: str) -> None:
+    with pytest.raises(MutantError, match=words):
+        qualify([mutant], examples=10)
