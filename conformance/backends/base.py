@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from conformance.backends.adapting import whose
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.effects import window
@@ -48,10 +49,19 @@ class Unsupported(NotImplementedError):
     """The implementation has no such operation, dtype or option, and says so."""
 
 
+class Refused(ValueError):
+    """A program without a meaning that no implementation is asked about: every member of a group is alone in it."""
+
+
 class Backend:
-    """An implementation under test. Subclass it; every method below has a default."""
+    """An implementation under test. Subclass it; every method below has a default.
+
+    One that ``adapts`` a framework is not what is judged: an exception of its own lines is an ``adapter_error``, and
+    says nothing of the framework. ``conformance.backends.adapting`` tells the two apart.
+    """
 
     name: ClassVar[str] = ""
+    adapts: ClassVar[bool] = False
 
     @property
     def claims(self) -> Claims:
@@ -89,7 +99,7 @@ class Backend:
             results = self._walk(case, placed)
         except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
             return Observation(
-                errors=(rank_error(error),) * case.program.world,
+                errors=(rank_error(error, adapts=self.adapts),) * case.program.world,
                 touched=touched(case, placed, inside=True),
                 seconds=time.perf_counter() - start,
             )
@@ -212,7 +222,7 @@ def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]
     """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
     kinds = {(block.dtype, block.shape) for block in blocks}
     if len(kinds) > 1:
-        raise ValueError(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
+        raise Refused(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
     fresh = [block.copy() for block in blocks]
     return fresh if target is None else written(target, fresh)
 
@@ -282,13 +292,20 @@ def _changes(case: Case, placed: Placed, *, inside: bool) -> Iterator[Touched]:
                 yield Touched(input=name, rank=rank, index=index, before=old_one, after=new_one, inside=kept == after)
 
 
-def rank_error(error: BaseException) -> RankError:
-    """Return an exception as data, classed by its Python type."""
-    return RankError(kind=type(error).__name__, message=str(error)[:2000], category=category_of(error))
+def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:
+    """Return an exception as data, classed by its Python type and, where a framework is adapted, by whose it is."""
+    return RankError(kind=type(error).__name__, message=str(error)[:2000], category=category_of(error, adapts=adapts))
 
 
-def category_of(error: BaseException) -> Category:
-    """Return whose fault an exception says it is, by its type alone."""
+def category_of(error: BaseException, *, adapts: bool = False) -> Category:
+    """Return whose fault an exception says it is, by its type alone.
+
+    Of a backend that ``adapts`` a framework it is the ``adapter``'s unless the framework raised it
+    (``conformance.backends.adapting``), or it says on purpose that there is no such thing or that a program means
+    nothing.
+    """
+    if adapts and not isinstance(error, Unsupported | Refused) and whose(error) != "framework":
+        return "adapter"
     if isinstance(error, NotImplementedError):
         return "unsupported"
     if isinstance(error, ValueError | TypeError | LookupError):

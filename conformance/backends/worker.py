@@ -69,7 +69,7 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
         runs = _runs(arrived)
         cases = [_asked(run, folder) for run in runs]
         for number, observation in enumerate(observations(backend, cases)):
-            _send(sink, _reply(runs[number].seq, cases[number][0], observation, folder))
+            _send(sink, _reply(runs[number].seq, cases[number][0], observation, folder, adapts=backend.adapts))
             if len(runs) < MOST:
                 arrived = [*arrived, *(new := requests.take(wait=False))]
                 runs += _runs(new)
@@ -112,7 +112,7 @@ def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, af
         # The judge attaches the graph, and needs none of a backend's.
         made = msgspec.structs.replace(made, graph=None)
     except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
-        return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
+        return Observation(errors=(rank_error(error, adapts=backend.adapts),), seconds=time.perf_counter() - start)
     return Observation(schedule=made, seconds=time.perf_counter() - start)
 
 
@@ -155,7 +155,7 @@ def _made(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
         else:
             if done >= asked:
                 continue
-        yield Observation(errors=(rank_error(escaped),) * cases[done].program.world)
+        yield Observation(errors=(rank_error(escaped, adapts=backend.adapts),) * cases[done].program.world)
         done += 1
 
 
@@ -170,11 +170,11 @@ def _asked(run: protocol.Run, folder: Path) -> tuple[Case, ...]:
     return tuple(one for one in (case, run.health) if one is not None)
 
 
-def _reply(seq: int, case: Case, observation: Observation, folder: Path) -> bytes:
+def _reply(seq: int, case: Case, observation: Observation, folder: Path, *, adapts: bool) -> bytes:
     try:
         return _done(seq, observation, folder)
     except (TypeError, ValueError, OSError) as error:
-        failed = Observation(errors=(rank_error(error),) * case.program.world)
+        failed = Observation(errors=(rank_error(error, adapts=adapts),) * case.program.world)
         return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
 
 

@@ -9,13 +9,14 @@ import msgspec
 from conformance.cases.schedule import Schedule
 from conformance.cases.tensor import Tensor
 
-Category = Literal["invalid_argument", "unsupported", "internal", "no_answer"]
+Category = Literal["invalid_argument", "unsupported", "internal", "no_answer", "adapter"]
 
 
 class RankError(msgspec.Struct, frozen=True, kw_only=True):
     """An exception on one rank: its class name, its message, and what kind of complaint it is.
 
     ``no_answer`` is none of the implementation's: the rank hung, or its process ended, and whoever ran it says so.
+    ``adapter`` is none of its either: lines raised that stand between it and this suite.
     """
 
     kind: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,7 +15,7 @@ from rich.table import Table
 from conformance.report.verdict import unshown
 from conformance.runner.explore import Result
 from conformance.runner.log import Failure, Silence
-from conformance.runner.outcomes import OUTCOMES
+from conformance.runner.outcomes import OUTCOMES, OWED
 
 STATUS = {
     0: "passed: no must clause fails",
@@ -128,10 +128,21 @@ def show(console: Console, result: Result, directory: Path) -> None:
             console.print(escape(f"{name}: {line}"))
     if result.pairwise:
         console.print(escape(_coverage(result.pairwise)))
-    left = sum(counts.get("not_run", 0) for counts in result.counts.values())
-    if left:
-        console.print(f"{left} cases were not run; `conformance run --resume` does not repeat what was judged")
+    for line in _owed(result):
+        console.print(line)
     console.print(conclusion(result))
+
+
+def _owed(result: Result) -> Iterator[str]:
+    """Yield why the run is incomplete, where cases that were to be judged were not."""
+    owed = {outcome: sum(counts.get(outcome, 0) for counts in result.counts.values()) for outcome in OWED}
+    if owed["adapter_error"]:
+        yield (
+            f"{owed['adapter_error']} cases ended in an exception of the adapter's own lines, which says nothing of "
+            "what it adapts: mend the adapter"
+        )
+    if owed["not_run"]:
+        yield f"{owed['not_run']} cases were not run; `conformance run --resume` does not repeat what was judged"
 
 
 def _coverage(pairwise: Mapping[str, tuple[int, int]]) -> str:

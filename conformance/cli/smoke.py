@@ -13,7 +13,7 @@ from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.lane import Judgeable
 from conformance.runner.log import CaseRecord
-from conformance.runner.outcomes import FAILING, OUTCOMES
+from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
 from conformance.runner.smoke import smoke
 
 
@@ -38,9 +38,9 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
     console = printer()
     console.print(table)
     for name, found in records.items():
-        left = [record for record in found if record.outcome == "not_run"]
+        left = [record for record in found if record.outcome in OWED]
         if left:
-            console.print(f"{name}: {len(left)} cases were not run: {left[0].detail}", markup=False)
+            console.print(f"{name}: {len(left)} cases were not judged: {left[0].detail}", markup=False)
     for record in failing:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
@@ -60,8 +60,8 @@ def _records(name: str, worker: Judgeable, progress: Progress) -> list[CaseRecor
 
 
 def _status(records: dict[str, list[CaseRecord]]) -> int:
-    """Return 1 when anything fails, 3 when a backend had no case judged or gave up, else 0."""
+    """Return 1 when anything fails, 3 when a backend had no case judged or owes the answer to one, else 0."""
     outcomes = {name: Counter(record.outcome for record in found) for name, found in records.items()}
     if any(FAILING & counts.keys() for counts in outcomes.values()):
         return 1
-    return 0 if all(counts["passed"] and not counts["not_run"] for counts in outcomes.values()) else 3
+    return 0 if all(counts["passed"] and not OWED & counts.keys() for counts in outcomes.values()) else 3

@@ -27,7 +27,9 @@ Settled = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
 
 Held = Literal["held", "broken"]
-Outcome = Literal["passed", "failed", "errored", "crashed", "timeout", "protocol_error", "unsupported", "not_run"]
+Outcome = Literal[
+    "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "adapter_error", "unsupported", "not_run"
+]
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised.
 
+    Where an adapter's own lines raised, on whichever rank, nothing is known of what it adapts: ``adapter_error``.
     A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
     wrong is not asked for its own: what is wrong there may have been so when it was read.
     """
+    slip = _slip(seen)
+    if slip is not None:
+        return Verdict(outcome="adapter_error", clauses={}, detail=slip)
     asked = speaking(subject, of)
     own = {clause.id for clause in of(subject.step.op)}
     held: dict[str, Held] = {}
@@ -64,6 +68,15 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
     return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail)
+
+
+def _slip(seen: Observation) -> str | None:
+    """Return which exception is of an adapter's own lines, if one is."""
+    for errors in (seen.errors, seen.health.errors if seen.health is not None else ()):
+        for rank, error in enumerate(errors):
+            if error is not None and error.category == "adapter":
+                return f"rank {rank}: the adapter's own lines raised {error.kind}: {' '.join(error.message.split())}"
+    return None
 
 
 def _answers(

@@ -14,7 +14,7 @@ from conformance.runner.log import BackendEntry, CaseRecord, Failure
 from conformance.runner.outcomes import FAILING
 
 _WORST: tuple[Outcome, ...] = (
-    "crashed", "timeout", "protocol_error", "errored", "failed", "passed", "unsupported", "not_run",
+    "crashed", "timeout", "protocol_error", "errored", "failed", "passed", "adapter_error", "unsupported", "not_run",
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from conformance.report.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
 from conformance.report.tally import State, freeze, state
 from conformance.runner.log import Silence
-from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
+from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",
@@ -47,7 +47,7 @@ def backend_summary(
     per = {level: _clause_counts(level, states, specification, scope) for level in ("must", "should", "may")}
     outcomes: Counter[str] = Counter(record.outcome for record in column.records)
     asked = sum(n for outcome, n in outcomes.items() if outcome not in UNJUDGED)
-    complete = all(run.why_incomplete is None for run in column.runs) and not outcomes["not_run"]
+    complete = all(run.why_incomplete is None for run in column.runs) and not any(outcomes[owed] for owed in OWED)
     unclaimed = _unclaimed(column, scope)
     open_clauses = _open(column, states, specification, scope)
     failing = any(failure.requirement == "must" for _, failure in column.failures)
@@ -175,6 +175,8 @@ def _why(
             yield f"Incomplete: {run.why_incomplete}."
     if outcomes.get("not_run"):
         yield f"Incomplete: {outcomes['not_run']} cases were not run."
+    if outcomes.get("adapter_error"):
+        yield f"Incomplete: in {outcomes['adapter_error']} cases the adapter's own lines raised an exception."
     if not column.records:
         yield "No case was run."
     elif must.broken:

@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.report.summary import Cell, ClauseCounts
 from conformance.report.tally import State
+from conformance.runner.outcomes import UNJUDGED
 
 WORDS: Final[dict[State, str]] = {
     "fail": "fail",
@@ -49,7 +50,7 @@ def figure(cell: Cell) -> str:
     broken = tally.must + tally.should + tally.may or tally.known
     if broken:
         return f"{broken:,} of {tally.cases:,}"
-    ran = tally.cases - tally.outcomes.get("unsupported", 0) - tally.outcomes.get("not_run", 0)
+    ran = tally.cases - sum(tally.outcomes.get(outcome, 0) for outcome in UNJUDGED)
     if ran and ran < tally.cases:
         return f"{ran:,} of {tally.cases:,} run"
     if tally.held and tally.held < tally.cases:

@@ -34,7 +34,7 @@ from conformance.runner.log import (
 )
 from conformance.runner.meaning import all_binding, meaning
 from conformance.runner.minimise import failures
-from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.plan import Draws, Plan
 from conformance.runner.silent import silence
 from conformance.runner.waiting import wait
@@ -78,7 +78,7 @@ class Result:
         """Return the exit status: 0 nothing new fails, 1 a *must* clause or an expectation does, 3 not all was run."""
         if self.unmet or self.breaks_must:
             return 1
-        judged = all(not counts.get("not_run") and counts.keys() - UNJUDGED for counts in self.counts.values())
+        judged = all(not OWED & counts.keys() and counts.keys() - UNJUDGED for counts in self.counts.values())
         return 0 if judged and self.counts and not self.never else 3
 
 

@@ -21,6 +21,7 @@ from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
 from conformance.runner.minimise import explains, rivals
+from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
 
@@ -110,7 +111,7 @@ def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdic
         verdicts.append(shown.verdict)
         seconds += shown.observation.seconds if shown.observation else 0.0
         note = note or (shown.answer.note if shown.answer else None)
-        if shown.verdict.outcome == "not_run":
+        if shown.verdict.outcome in OWED:
             return shown.verdict, 0, seconds, note
     alike = [judged for judged in verdicts if _as_entered(one, judged, lane)]
     others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, lane)]
@@ -155,7 +156,7 @@ def _standing(entry: Known, failed: int, today: date) -> tuple[State, str | None
 
 def _otherwise(entry: Known, judged: Verdict) -> tuple[State, str]:
     """Return the state of an entry whose case passed, failed in another way, or was not run."""
-    if judged.outcome == "not_run":
+    if judged.outcome in OWED:
         return "not_run", f"was not run: {judged.detail}"
     if judged.outcome != "passed":
         blame = f" by {judged.blame.id}" if judged.blame else ""

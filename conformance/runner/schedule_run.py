@@ -24,7 +24,7 @@ from conformance.runner.schedule_reductions import smallest
 from conformance.runner.schedules import Asked, Asker, Judged, Tally, drawn, name_of, reason, tallied
 from conformance.specs.schedules import EVERY
 
-IDLE: Final = ("no_graph", "unsupported", "refused")
+IDLE: Final = ("no_graph", "unsupported", "refused", "adapter_error")
 """The outcomes of questions that need no answer."""
 
 STEM: Final = 100
@@ -89,6 +89,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         """Return why this certifies nothing: nothing, or little of what it is held to, was judged."""
         if self.outcomes.get("not_run"):
             return f"{self.outcomes['not_run']} were not asked"
+        if self.outcomes.get("adapter_error"):
+            return f"in {self.outcomes['adapter_error']} the adapter's own lines raised"
         if not self.judged:
             return "nothing was judged"
         for domain, share in self.shares.items():

@@ -90,10 +90,11 @@ class Judged:
     """What came of one question: the ``outcome``, why it is none, or what each clause says.
 
     ``outcome`` is ``judged``, ``no_graph``, ``unsupported`` (outside the claims), ``refused`` (a graph: no claim is
-    about those), ``over_claimed`` (refused within the claims), ``errored``, ``malformed`` (for other storages than were
-    asked about, or a second schedule), ``unstable`` (the backend broke, and not when it was asked alone), or how the
-    backend broke. ``second`` has the relations that were judged, each with the schedules that are it. ``troubles`` say
-    what came instead of the others, and what clauses these break themselves, each by the way in which that fails.
+    about those), ``over_claimed`` (refused within the claims), ``errored``, ``adapter_error``, ``malformed`` (for other
+    storages than were asked about, or a second schedule), ``unstable`` (the backend broke, and not when it was asked
+    alone), or how the backend broke. ``second`` has the relations that were judged, each with the schedules that are
+    it. ``troubles`` say what came instead of the others, and what clauses these break themselves, each by the way in
+    which that fails.
     ``notes`` fail nothing.
     """
 
@@ -108,7 +109,7 @@ class Judged:
     @property
     def ways(self) -> dict[str, str]:
         """Return the ways in which it fails, each with the detail: clauses that are broken, or the outcome itself."""
-        if self.outcome in ("unsupported", "refused", "no_graph", "not_run"):
+        if self.outcome in ("unsupported", "refused", "no_graph", "not_run", "adapter_error"):
             return {}
         if self.outcome != "judged":
             return {f"{self.outcome} {reason(self.detail)}".strip(): self.detail}
@@ -205,7 +206,7 @@ class Asker:
             return Judged("unstable", answer.note)
         error = next((each for each in answer.result.errors if each is not None), None)
         if error is not None:
-            outcome = "refused" if error.category == "unsupported" else "errored"
+            outcome = {"unsupported": "refused", "adapter": "adapter_error"}.get(error.category, "errored")
             detail = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
             return Judged(outcome, detail)
         assert answer.result.schedule is not None  # else the answer would not have fitted the question

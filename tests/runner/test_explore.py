@@ -252,3 +252,20 @@ def test_a_run_goes_on_with_its_case_limit_alone(tmp_path: Path) -> None:
     run(Nothing(), tmp_path)
     with pytest.raises(LogError, match="has case limit 20 s and this run 60 s; give --case-limit 20s"):
         run(Nothing(), tmp_path, replace(PLAN, case_limit=60.0), resume=True)
+
+
+class Slips(Reference):
+    """Adapts the reference, with lines of its own that do not know about axis 1."""
+
+    adapts = True
+
+    def all_gather(self, blocks: list[Array], *, axis: int, **rest: Any) -> list[Array]:
+        if axis == 1:
+            raise KeyError(axis)
+        return super().__getattr__("all_gather")(blocks, axis=axis, **rest)
+
+
+def test_an_exception_of_an_adapters_own_lines_is_no_failure_and_leaves_the_run_incomplete(tmp_path: Path) -> None:
+    result = run(Slips(), tmp_path, Plan(ops=("all_gather",), examples=60))
+    assert result.counts["it"].keys() == {"adapter_error", "passed"}
+    assert (result.failures, result.unexplained, result.status) == ((), (), 3)

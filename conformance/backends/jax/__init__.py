@@ -51,6 +51,7 @@ class Jax(Backend):
     """Compiles every program as a whole, one device a rank. JAX is imported when an instance is made, not before."""
 
     name = "jax"
+    adapts = True
     mode: ClassVar = "shard_map under jit, check_vma as by default (off for sums over groups and positional axes)"
 
     def __init__(self) -> None:
@@ -106,7 +107,7 @@ class Jax(Backend):
             else:
                 results = tensors(program.run(inputs))
         except Exception as raised:  # noqa: BLE001 - whatever JAX raises is the observation
-            error = rank_error(raised)
+            error = rank_error(raised, adapts=self.adapts)
         # One controller runs all ranks, so what it raises it raises for each of them.
         errors = (error,) * case.program.world if error else ()
         seconds = time.perf_counter() - began
@@ -139,7 +140,7 @@ class Jax(Backend):
             made = whole(program, self._over(program))
             made.compile(inputs)
         except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
-            return rank_error(refusal)
+            return rank_error(refusal, adapts=self.adapts)
         return made
 
     def _make_room(self) -> None:

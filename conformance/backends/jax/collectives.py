@@ -18,6 +18,7 @@ from jax import lax
 # ``jax.lax`` does not export pargmax and pargmin (jax 0.10.2); this is the module that source 001 is.
 from jax._src.lax import parallel
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.cases.program import Groups
 
@@ -46,7 +47,8 @@ def all_reduce(
         raise Unsupported(f"JAX has no all-reduce {op!r}; it has {', '.join(REDUCTIONS)}")
     names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
     axes = (*names, *local_axes) if local_axes else axis_name
-    return REDUCTIONS[op](x, axes, axis_index_groups=groups)
+    with framework():
+        return REDUCTIONS[op](x, axes, axis_index_groups=groups)
 
 
 def arg_reduce(x: Any, *, axis_name: AxisName, groups: Groups | None, op: str) -> Any:
@@ -54,12 +56,14 @@ def arg_reduce(x: Any, *, axis_name: AxisName, groups: Groups | None, op: str) -
     if op not in POSITIONS:
         raise Unsupported(f"JAX has no arg-reduce {op!r}; it has {', '.join(POSITIONS)}")
     _no_groups(f"parg{op}", groups)
-    return POSITIONS[op](x, axis_name)
+    with framework():
+        return POSITIONS[op](x, axis_name)
 
 
 def all_gather(x: Any, *, axis_name: AxisName, groups: Groups | None, axis: int, tiled: bool) -> Any:
     """Return ``all_gather``."""
-    return lax.all_gather(x, axis_name, axis_index_groups=groups, axis=axis, tiled=tiled)
+    with framework():
+        return lax.all_gather(x, axis_name, axis_index_groups=groups, axis=axis, tiled=tiled)
 
 
 def reduce_scatter(
@@ -69,38 +73,44 @@ def reduce_scatter(
     del factor
     if op != "sum":
         raise Unsupported(f"JAX has no reduce-scatter {op!r}; it has sum")
-    return lax.psum_scatter(x, axis_name, scatter_dimension=axis, axis_index_groups=groups, tiled=tiled)
+    with framework():
+        return lax.psum_scatter(x, axis_name, scatter_dimension=axis, axis_index_groups=groups, tiled=tiled)
 
 
 def all_to_all(
     x: Any, *, axis_name: AxisName, groups: Groups | None, split_axis: int, concat_axis: int, tiled: bool
 ) -> Any:
     """Return ``all_to_all``."""
-    return lax.all_to_all(x, axis_name, split_axis, concat_axis, axis_index_groups=groups, tiled=tiled)
+    with framework():
+        return lax.all_to_all(x, axis_name, split_axis, concat_axis, axis_index_groups=groups, tiled=tiled)
 
 
 def permute(x: Any, *, axis_name: AxisName, groups: Groups | None, pairs: Groups) -> Any:
     """Return ``ppermute``; raise ``Unsupported`` for groups."""
     _no_groups("ppermute", groups)
-    return lax.ppermute(x, axis_name, pairs)
+    with framework():
+        return lax.ppermute(x, axis_name, pairs)
 
 
 def shuffle(x: Any, *, axis_name: AxisName, groups: Groups | None, sources: tuple[int, ...]) -> Any:
     """Return ``pshuffle``; raise ``Unsupported`` for groups."""
     _no_groups("pshuffle", groups)
-    return lax.pshuffle(x, axis_name, sources)
+    with framework():
+        return lax.pshuffle(x, axis_name, sources)
 
 
 def broadcast(x: Any, *, axis_name: AxisName, groups: Groups | None, root: int) -> Any:
     """Return ``pbroadcast``; raise ``Unsupported`` for groups."""
     _no_groups("pbroadcast", groups)
-    return lax.pbroadcast(x, axis_name, root)
+    with framework():
+        return lax.pbroadcast(x, axis_name, root)
 
 
 def send(x: Any, *, axis_name: AxisName, groups: Groups | None, pairs: Groups) -> Any:
     """Return the token of ``psend``; raise ``Unsupported`` for groups."""
     _no_groups("psend", groups)
-    return lax.psend(x, axis_name, pairs)
+    with framework():
+        return lax.psend(x, axis_name, pairs)
 
 
 def recv(
@@ -108,7 +118,8 @@ def recv(
 ) -> Any:
     """Return what ``precv`` takes off after ``token``; raise ``Unsupported`` for groups."""
     _no_groups("precv", groups)
-    return lax.precv(token, jax.ShapeDtypeStruct(shape, np.dtype(dtype)), axis_name, pairs)
+    with framework():
+        return lax.precv(token, jax.ShapeDtypeStruct(shape, np.dtype(dtype)), axis_name, pairs)
 
 
 def ragged_all_to_all(
@@ -123,33 +134,39 @@ def ragged_all_to_all(
     groups: Groups | None,
 ) -> Any:
     """Return ``ragged_all_to_all``."""
-    return lax.ragged_all_to_all(
-        operand,
-        output,
-        input_offsets,
-        send_sizes,
-        output_offsets,
-        recv_sizes,
-        axis_name=axis_name,
-        axis_index_groups=groups,
-    )
+    with framework():
+        return lax.ragged_all_to_all(
+            operand,
+            output,
+            input_offsets,
+            send_sizes,
+            output_offsets,
+            recv_sizes,
+            axis_name=axis_name,
+            axis_index_groups=groups,
+        )
 
 
 def axis_index(*, axis_name: AxisName, groups: Groups | None) -> Any:
     """Return ``axis_index``; raise ``Unsupported`` for groups."""
     _no_groups("axis_index", groups)
-    return lax.axis_index(axis_name)
+    with framework():
+        return lax.axis_index(axis_name)
 
 
 def axis_size(*, axis_name: AxisName, groups: Groups | None) -> Any:
     """Return ``axis_size``; raise ``Unsupported`` for groups."""
     _no_groups("axis_size", groups)
-    return _carried(lax.axis_size(axis_name))
+    with framework():
+        size = lax.axis_size(axis_name)
+    return _carried(size)
 
 
 def reduce_constant(*, axis_name: AxisName, groups: Groups | None, value: int) -> Any:
     """Return the ``psum`` of a Python int."""
-    return _carried(lax.psum(value, axis_name, axis_index_groups=groups))
+    with framework():
+        total = lax.psum(value, axis_name, axis_index_groups=groups)
+    return _carried(total)
 
 
 def _carried(number: Any) -> Any:

@@ -20,6 +20,7 @@ import msgspec
 from jax import lax
 from jax import numpy as jnp
 
+from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Placed, placed_operand, written
 from conformance.backends.jax.per_rank import Ranks, outputs
 from conformance.cases.case import Case
@@ -57,16 +58,22 @@ class Dispatch:
         if step.op == "buffer":
             (name,), value = step.outputs, self.values[step.inputs[0]]
             if name in self.donated:
-                self.arrays[name] = jnp.array(value, copy=True)
+                with framework():
+                    self.arrays[name] = jnp.array(value, copy=True)
             else:
-                self.refs[name] = jax.new_ref(jnp.asarray(value))
+                with framework():
+                    self.refs[name] = jax.new_ref(jnp.asarray(value))
         elif step.op == "free" and step.inputs[0] in self.donated:
             del self.arrays[step.inputs[0]]
         elif step.op == "free":
-            jax.freeze(self.refs.pop(step.inputs[0]))
+            freed = self.refs.pop(step.inputs[0])
+            with framework():
+                jax.freeze(freed)
         elif step.op == "done":
             tickets = [self._array(name) for name in step.inputs]
-            self.values.update(zip(step.outputs, jax.block_until_ready(tickets), strict=True))
+            with framework():
+                done = jax.block_until_ready(tickets)
+            self.values.update(zip(step.outputs, done, strict=True))
         elif step.op != "view":
             made = self.call(step)
             self.values.update(zip(step.outputs, made, strict=False))
@@ -93,7 +100,8 @@ class Dispatch:
         key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, given, kinds), enc_hook=repr)
         if key not in self.calls:
             self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own), [step])
-        found = self.calls[key](refs, donated, values)
+        with framework():
+            found = self.calls[key](refs, donated, values)
         made = [found[str(at)] for at in range(len(found))]
         self.arrays.update({self.table[step.into[at]].base: made[at] for at in given})
         return made
@@ -105,7 +113,8 @@ class Dispatch:
 
     def left(self) -> dict[str, list[Array]]:
         """Return the blocks of every buffer, after which there is none; what a call that failed was given is gone."""
-        arrays = {**self.arrays, **{name: jax.freeze(ref) for name, ref in self.refs.items()}}
+        with framework():
+            arrays = {**self.arrays, **{name: jax.freeze(ref) for name, ref in self.refs.items()}}
         return {name: self.ranks.blocks(array) for name, array in arrays.items() if not array.is_deleted()}
 
     def _mutable(self, name: str) -> bool:
@@ -156,32 +165,41 @@ def donated(program: Program, table: Mapping[str, Named]) -> frozenset[str]:
 def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> Any:
     """Return a step as one rank's function of mutable arrays, of arrays given away and of values, all by number."""
 
+    @adapter()
     def rank(refs: Mapping[str, Any], given: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         def read(at: int) -> Any:
             part = parts[at]
             if part is None:
                 return given[str(at)] if str(at) in given else values[str(at)]
-            block = lax.squeeze(refs[str(part.base)][_index(part, own)], range(len(own)))
-            return jnp.transpose(block, part.region.order)
+            index = _index(part, own)
+            with framework():
+                block = lax.squeeze(refs[str(part.base)][index], range(len(own)))
+                return jnp.transpose(block, part.region.order)
 
         def write(at: int, value: Any) -> None:
             part = parts[at]
             if part is None:
                 return  # The result takes the place of the array that was given.
             order = part.region.order
-            turned = jnp.transpose(value, [order.index(axis) for axis in range(len(order))])
-            refs[str(part.base)][_index(part, own)] = lax.expand_dims(turned, range(len(own)))
+            back, index = [order.index(axis) for axis in range(len(order))], _index(part, own)
+            with framework():
+                refs[str(part.base)][index] = lax.expand_dims(jnp.transpose(value, back), range(len(own)))
 
         if step.op == "assign":
             write(0, read(1))
             return {}
         operands = [read(at) for at in range(len(step.inputs))]
-        made = [jnp.copy(operand) for operand in operands] if step.op == "copy" else outputs(step, operands)
+        made = _copies(operands) if step.op == "copy" else outputs(step, operands)
         for at, value in zip(range(len(step.inputs), len(parts)), made, strict=bool(step.into)):
             write(at, value)
         return {str(at): value for at, value in enumerate(made)}
 
     return rank
+
+
+@framework()
+def _copies(operands: Sequence[Any]) -> list[Any]:
+    return [jnp.copy(operand) for operand in operands]
 
 
 def _index(part: Part, own: tuple[slice, ...]) -> Any:

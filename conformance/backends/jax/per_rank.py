@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, WHOLE
 from conformance.cases.dtypes import Array
@@ -41,11 +42,16 @@ class Whole:
 
     def compile(self, inputs: Mapping[str, list[Array]]) -> None:
         """Trace, lower and compile, which looks at no data and is found by calls; raise whatever JAX raises."""
-        self.call.lower({}, {}, self._arrays(inputs)).compile()
+        arrays = self._arrays(inputs)
+        with framework():
+            self.call.lower({}, {}, arrays).compile()
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order; raise whatever JAX raises."""
-        return {name: self.ranks.blocks(array) for name, array in self.call({}, {}, self._arrays(inputs)).items()}
+        arrays = self._arrays(inputs)
+        with framework():
+            made = self.call({}, {}, arrays)
+        return {name: self.ranks.blocks(array) for name, array in made.items()}
 
     def _arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Any]:
         return {name: self.ranks.put(views) for name, views in inputs.items()}
@@ -54,6 +60,7 @@ class Whole:
 def whole(program: Program, ranks: Ranks) -> Whole:
     """Return all steps of ``program`` as one function."""
 
+    @adapter()
     def rank(refs: Mapping[str, Any], given: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
         del refs, given
         values = dict(inputs)

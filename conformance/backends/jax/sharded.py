@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Program, Step
@@ -27,28 +28,36 @@ class Shards:
         """Return the global array whose r-th slice is the r-th view, handed to JAX as it lies in memory."""
 
         # One callback transfer takes 30 us for 8 ranks; device_put with make_array_from_single_device_arrays takes 140.
+        @adapter()
         def slice_of(index: tuple[slice, ...] | None) -> Array:
             return views[index[0].start or 0 if index else 0][None]
 
-        return jax.make_array_from_callback((len(views), *views[0].shape), self.sharding, slice_of)
+        with framework():
+            return jax.make_array_from_callback((len(views), *views[0].shape), self.sharding, slice_of)
 
     def blocks(self, array: Any) -> list[Array]:
         """Return the blocks in rank order, each read from the shard of its own device."""
-        shards = {shard.device: shard.data for shard in array.addressable_shards}
-        return [np.asarray(shards[device])[0, ...] for device in self.sharding.mesh.devices.flat]
+        with framework():
+            held = {shard.device: np.asarray(shard.data) for shard in array.addressable_shards}
+        return [held[device][0, ...] for device in self.sharding.mesh.devices.flat]
 
     def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
         """Return ``rank`` under ``shard_map`` and ``jit``; mutable arrays keep their leading axis inside."""
         spec = self.sharding.spec
 
+        @adapter()
         def slice_of_one(refs: Mapping[str, Any], *arrays: Mapping[str, Any]) -> dict[str, Any]:
-            results = rank(refs, *({name: lax.squeeze(x, (0,)) for name, x in one.items()} for one in arrays))
-            return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
+            with framework():
+                blocks = [{name: lax.squeeze(x, (0,)) for name, x in one.items()} for one in arrays]
+            results = rank(refs, *blocks)
+            with framework():
+                return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
 
         checked = not _unchecked(steps)
         mesh = self.sharding.mesh
-        mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=checked)
-        return jax.jit(mapped, donate_argnums=1)
+        with framework():
+            mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=checked)
+            return jax.jit(mapped, donate_argnums=1)
 
 
 def over(program: Program, devices: list[Any]) -> Shards:
@@ -56,9 +65,12 @@ def over(program: Program, devices: list[Any]) -> Shards:
     if program.world > len(devices):
         raise Unsupported(f"a world of {program.world} needs as many devices; JAX has {len(devices)}")
     sizes = [axis.size for axis in program.mesh]
-    mesh = Mesh(np.array(devices[: program.world]).reshape(sizes), tuple(axis.name for axis in program.mesh))
-    # A leading axis over all mesh axes, so that blocks without axes have something to split; rank r is its r-th slice.
-    return Shards(NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
+    grid = np.array(devices[: program.world]).reshape(sizes)
+    with framework():
+        mesh = Mesh(grid, tuple(axis.name for axis in program.mesh))
+        # A leading axis over all mesh axes, so that blocks without axes have something to split; rank r is its r-th
+        # slice.
+        return Shards(NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
 
 
 def _unchecked(steps: Sequence[Step]) -> bool:

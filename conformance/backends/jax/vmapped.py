@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 
+from conformance.backends.adapting import framework
 from conformance.cases.dtypes import Array
 from conformance.cases.program import Axis, Program, Step
 
@@ -26,16 +27,18 @@ class Stack:
 
     def blocks(self, array: Any) -> list[Array]:
         """Return the blocks in rank order."""
-        found = np.asarray(array)
+        with framework():
+            found = np.asarray(array)
         # The ellipsis keeps a block without axes an array.
         return [found[(*position, ...)] for position in np.ndindex(found.shape[: len(self.mesh)])]
 
     def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
         """Return ``rank`` under ``vmap`` for every axis of the mesh, and ``jit``."""
         del steps
-        for axis in reversed(self.mesh):
-            rank = jax.vmap(rank, axis_name=axis.name, axis_size=axis.size)
-        return jax.jit(rank, donate_argnums=1)
+        with framework():
+            for axis in reversed(self.mesh):
+                rank = jax.vmap(rank, axis_name=axis.name, axis_size=axis.size)
+            return jax.jit(rank, donate_argnums=1)
 
 
 def over(program: Program) -> Stack:

@@ -24,6 +24,7 @@ class TinyGrad(Backend):
     """Every device copies all shards and folds them; raise ``ImportError`` when tinygrad is not installed."""
 
     name = "tinygrad"
+    adapts = True
     algorithm: ClassVar[str] = "naive"
 
     def __init__(self) -> None:

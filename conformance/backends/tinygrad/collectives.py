@@ -10,6 +10,7 @@ import numpy as np
 from tinygrad.helpers import Context
 from tinygrad.tensor import Tensor
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES, NAMES
 from conformance.cases.dtypes import NUMPY, Array, kind, logical
@@ -20,6 +21,10 @@ LOWERING: Final = {
     "all-to-all": {"RING": 0, "ALL2ALL": 2},
 }
 """2 asks for an algorithm whatever the size; by default it is chosen above 256,000 elements."""
+
+
+REDUCTIONS: Final = {"sum": "sum", "product": "prod", "mean": "mean", "max": "max", "min": "min"}
+OF_BOOLS: Final = {"and": "all", "or": "any"}
 
 
 def lowered(algorithm: str) -> AbstractContextManager[None]:
@@ -38,14 +43,11 @@ def all_reduce(
     split = _split(np.stack(blocks), devices, 0)
     axes = (0, *(_behind(axis, blocks[0].ndim) for axis in local_axes))
     own = {"dtype": split.dtype} if kind(logical(blocks[0].dtype)) == "integer" else {}
-    if op in ("and", "or") and not own:
-        reduced = split.all(axes) if op == "and" else split.any(axes)
-    elif op in ("sum", "product"):
-        reduced = split.sum(axes, **own) if op == "sum" else split.prod(axes, **own)
-    elif op in ("mean", "max", "min"):
-        reduced = getattr(split, op)(axes)
-    else:
+    name = (REDUCTIONS if own else REDUCTIONS | OF_BOOLS).get(op)
+    if name is None:
         raise Unsupported(f"tinygrad has no reduction {op!r} of {blocks[0].dtype}")
+    with framework():
+        reduced = getattr(split, name)(axes, **(own if op in ("sum", "product") else {}))
     return _on_all(reduced, devices)
 
 
@@ -54,7 +56,9 @@ def arg_reduce(blocks: Sequence[Array], devices: tuple[str, ...], *, op: str) ->
     split = _split(np.stack(blocks), devices, 0)
     if op not in ("max", "min"):
         raise Unsupported(f"tinygrad has no arg{op}; it has argmax and argmin")
-    return _on_all(split.argmax(0) if op == "max" else split.argmin(0), devices)
+    with framework():
+        found = split.argmax(0) if op == "max" else split.argmin(0)
+    return _on_all(found, devices)
 
 
 def all_gather(blocks: Sequence[Array], devices: tuple[str, ...], *, axis: int, tiled: bool) -> list[Array]:
@@ -63,8 +67,10 @@ def all_gather(blocks: Sequence[Array], devices: tuple[str, ...], *, axis: int, 
     if len(devices) == 1:
         return _on_all(split, devices)
     # What Tensor.to asks of the graph; it returns the tensor as it is when the devices are the same, split or not.
-    same: Any = split.device
-    return _on_all(Tensor(split.uop.copy_to_device(same)), devices)
+    with framework():
+        same: Any = split.device
+        whole = Tensor(split.uop.copy_to_device(same))
+    return _on_all(whole, devices)
 
 
 def gather(
@@ -72,7 +78,9 @@ def gather(
 ) -> list[Array | None]:
     """Return the whole of a split tensor on the device of the root, nothing elsewhere."""
     split = _split(_joined(blocks, axis, tiled), devices, axis)
-    (whole,) = _on_all(split.to(devices[root]), devices[root : root + 1])
+    with framework():
+        moved = split.to(devices[root])
+    (whole,) = _on_all(moved, devices[root : root + 1])
     return [whole if position == root else None for position in range(len(devices))]
 
 
@@ -80,16 +88,22 @@ def scatter(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int, axi
     """Return the shards of the root's block, each from its device."""
     if not tiled:
         raise Unsupported("a shard keeps the axis it is taken along")
-    return _on_all(_tensor(blocks[root], devices[root]).shard(devices, axis), devices)
+    return _on_all(_shard(_tensor(blocks[root], devices[root]), devices, axis), devices)
 
 
 def broadcast(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int) -> list[Array]:
     """Return copies of the root's block, each from its device."""
-    return _on_all(_tensor(blocks[root], devices[root]).shard(devices), devices)
+    return _on_all(_shard(_tensor(blocks[root], devices[root]), devices), devices)
 
 
 def _joined(blocks: Sequence[Array], axis: int, tiled: bool) -> Array:
-    return np.concatenate(blocks, axis) if tiled else np.stack(blocks, axis)
+    """Return the tensor whose parts along ``axis`` the blocks are.
+
+    Of an axis that is none there is none: then it is any, for tinygrad to say so when it is asked to split that axis.
+    """
+    ndim = blocks[0].ndim + (not tiled)
+    at = axis if -ndim <= axis < ndim else 0
+    return np.concatenate(blocks, at) if tiled and ndim else np.stack(blocks, at)
 
 
 def _behind(axis: int, rank: int) -> int:
@@ -99,7 +113,15 @@ def _behind(axis: int, rank: int) -> int:
 
 def _split(whole: Array, devices: tuple[str, ...], axis: int) -> Tensor:
     """Return ``whole`` as a tensor of which each device holds one equal part along ``axis``."""
-    return _tensor(whole).shard(devices, axis).realize()
+    split = _shard(_tensor(whole), devices, axis)
+    with framework():
+        return split.realize()
+
+
+@framework()
+def _shard(tensor: Tensor, devices: tuple[str, ...], axis: int | None = None) -> Tensor:
+    """Return ``tensor`` split along ``axis``, or copied to every device."""
+    return tensor.shard(devices, axis)
 
 
 def _tensor(block: Array, device: str | None = None) -> Tensor:
@@ -108,7 +130,9 @@ def _tensor(block: Array, device: str | None = None) -> Tensor:
     if name not in DTYPES:
         raise Unsupported(f"tinygrad has no {name}")
     # As bytes, for tinygrad knows no extensions of NumPy's dtypes, and makes a constant of an array without axes.
-    return Tensor(block.tobytes(), device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
+    bits = block.tobytes()
+    with framework():
+        return Tensor(bits, device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
 
 
 def _on_all(tensor: Tensor, devices: tuple[str, ...]) -> list[Array]:
@@ -116,7 +140,10 @@ def _on_all(tensor: Tensor, devices: tuple[str, ...]) -> list[Array]:
     dtype = NUMPY[NAMES[tensor.dtype]]
     if 0 in tensor.shape:
         return [np.empty(tensor.uop.shard_shape, dtype) for _ in devices]
-    made = tensor.contiguous().realize()
-    storage: Any = made.uop.buffer
-    buffers = storage.bufs if len(devices) > 1 else [storage]
-    return [np.frombuffer(bytes(held.as_memoryview()), dtype).reshape(made.uop.shard_shape) for held in buffers]
+    with framework():
+        made = tensor.contiguous().realize()
+        storage: Any = made.uop.buffer
+        buffers = storage.bufs if len(devices) > 1 else [storage]
+        held = [bytes(buffer.as_memoryview()) for buffer in buffers]
+        shape = made.uop.shard_shape
+    return [np.frombuffer(each, dtype).reshape(shape) for each in held]

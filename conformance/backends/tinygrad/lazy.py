@@ -11,6 +11,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import UOp
 
+from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.cases.dtypes import NUMPY, kind
@@ -62,9 +63,10 @@ class Lazy:
     def __init__(self, graph: Graph, devices: Mapping[str, str]) -> None:
         """Build everything; raise ``Unsupported`` for what ``Tensor`` has no words for."""
         self._devices = devices
-        self._bound = {
-            name: UOp.variable(name, each.low, each.high).bind(each.value) for name, each in graph.variables.items()
-        }
+        with framework():
+            self._bound = {
+                name: UOp.variable(name, each.low, each.high).bind(each.value) for name, each in graph.variables.items()
+            }
         self._nodes = {node.id: node for node in _needed(graph)}
         self._values: dict[str, Tensor] = {}
         self.reduced: dict[tuple[tuple[str, ...], str], Reduced] = {}
@@ -87,7 +89,8 @@ class Lazy:
         if name in self._values:
             return self._values[name]
         if node.op == "buf":
-            return self.storage[str(node.arg)].reshape(self._dims(node.shape))
+            with framework():
+                return self.storage[str(node.arg)].reshape(self._dims(node.shape))
         return self.value(node.of[0]) if node.op == "assign" else self._made(node, [self.value(node.of[0])])
 
     def _store(self, node: Node) -> None:
@@ -96,8 +99,9 @@ class Lazy:
         name, count = str(node.arg), math.prod(self._dims(node.shape))
         if name not in self.storage:
             data = bytes(count * NUMPY[node.dtype].itemsize)
-            made = Tensor(data, device=self._devices[node.device], dtype=_dtype(node.dtype))
-            self.storage[name] = made.realize()
+            dtype, device = _dtype(node.dtype), self._devices[node.device]
+            with framework():
+                self.storage[name] = Tensor(data, device=device, dtype=dtype).realize()
 
     def _assign(self, node: Node) -> None:
         at, whole = self._nodes[node.of[0]], True
@@ -107,9 +111,12 @@ class Lazy:
         name, value = str(at.arg), self.value(node.of[1])
         if whole:
             base = self.storage[name]
-            base.assign(value.reshape(base.shape))
+            with framework():
+                base.assign(value.reshape(base.shape))
         else:
-            self.value(node.of[0]).assign(value)
+            target = self.value(node.of[0])
+            with framework():
+                target.assign(value)
         self.written.append(name)
 
     def _made(self, node: Node, of: list[Any]) -> Tensor:
@@ -126,9 +133,11 @@ class Lazy:
         }
         if node.op not in make:
             raise Unsupported(f"node {node.id!r}: {node.op} has no form as a tensor")
-        made: Tensor = make[node.op]()
+        with framework():
+            made: Tensor = make[node.op]()
         return made
 
+    @adapter()
     def _all_reduce(self, node: Node, of: list[Any]) -> Tensor:
         """Return this device's copy of the one reduction that all nodes of the same sources share."""
         key = (node.of, node.fold)
@@ -139,7 +148,8 @@ class Lazy:
             asked = {str(canonicalize_device(self._devices[each.device])) for each in alike}
             # A constant is on no device, and only what is stored can be stacked.
             on = [self._devices[self._nodes[name].device] for name in node.of]
-            of = [each if each.device else each.clone(where) for each, where in zip(of, on, strict=True)]
+            with framework():
+                of = [each if each.device else each.clone(where) for each, where in zip(of, on, strict=True)]
             devices = tuple(dict.fromkeys(str(source.device) for source in of))
             if not asked <= set(devices):
                 raise Unsupported(f"node {node.id!r}: a result is on none of the devices of its sources")
@@ -147,14 +157,18 @@ class Lazy:
                 raise Unsupported(f"node {node.id!r}: tinygrad reduces to one device, or to all that take part")
             devices = tuple(asked) if len(asked) == 1 else devices
             # What is stacked must be buffers, which have one axis.
-            shards = tuple(source.reshape(-1).contiguous() for source in of)
             target = devices if len(devices) > 1 else devices[0]
-            stacked = UOp.mstack(*(shard.uop for shard in shards)).allreduce(ARITHMETIC[node.fold], target)
-            self.reduced[key] = Reduced(shards, Tensor(stacked.contiguous()), devices, tuple(alike))
+            with framework():
+                shards = tuple(source.reshape(-1).contiguous() for source in of)
+                stacked = UOp.mstack(*(shard.uop for shard in shards)).allreduce(ARITHMETIC[node.fold], target)
+                whole = Tensor(stacked.contiguous())
+            self.reduced[key] = Reduced(shards, whole, devices, tuple(alike))
         _, tensor, devices, _ = self.reduced[key]
         own = canonicalize_device(self._devices[node.device])
-        copy = Tensor(tensor.uop.mselect(devices.index(str(own)))) if len(devices) > 1 else tensor
-        return copy.reshape(self._dims(node.shape))
+        place = devices.index(str(own))
+        with framework():
+            copy = Tensor(tensor.uop.mselect(place)) if len(devices) > 1 else tensor
+            return copy.reshape(self._dims(node.shape))
 
     def _dims(self, extents: tuple[Dim, ...]) -> tuple[Any, ...]:
         return tuple(self._bound[extent] if isinstance(extent, str) else extent for extent in extents)

@@ -19,6 +19,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import UOp
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.body import Translation
 from conformance.backends.tinygrad.dtypes import NAMES
@@ -74,7 +75,9 @@ def remaining(graph: Graph, device: str) -> Schedule:
     """
     devices = _devices(graph, device)
     lazy = Lazy(graph, devices)
-    run_linear(*_wanted(lazy, planned=True))
+    first = _wanted(lazy, planned=True)
+    with framework():
+        run_linear(*first)
     linear, values = _wanted(lazy, planned=False)
     named = _Buffers({str(canonicalize_device(each)): name for name, each in devices.items()}, lazy)
     items = [item for number, call in enumerate(linear.src) for item in _items(number, call, named, values)]
@@ -108,8 +111,8 @@ def _linear(graph: Graph, devices: dict[str, str], *, planned: bool) -> tuple[li
 
 def _wanted(lazy: Lazy, *, planned: bool) -> tuple[UOp, dict[str, int]]:
     # A schedule that was made before must not be taken for this one.
-    with Context(NO_MEMORY_PLANNER=int(not planned), SCACHE=0):
-        wanted = [*lazy.results.values(), *(lazy.storage[name] for name in lazy.written)]
+    wanted = [*lazy.results.values(), *(lazy.storage[name] for name in lazy.written)]
+    with framework(), Context(NO_MEMORY_PLANNER=int(not planned), SCACHE=0):
         made: tuple[UOp, dict[str, int]] = Tensor.linear_with_vars(*wanted)
     return made
 

@@ -37,7 +37,7 @@ function cellAt(row, column, dtypes = []) {
 
 function figureOf(counts) {
   const broken = counts.must + counts.should + counts.may || counts.known;
-  const ran = counts.cases - counts.unsupported - counts.not_run;
+  const ran = counts.cases - counts.adapter_error - counts.unsupported - counts.not_run;
   const [part, word] = broken ? [broken, ""] : ran < counts.cases ? [ran, " run"] : [counts.held, ""];
   const all = counts.cases.toLocaleString("en");
   if (part && part < counts.cases || broken) return `${part.toLocaleString("en")} of ${all}${word}`;

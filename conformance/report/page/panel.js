@@ -38,7 +38,7 @@ const fact = (name, text) => element("div", {}, element("dt", { textContent: nam
 function countTable(row, column) {
   const dtypes = Object.keys(row.tallies[column]);
   const fields = [["cases", "cases"], ["held", row.clause ? "held" : "passed"], ["to blame", "must", "should", "may"], ["known", "known"],
-    ["shadowed", "shadowed"], ["unsupported", "unsupported"], ["not run", "not_run"]].map(([name, ...keys]) => [name, keys[0] ? keys : [name]]);
+    ["shadowed", "shadowed"], ["adapter error", "adapter_error"], ["unsupported", "unsupported"], ["not run", "not_run"]].map(([name, ...keys]) => [name, keys[0] ? keys : [name]]);
   const value = (cell, keys) => keys.reduce((sum, key) => sum + (cell.counts[key] || 0), 0);
   const whole = cellAt(row, column);
   const used = fields.filter(([, keys], at) => at === 0 || value(whole, keys));

@@ -1,0 +1,110 @@
+"""Whose an exception is: the framework's, or that of the lines which adapt it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from conformance.backends.adapting import adapter, framework
+from conformance.backends.base import Backend, Refused, Unsupported, alone
+from conformance.cases.case import Case
+from conformance.judging.verdict import Verdict
+from conformance.runner.answers import Answer
+from conformance.runner.meaning import meaning, verdict
+
+Make = Callable[..., Case]
+
+
+def jit(function: Callable[[], object]) -> object:
+    """Stand for a framework that traces a function of its user's."""
+    return function()
+
+
+def refuse() -> None:
+    raise ValueError("no such axis")
+
+
+def slip() -> None:
+    raise KeyError("a name of ours")
+
+
+@framework()
+def in_the_framework() -> None:
+    refuse()
+
+
+@framework()
+def traced() -> None:
+    jit(adapter()(slip))
+
+
+@framework()
+def traced_call() -> None:
+    jit(adapter()(in_the_framework))
+
+
+@framework()
+def wrapped() -> None:
+    try:
+        jit(adapter()(slip))
+    except KeyError as error:
+        raise RuntimeError("while tracing") from error
+
+
+def after_the_framework() -> None:
+    try:
+        in_the_framework()
+    except ValueError:
+        slip()
+
+
+def unsupported() -> None:
+    raise Unsupported("there is no such operation")
+
+
+def judged(case: Case, raising: Callable[[], None], *, adapts: bool = True) -> Verdict:
+    class Adapter(Backend):
+        def all_gather(self, blocks: list[object], *, axis: int, tiled: bool, groups: object) -> list[object]:
+            raising()
+            return blocks
+
+    Adapter.adapts = adapts
+    return verdict(meaning(case), Answer(Adapter().execute(case)))
+
+
+@pytest.mark.parametrize(
+    ("raising", "outcome"),
+    [
+        (in_the_framework, "errored"),
+        (traced_call, "errored"),
+        (unsupported, "errored"),
+        (slip, "adapter_error"),
+        (traced, "adapter_error"),
+        (wrapped, "adapter_error"),
+        (after_the_framework, "adapter_error"),
+    ],
+)
+def test_only_what_passes_out_of_a_call_into_the_framework_is_its_failure(
+    one: Make, raising: Callable[[], None], outcome: str
+) -> None:
+    assert judged(one("all_gather", 2, axis=0, tiled=True), raising).outcome == outcome
+
+
+def test_an_exception_of_the_adapter_does_not_count_as_a_refusal(one: Make) -> None:
+    illegal = one("all_gather", 2, axis=5, tiled=True)
+    assert judged(illegal, in_the_framework).outcome == "passed"
+    seen = judged(illegal, slip)
+    assert (seen.outcome, seen.blame, seen.clauses) == ("adapter_error", None, {})
+    assert seen.detail == "rank 0: the adapter's own lines raised KeyError: 'a name of ours'"
+
+
+def test_whatever_raises_in_an_implementation_that_adapts_nothing_is_its_own(one: Make) -> None:
+    assert judged(one("all_gather", 2, axis=0, tiled=True), slip, adapts=False).outcome == "errored"
+
+
+def test_a_group_of_one_that_means_nothing_is_refused_without_asking_anybody() -> None:
+    import numpy as np
+
+    with pytest.raises(Refused):
+        alone([np.zeros(1), np.zeros(2)])
