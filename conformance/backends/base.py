@@ -83,6 +83,14 @@ class Backend:
         return ()
 
     @property
+    def follows(self) -> Sequence[str]:
+        """Return the sources whose documented divergences from this specification are this implementation's too.
+
+        A divergence (``conformance spec CLAUSE`` shows it) is recorded and not failed for whoever follows its source.
+        """
+        return ()
+
+    @property
     def patience(self) -> float:
         """Return the seconds within which a program that cannot go on ends, where ``faults`` are claimed."""
         return PATIENCE

@@ -21,6 +21,7 @@ from conformance.cases.graph import Graph
 from conformance.cases.guarantees import check_guarantees
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor
+from conformance.cases.terms import Terms, terms
 
 VERSION: Final = 1
 READ: Final = "CONFORMANCE_READ"
@@ -82,7 +83,13 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
     guarantees: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
     patience: float = PATIENCE
+
+    @property
+    def terms(self) -> Terms:
+        """Return what decides how the answers are judged."""
+        return terms(self.guarantees, self.follows)
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for guarantees that are none or do not go together, and claims of faults alone."""

@@ -97,6 +97,7 @@ def introduce(backend: Backend) -> protocol.Ready:
         description=description,
         claims=claims,
         guarantees=tuple(backend.guarantees),
+        follows=tuple(backend.follows),
         patience=backend.patience,
     )
 

@@ -38,7 +38,13 @@ def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
         "source": clause.source,
         "suite": clause.suite,
         **({"guarantee": clause.guarantee} if isinstance(clause, Clause) and clause.guarantee else {}),
+        **({"divergences": divergences(clause)} if divergences(clause) else {}),
     }
+
+
+def divergences(clause: Clause | AnyClause) -> dict[str, str]:
+    """Return what sources, by name, say where the clause says something else."""
+    return {each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {}
 
 
 def op_data(op: Op) -> dict[str, Any]:
@@ -152,6 +158,8 @@ def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
     console.print(clause.text, markup=False)
     if isinstance(clause, Clause) and clause.guarantee is not None:
         console.print(f"a must for backends that give the guarantee {clause.guarantee}", markup=False)
+    for source, text in divergences(clause).items():
+        console.print(f"{source} says otherwise: {text}", markup=False)
 
 
 def _type_name(hint: Any) -> str:

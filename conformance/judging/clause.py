@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -14,6 +14,7 @@ from conformance.cases.features import Features, features
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
+from conformance.cases.terms import Terms
 from conformance.judging.acts import Act, acts
 from conformance.judging.arithmetic import arithmetic
 from conformance.judging.column import Column
@@ -26,7 +27,9 @@ Requirement = Literal["must", "should", "may"]
 Settled = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
 
-Held = Literal["held", "broken"]
+Held = Literal["held", "broken", "diverges"]
+"""What a clause that speaks says of an observation; it ``diverges`` where a source that the backend follows does."""
+
 Outcome = Literal[
     "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "adapter_error", "unsupported", "not_run"
 ]
@@ -144,6 +147,19 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class Divergence:
+    """What a source says where a clause says something else.
+
+    ``shown`` tells whether an observation is what the source says. For a backend that follows the ``source`` the clause
+    then is neither held nor broken: the divergence is recorded, and nothing else is asked of the values.
+    """
+
+    source: str
+    text: str
+    shown: Callable[[Subject, Observation], bool]
+
+
+@dataclass(frozen=True)
 class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
@@ -154,6 +170,8 @@ class Clause:
 
     A *should* or *may* about values settles whether there is a value at all, unless ``settles`` tells the elements that
     it is about: then every *must* holds for all others, and for there being an answer.
+
+    ``diverges`` lists what sources say otherwise; ``admitted`` are those of them that a backend follows (``held_to``).
     """
 
     id: str
@@ -168,11 +186,21 @@ class Clause:
     each: bool = False
     guarantee: Guarantee | None = None
     settles: Callable[[Subject], Settled | None] | None = None
+    diverges: tuple[Divergence, ...] = ()
+    admitted: tuple[Divergence, ...] = ()
 
 
-def held_to(clauses: Sequence[Clause], guarantees: Collection[str]) -> tuple[Clause, ...]:
-    """Return ``clauses`` as a backend that gives ``guarantees`` is held to them."""
-    return tuple(replace(c, requirement="must") if c.guarantee in guarantees else c for c in clauses)
+def held_to(clauses: Sequence[Clause], terms: Terms) -> tuple[Clause, ...]:
+    """Return ``clauses`` as a backend of these ``terms`` is held to them."""
+    return tuple(_held_to(clause, terms) for clause in clauses)
+
+
+def _held_to(clause: Clause, terms: Terms) -> Clause:
+    admitted = tuple(each for each in clause.diverges if each.source in terms.follows)
+    must = clause.guarantee in terms.guarantees
+    if not admitted and not must:
+        return clause
+    return replace(clause, requirement="must" if must else clause.requirement, admitted=admitted)
 
 
 def legal(subject: Subject) -> bool:

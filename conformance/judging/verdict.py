@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -11,6 +11,7 @@ from conformance.cases.observation import Observation
 from conformance.judging.admissible import reached
 from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
+from conformance.judging.compare import inputs_kept
 from conformance.judging.settled import spared
 from conformance.judging.speaking import (
     VALUES,
@@ -52,10 +53,12 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     if slip is not None:
         return Verdict(outcome="adapter_error", clauses={}, detail=slip)
     asked = speaking(subject, of)
+    diverged = divergences(subject, seen, asked)
     own = {clause.id for clause in of(subject.step.op)}
-    held: dict[str, Held] = {}
+    held: dict[str, Held] = {clause.id: "diverges" for _, clause in diverged}
     broken: list[tuple[Clause, str]] = []
-    wrong: set[int] = set()
+    wrong = {number for number, _ in diverged if number is not None}
+    asked = left_to_ask(asked, diverged, seen)
     for (number, clause), problem in _answers(subject, seen, asked, wrong):
         if problem or clause.id in own:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
@@ -77,6 +80,30 @@ def _slip(seen: Observation) -> str | None:
             if error is not None and error.category == "adapter":
                 return f"rank {rank}: the adapter's own lines raised {error.kind}: {' '.join(error.message.split())}"
     return None
+
+
+def divergences(subject: Subject, seen: Observation, asked: Sequence[Asked]) -> list[Asked]:
+    """Return the clauses from which the observation differs as a source that the backend follows says it does."""
+    return [
+        each
+        for each in asked
+        for other in each.clause.admitted
+        if other.shown(subject if each.part is None else subject.parts[each.part], seen)
+    ]
+
+
+def left_to_ask(asked: Sequence[Asked], diverged: Sequence[Asked], seen: Observation) -> list[Asked]:
+    """Return what is still asked where clauses diverge: nothing of the values of those collectives or of the whole.
+
+    Where the program was refused, only what became of its inputs is left.
+    """
+    if not diverged:
+        return list(asked)
+    if seen.raised:
+        return [each for each in asked if each.clause.check is inputs_kept]
+    numbers = {number for number, _ in diverged} | {None}
+    left = [each for each in asked if each not in diverged]
+    return [each for each in left if each.part not in numbers or each.clause.check not in VALUES]
 
 
 def _answers(

@@ -85,7 +85,7 @@ def qualify(
     return Qualification(mutants=tuple(results), survivors=survivors, seed=seed, examples=examples)
 
 
-_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims", "guarantees"})
+_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims", "guarantees", "follows"})
 """What a mutant may say of itself without doing anything differently."""
 
 
@@ -224,7 +224,7 @@ def _verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterat
         for subject, answer in zip(batch, _answers(worker, batch), strict=True):
             if isinstance(answer.result, Broken) and answer.result.outcome == "not_run":
                 raise MutantError(f"mutant {worker.spec.name} did not run: {answer.result.detail}")
-            yield subject, answer, verdict(subject, answer, ready.guarantees)
+            yield subject, answer, verdict(subject, answer, ready.terms)
 
 
 def _answers(worker: Judgeable, batch: Sequence[Subject]) -> list[Answer]:

@@ -16,7 +16,8 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
 
     ``op`` is the operation that owns it. A ``shared`` clause is spoken by every operation, and its ``op`` is
     the family (``collective``). ``summary`` and ``aliases`` (framework to names) are those of the operation.
-    ``guarantee`` names what a backend gives for which the clause is a *must*.
+    ``guarantee`` names what a backend gives for which the clause is a *must*, and ``divergences`` what sources say
+    otherwise.
     """
 
     op: str
@@ -29,6 +30,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
     aliases: dict[str, tuple[str, ...]] = {}
     shared: bool = False
     guarantee: Guarantee | None = None
+    divergences: dict[str, str] = {}
 
 
 class Operation(Protocol):
@@ -72,4 +74,5 @@ def _text(
         aliases=aliases,
         shared=shared,
         guarantee=clause.guarantee,
+        divergences={each.source: each.text for each in clause.diverges},
     )

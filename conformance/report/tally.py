@@ -77,12 +77,17 @@ def op_words(record: CaseRecord, blamed: Mapping[str, Requirement], known: Abstr
 def clause_words(
     record: CaseRecord, clause: str, blamed: Mapping[str, Requirement], known: AbstractSet[str]
 ) -> Iterable[str]:
-    """Yield what a case counts as for one clause that speaks about it; of a passed case only a *may* is broken."""
+    """Yield what a case counts as for one clause that speaks about it; of a passed case only a *may* is broken.
+
+    A divergence that a source documents counts like a *may*: it is told and never counted against a backend.
+    """
     yield from ("cases", record.outcome)
     if clause in blamed:
         yield "known" if clause in known else blamed[clause]
     elif record.clauses.get(clause) == "broken":
         yield "may" if record.outcome == "passed" else "shadowed"
+    elif record.clauses.get(clause) == "diverges":
+        yield "may"
     elif record.clauses.get(clause) == "held":
         yield "held"
 

@@ -34,7 +34,8 @@ MEANINGS: Final[dict[State, str]] = {
     "fail": "a must clause is to blame for at least one failing case",
     "should_fail": "only should clauses are to blame",
     "known": "only known failures, with issue, owner and expiry, are to blame; they were replayed and still fail",
-    "differs": "a may clause does not hold; reported, never counted against a backend",
+    "differs": "a may clause does not hold, or a source that the backend follows documents another meaning; reported, "
+    "never counted against a backend",
     "pass": "held in every case that another clause does not explain",
     "shadowed": "broken only together with a clause that explains the failure; nothing shown by itself",
     "unsupported": "outside what the backend claims",

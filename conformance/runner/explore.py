@@ -241,6 +241,6 @@ def _collect(lanes: Sequence[Lane], timeout: float) -> None:
 def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
     if isinstance(record, CaseRecord):
         for lane in (lane for lane in lanes if lane.name == record.backend):
-            blame = next((c for c in all_binding(record.op, lane.guarantees) if c.id == record.blame), None)
+            blame = next((c for c in all_binding(record.op, lane.terms) if c.id == record.blame), None)
             known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
             lane.resume(record, known)

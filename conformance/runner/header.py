@@ -34,6 +34,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
             description=worker.ready.description,
             claims=worker.ready.claims,
             guarantees=worker.ready.guarantees,
+            follows=worker.ready.follows,
         )
         for name, worker in workers.items()
     )

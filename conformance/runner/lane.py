@@ -59,7 +59,7 @@ class Lane:
         self.worker = worker
         self.clock = clock or Clock()
         self.claims = worker.ready.claims
-        self.guarantees = frozenset(worker.ready.guarantees)
+        self.terms = worker.ready.terms
         self.subjects: dict[str, Subject] = {}
         self.suites: dict[str, str] = {}
         self.verdicts: dict[str, Verdict] = {}
@@ -117,7 +117,7 @@ class Lane:
         for ticket, answer in self.worker.poll(timeout):
             name, outside = self._pending.pop(ticket)
             with self.clock.phase("judging"):
-                judged = verdict(self.subjects[name], answer, self.guarantees)
+                judged = verdict(self.subjects[name], answer, self.terms)
             seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
             self.seconds += seconds
             if outside is not None:
@@ -136,7 +136,7 @@ class Lane:
             if outside is not None:
                 self.verdicts[name] = Verdict(outcome="unsupported", clauses={}, detail=outside)
             else:
-                self.verdicts[name] = verdict(subject, self.worker.ask(case), self.guarantees)
+                self.verdicts[name] = verdict(subject, self.worker.ask(case), self.terms)
         return self.verdicts[name]
 
     def failing(self, op: str) -> Iterator[str]:

@@ -13,12 +13,13 @@ from conformance.runner.known_entry import Expected
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A judged backend: what it says of itself, what it claims, and what it guarantees."""
+    """A judged backend: what it says of itself, what it claims and guarantees, and which sources it follows."""
 
     name: str
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
     guarantees: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):

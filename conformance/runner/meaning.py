@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cache, partial
+from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.terms import Terms
 from conformance.judging.clause import Clause, Subject, held_to
 from conformance.judging.speaking import Of
 from conformance.judging.verdict import Verdict, judge, judge_broken
@@ -13,6 +14,9 @@ from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.runner.answers import Answer, Broken
 from conformance.specs import clauses_of, every_clause
+
+NONE: Final = Terms()
+"""The terms of a backend that guarantees nothing and follows nobody."""
 
 
 def meaning(case: Case) -> Subject:
@@ -23,9 +27,9 @@ def meaning(case: Case) -> Subject:
         return Subject(case, rejected=rejection)
 
 
-def verdict(subject: Subject, answer: Answer, guarantees: Collection[str] = ()) -> Verdict:
-    """Return what the clauses of the case's operations say of an answer of a backend that gives ``guarantees``."""
-    of = bound(guarantees)
+def verdict(subject: Subject, answer: Answer, terms: Terms = NONE) -> Verdict:
+    """Return what the clauses of the case's operations say of an answer of a backend of these ``terms``."""
+    of = bound(terms)
     if isinstance(answer.result, Broken):
         if answer.result.outcome == "not_run":  # The backend never saw the case, so it breaks nothing.
             return Verdict(outcome="not_run", clauses={}, detail=answer.result.detail)
@@ -33,20 +37,20 @@ def verdict(subject: Subject, answer: Answer, guarantees: Collection[str] = ()) 
     return judge(subject, answer.result, of)
 
 
-def bound(guarantees: Collection[str]) -> Of:
-    """Return what gives the clauses of an operation as a backend that gives ``guarantees`` is held to them."""
-    return partial(binding, guarantees=frozenset(guarantees))
+def bound(terms: Terms = NONE) -> Of:
+    """Return what gives the clauses of an operation as a backend of these ``terms`` is held to them."""
+    return partial(binding, terms=terms)
 
 
 @cache
-def binding(op: str, guarantees: frozenset[str]) -> tuple[Clause, ...]:
-    """Return the clauses of ``op`` as a backend that gives ``guarantees`` is held to them."""
-    return held_to(clauses_of(op), guarantees)
+def binding(op: str, terms: Terms) -> tuple[Clause, ...]:
+    """Return the clauses of ``op`` as a backend of these ``terms`` is held to them."""
+    return held_to(clauses_of(op), terms)
 
 
 @cache
-def all_binding(op: str, guarantees: frozenset[str]) -> tuple[Clause, ...]:
+def all_binding(op: str, terms: Terms) -> tuple[Clause, ...]:
     """Return the clauses that may be to blame for a case of ``op``: at the end its own, before them all others."""
-    own = binding(op, guarantees)
+    own = binding(op, terms)
     known = {clause.id for clause in own}
-    return (*(each for each in held_to(tuple(every_clause().values()), guarantees) if each.id not in known), *own)
+    return (*(each for each in held_to(tuple(every_clause().values()), terms) if each.id not in known), *own)

@@ -146,7 +146,7 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
     A small case may still trigger a clause beside the one that matters, as a pair list with one position
     left out does when what breaks is NaN; over the run, few cases of the one fail and most of the other.
     """
-    clauses = all_binding(op, lane.guarantees)
+    clauses = all_binding(op, lane.terms)
     run = [lane.verdicts[name].clauses for name, subject in lane.subjects.items() if subject.step.op == op]
 
     def rate(clause: Clause) -> tuple[float, int]:
@@ -158,7 +158,7 @@ def _to_blame(lane: Lane, op: str, judged: Verdict) -> Clause:
 
 def rivals(lane: Lane, op: str, judged: Verdict) -> list[Clause]:
     """Return the most particular clauses that a failing case of ``op`` breaks: those that can be to blame."""
-    clauses = all_binding(op, lane.guarantees)
+    clauses = all_binding(op, lane.terms)
     assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     return [c for c in clauses if c.id in _broken(judged) and specificity(c, clauses)[:2] == tier]

@@ -50,9 +50,9 @@ def replay(case: Case, worker: Judgeable) -> Replay:
     """Ask ``worker`` for the case; raise ``StartError`` when it does not start, ``ValueError`` for a malformed case."""
     subject = meaning(case)
     lane = Lane("", worker, lambda record: None)
-    clauses = {clause.id: clause for clause in all_binding(subject.step.op, lane.guarantees)}
+    clauses = {clause.id: clause for clause in all_binding(subject.step.op, lane.terms)}
     outside = lane.outside(subject)
     if outside is not None:
         return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None, clauses)
     answer = worker.ask(case)
-    return Replay(verdict(subject, answer, lane.guarantees), answer, clauses)
+    return Replay(verdict(subject, answer, lane.terms), answer, clauses)

@@ -25,7 +25,7 @@ def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -
         clause.id: clause.suite
         for op, clauses in exercised.items()
         if op in lane.claims
-        for clause in binding(op, lane.guarantees)
+        for clause in binding(op, lane.terms)
         if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - spoke
     }
     return Silence(

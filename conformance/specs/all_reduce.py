@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.collective import COLLECTIVE
+from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 from conformance.specs.reducing import local_axes, reducing
 from conformance.specs.reduction import REDUCTION, local_terms
+
+
+def has_local_axes(subject: Subject) -> bool:
+    """Speak about cases that reduce axes of the block with the named ones."""
+    return bool(subject.step.attrs.get("local_axes"))
 
 
 def reduces_nothing(subject: Subject) -> bool:
@@ -41,7 +47,7 @@ OP = Op(
             "all_reduce.C2",
             "Local axes are reduced with the named ones and are gone from the result.",
             "001",
-            lambda s: bool(s.step.attrs.get("local_axes")),
+            lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
         ),
         rejection("all_reduce.C3", "A local axis the block does not have is rejected.", "001"),
         rejection("all_reduce.C4", "A local axis named twice is rejected.", "001"),
@@ -51,6 +57,24 @@ OP = Op(
             "product, the least value of the dtype for max, the greatest for min, all bits for and.",
             "004",
             reduces_nothing,
+        ),
+        diverging(
+            value(
+                "all_reduce.C6",
+                "Local axes and groups may be given together: each group's members and the local axes are reduced.",
+                "this specification",
+                lambda s: has_local_axes(s) and s.step.groups is not None,
+            ),
+            refuses("jax", "psum, pmax and pmin take groups over named axes only."),
+        ),
+        diverging(
+            value(
+                "all_reduce.C7",
+                "A mean over local axes divides by the number of all terms: members times elements along those axes.",
+                "this specification",
+                lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
+            ),
+            refuses("jax", "pmean divides by the size of its axes, which a local axis does not have."),
         ),
     ),
     aliases={

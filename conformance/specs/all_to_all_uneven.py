@@ -76,10 +76,21 @@ OP = Op(
         ),
         value("all_to_all_uneven.C2", "Parts may differ in size.", "002", uneven),
         value("all_to_all_uneven.C3", "A part may be empty.", "002", sends_nothing),
-        rejection("all_to_all_uneven.C4", "Split sizes that are not one count a member are rejected.", "002"),
-        rejection("all_to_all_uneven.C5", "Receive sizes that do not mirror the send sizes are rejected.", "002"),
         rejection(
-            "all_to_all_uneven.C6", "Split sizes that do not add up to the rows of the block are rejected.", "002"
+            "all_to_all_uneven.C4",
+            "Split sizes that are not one count a member are rejected.",
+            "torch.distributed",
+        ),
+        rejection(
+            "all_to_all_uneven.C5",
+            "Receive sizes that do not mirror the send sizes are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "all_to_all_uneven.C6",
+            "Split sizes that do not add up to the rows of the block are rejected.",
+            "torch.distributed",
         ),
     ),
     aliases={

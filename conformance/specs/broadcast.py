@@ -34,7 +34,7 @@ OP = Op(
         value(
             "broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank
         ),
-        rejection("broadcast.C3", "A root that some group does not have is rejected.", "001"),
+        rejection("broadcast.C3", "A root that some group does not have is rejected.", "MPI 4.1 6.4"),
     ),
     aliases={
         "jax": ("lax.pbroadcast",),

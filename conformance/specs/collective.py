@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
+from conformance.specs.divergences import diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
 
@@ -59,6 +61,12 @@ def idle_in_001(subject: Subject) -> bool:
     return subject.legal and subject.step.idle and plain
 
 
+def sorting(case: Case) -> Case | None:
+    """Return what a case of an operation with pairs means where the ranks of a group are sorted."""
+    moves = case.program.collectives[-1].op in ("permute", "shuffle")
+    return in_mesh_order(case) if moves else None
+
+
 COLLECTIVE: tuple[Clause, ...] = (
     Clause("collective.C1", "must", "Every rank returns every result.", legal, answered, "001", general=True),
     Clause(
@@ -97,7 +105,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "What one rank refuses, every rank refuses.",
         without_meaning,
         refused_by_all,
-        "001",
+        "this specification",
         general=True,
     ),
     Clause(
@@ -120,8 +128,15 @@ COLLECTIVE: tuple[Clause, ...] = (
         "001",
         lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
     ),
-    rejection("collective.C19", "Ranks that hold different dtypes are rejected.", "002"),
-    rejection("collective.C20", "Ranks that hold different shapes are rejected, where all must share one.", "002"),
+    rejection(
+        "collective.C19", "Ranks that hold different dtypes are rejected.", "torch.distributed", requirement="should"
+    ),
+    rejection(
+        "collective.C20",
+        "Ranks that hold different shapes are rejected, where all must share one.",
+        "torch.distributed",
+        requirement="should",
+    ),
     Clause(
         "collective.C21",
         "must",
@@ -133,9 +148,20 @@ COLLECTIVE: tuple[Clause, ...] = (
         each=True,
     ),
     rejection("collective.C22", "An axis name the mesh does not have is rejected.", "001"),
-    rejection("collective.C23", "An axis named twice is rejected.", "001"),
-    value(
-        "collective.C24", "Positions along several axes count in the order the axes are named.", "001", permuted_axes
+    rejection("collective.C23", "An axis named twice is rejected.", "this specification", requirement="should"),
+    diverging(
+        value(
+            "collective.C24",
+            "Positions along several axes count in the order the axes are named.",
+            "001",
+            permuted_axes,
+        ),
+        means(
+            "jax",
+            "ppermute, pshuffle, psend and precv sort the ranks of a group, so that positions count in the order of "
+            "the mesh.",
+            sorting,
+        ),
     ),
     value(
         "collective.C25",

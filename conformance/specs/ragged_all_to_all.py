@@ -143,18 +143,26 @@ OP = Op(
         rejection(
             "ragged_all_to_all.C8",
             "Offsets and sizes of unequal length, or of a length that the group size does not divide, are rejected.",
-            "001",
+            "this specification",
+            requirement="should",
         ),
         rejection(
             "ragged_all_to_all.C9",
             "Rows of the operand that are no rows of the output, by shape or dtype, are rejected.",
-            "001",
+            "this specification",
+            requirement="should",
         ),
         rejection(
-            "ragged_all_to_all.C10", "Receive sizes that are not the send sizes of the peers are rejected.", "001"
+            "ragged_all_to_all.C10",
+            "Receive sizes that are not the send sizes of the peers are rejected.",
+            "this specification",
+            requirement="should",
         ),
         rejection(
-            "ragged_all_to_all.C11", "A slice beyond the rows of the operand or of the output is rejected.", "001"
+            "ragged_all_to_all.C11",
+            "A slice beyond the rows of the operand or of the output is rejected.",
+            "this specification",
+            requirement="should",
         ),
     ),
     aliases={"jax": ("lax.ragged_all_to_all",)},

@@ -43,9 +43,17 @@ OP = Op(
             "001",
             partial,
         ),
-        rejection("recv.C3", "A shape or dtype other than what was sent is rejected.", "001"),
         rejection(
-            "recv.C4", "Pairs other than those of the send, which leave someone without a partner, are rejected.", "001"
+            "recv.C3",
+            "A shape or dtype other than what was sent is rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "recv.C4",
+            "Pairs other than those of the send, which leave someone without a partner, are rejected.",
+            "this specification",
+            requirement="should",
         ),
     ),
     no_example="The sources print no recv; permute has the same results.",

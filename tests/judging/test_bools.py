@@ -25,7 +25,7 @@ def build(op: str = "sum", blocks: Any = BLOCKS, **attrs: Any) -> Case:
 
 def blamed(case: Case, *seen: Any) -> str | None:
     results = Observation(results={"y": tuple(map(from_array, seen))})
-    blame = judge(meaning(case), results, bound(())).blame
+    blame = judge(meaning(case), results, bound()).blame
     return blame and blame.id
 
 
@@ -65,5 +65,5 @@ def test_counts_wrap_where_integers_do_and_are_not_asked_of_a_float_beyond_its_i
 
 def test_whether_there_is_an_answer_is_not_asked() -> None:
     error = RankError(kind="TypeError", message="no bool", category="invalid_argument")
-    seen: Verdict = judge(meaning(build()), Observation(errors=(error, error)), bound(()))
+    seen: Verdict = judge(meaning(build()), Observation(errors=(error, error)), bound())
     assert (seen.outcome, seen.blame and seen.blame.id) == ("errored", "reduction.C11")

@@ -6,6 +6,7 @@ import pytest
 
 from conformance.backends.protocol import Ready
 from conformance.cases.guarantees import check_guarantees
+from conformance.cases.terms import terms
 from conformance.judging.verdict import Verdict, judge
 from conformance.qualification.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.runner.draws import draw_cases
@@ -17,7 +18,7 @@ def breaking(guarantees: frozenset[str]) -> list[Verdict]:
     """Return the verdicts on cases in which the ranks do not agree."""
     found: list[Verdict] = []
     backend = EveryRankBeginsWithItself()
-    clauses = bound(guarantees)
+    clauses = bound(terms(guarantees))
     domain = SUITES["determinism"].domains["all_reduce"]
     draw_cases(domain, 10, 0, lambda case: found.append(judge(meaning(case), backend.execute(case), clauses)))
     return [judged for judged in found if judged.clauses.get("determinism.C1") == "broken"]

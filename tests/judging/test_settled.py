@@ -28,7 +28,7 @@ def verdict(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdic
     subject = meaning(build(call, op, blocks))
     dtype = next(iter(subject.expected.values()))[0].dtype
     results = tuple(from_array(np.array(seen, dtype)) for _ in blocks)
-    return judge(subject, Observation(results={"y": results}), bound(()))
+    return judge(subject, Observation(results={"y": results}), bound())
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_position_of_a_nan_is_a_should_and_its_neighbours_a_must() -> None:
 def test_an_answer_is_demanded_where_a_should_settles_elements() -> None:
     case = build("all_reduce", "max", [[NAN, 1], [2, 3]])
     error = RankError(kind="ValueError", message="no NaN", category="invalid_argument")
-    judged = judge(meaning(case), Observation(errors=(error, error)), bound(()))
+    judged = judge(meaning(case), Observation(errors=(error, error)), bound())
     assert judged.outcome == "errored"
     assert judged.blame is not None
     assert judged.blame.requirement == "must"

@@ -74,6 +74,11 @@ class Jax(Backend):
         return {op: {**limits, "world": worlds} for op, limits in documented.items()}
 
     @property
+    def follows(self) -> tuple[str, ...]:
+        """Return the source whose documented divergences are this framework's."""
+        return ("jax",)
+
+    @property
     def guarantees(self) -> tuple[Guarantee, ...]:
         """Return what JAX documents of the bits of its reductions."""
         return GUARANTEES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,30 @@ class ReduceKeepsLocalAxes(Reference):
         out = all_reduce(blocks, local_axes=local_axes, **attrs)
         at = tuple(axis % blocks[0].ndim for axis in local_axes)
         return [np.expand_dims(block, at) for block in out]
+
+
+class ReduceForgetsGroupsBesideLocalAxes(Reference):
+    """With local axes the groups are dropped, and every member of the world is reduced."""
+
+    breaks = "all_reduce.C6"
+
+    def all_reduce(self, blocks: list[Array], *, local_axes: tuple[int, ...], groups: Groups, **attrs: Any) -> Any:
+        right = all_reduce(blocks, local_axes=local_axes, groups=groups, **attrs)
+        everybody = (tuple(rank for group in groups for rank in group),)
+        return all_reduce(blocks, local_axes=local_axes, groups=everybody, **attrs) if local_axes else right
+
+
+class MeanDividesByMembersAlone(Reference):
+    """A mean over local axes divides by the number of members and not by the number of terms."""
+
+    breaks = "all_reduce.C7"
+
+    def all_reduce(
+        self, blocks: list[Array], *, op: str, local_axes: tuple[int, ...], groups: Groups, **attrs: Any
+    ) -> Any:
+        out = all_reduce(blocks, op=op, local_axes=local_axes, groups=groups, **attrs)
+        terms = math.prod(blocks[0].shape[axis] for axis in local_axes)
+        return [(block * terms).astype(block.dtype) for block in out] if op == "mean" and local_axes else out
 
 
 class ReduceWrapsLocalAxes(Reference):

@@ -27,6 +27,7 @@ from conformance.cases.health import followed
 from conformance.cases.layout import LAYOUTS
 from conformance.cases.program import Axis, Program, Step
 from conformance.cases.tensor import from_array
+from conformance.cases.terms import terms
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
@@ -61,7 +62,7 @@ for name in OPS:
         backend.__dict__["session"] = session
         for subject in subjects:
             (seen,) = observations(backend, [followed(subject.case)])
-            verdict = judge(subject, seen, bound(backend.guarantees))
+            verdict = judge(subject, seen, bound(terms(backend.guarantees)))
             if verdict.outcome != "passed":
                 bad.append((algorithm, subject.case, verdict))
     if bad:
@@ -95,7 +96,7 @@ def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str,
     for subject in drawn(op, 90):
         case = subject.case
         (seen,) = observations(backend, [followed(case)])
-        verdict = judge(subject, seen, bound(backend.guarantees))
+        verdict = judge(subject, seen, bound(terms(backend.guarantees)))
         assert verdict.outcome == "passed", (case, verdict)
     assert session.memory.live == 0
 

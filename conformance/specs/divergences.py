@@ -1,0 +1,57 @@
+"""What sources say where a clause of this specification says something else, and how an observation shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from msgspec.structs import replace as changed
+
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.judging.clause import Clause, Divergence, Subject, legal
+from conformance.judging.compare import same
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import evaluate
+
+
+def diverging(clause: Clause, *divergences: Divergence) -> Clause:
+    """Return ``clause`` with what sources say otherwise."""
+    return replace(clause, diverges=divergences)
+
+
+def refuses(source: str, text: str, when: Callable[[Subject], bool] = legal) -> Divergence:
+    """Return the divergence of a source that refuses, on every rank, what has a meaning here."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return subject.legal and when(subject) and bool(seen.errors) and None not in seen.errors
+
+    return Divergence(source, text, shown)
+
+
+def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
+    """Return the divergence of a source by which a case means what it would mean ``otherwise``."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        other = None if seen.raised or not subject.legal else otherwise(subject.case)
+        if other is None:
+            return False
+        try:
+            expected = evaluate(other)
+        except Rejected:
+            return False
+        if not subject.expected.keys() <= expected.keys():
+            return False
+        return same(replace(subject, expected={name: expected[name] for name in subject.expected}), seen) is None
+
+    return Divergence(source, text, shown)
+
+
+def in_mesh_order(case: Case) -> Case | None:
+    """Return the case with the axes of its one collective in the order of the mesh; ``None`` where it has more."""
+    if len(case.program.collectives) != 1:
+        return None
+    (step,) = case.program.collectives
+    axes = tuple(axis.name for axis in case.program.mesh if axis.name in step.axes)
+    steps = tuple(changed(each, axes=axes) if each is step else each for each in case.program.steps)
+    return changed(case, program=changed(case.program, steps=steps))

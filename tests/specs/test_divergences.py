@@ -1,0 +1,56 @@
+"""What a source documents otherwise is recorded for whoever follows it, and fails everybody else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program import Axis, Program, Step
+from conformance.cases.tensor import from_array
+from conformance.cases.terms import terms
+from conformance.judging.verdict import Verdict, judge
+from conformance.runner.meaning import bound, meaning
+
+
+def permute_over(axes: tuple[str, ...]) -> Case:
+    step = Step(op="permute", inputs=("x",), outputs=("y",), axes=axes, attrs={"pairs": ((0, 1),)})
+    mesh = (Axis(name="i", size=2), Axis(name="j", size=2))
+    blocks = tuple(from_array(np.array([rank + 1], np.int32)) for rank in range(4))
+    program = Program(mesh=mesh, steps=(step,), results=("y",))
+    return Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 4)})
+
+
+def judged(case: Case, seen: Observation, *follows: str) -> Verdict:
+    return judge(meaning(case), seen, bound(terms(follows=follows)))
+
+
+def sorted_members() -> Observation:
+    expected = meaning(permute_over(("i", "j"))).expected["y"]
+    return Observation(results={"y": tuple(None if b is None else from_array(b) for b in expected)})
+
+
+def test_who_follows_the_source_diverges_and_nobody_else() -> None:
+    case = permute_over(("j", "i"))
+    followed, alone = judged(case, sorted_members(), "jax"), judged(case, sorted_members())
+    assert (followed.outcome, followed.clauses["collective.C24"]) == ("passed", "diverges")
+    assert (alone.outcome, alone.clauses["collective.C24"]) == ("failed", "broken")
+
+
+def test_another_wrong_value_is_no_divergence() -> None:
+    wrong = Observation(results={"y": tuple(from_array(np.array([9], np.int32)) for _ in range(4))})
+    assert judged(permute_over(("j", "i")), wrong, "jax").outcome == "failed"
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_refusal_diverges_where_every_rank_refuses(silent: bool) -> None:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), groups=((0,), (1,)))
+    step = replace(step, attrs={"op": "sum", "local_axes": (0,)})
+    blocks = tuple(from_array(np.array([1, 2], np.int32)) for _ in range(2))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
+    error = RankError(kind="ValueError", message="no groups over local axes", category="invalid_argument")
+    seen = Observation(errors=(error, None if silent else error))
+    assert judged(case, seen, "jax").outcome == ("errored" if silent else "passed")
