@@ -30,6 +30,7 @@ from conformance.cases.effects import window
 from conformance.cases.graph import Graph
 from conformance.cases.guarantees import Guarantee
 from conformance.cases.layout import place
+from conformance.cases.number_model import Declared
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program import EFFECTS, Program, Step, rank_groups
 from conformance.cases.schedule import Schedule
@@ -89,6 +90,14 @@ class Backend:
         A divergence (``conformance spec CLAUSE`` shows it) is recorded and not failed for whoever follows its source.
         """
         return ()
+
+    @property
+    def number_model(self) -> Declared:
+        """Return what is chosen about numbers where several choices are right (``conformance.cases.number_model``).
+
+        ``{"mean": "reciprocal", "accumulate": {"bfloat16": "float32"}}``; a kind that is not named has its first word.
+        """
+        return {}
 
     @property
     def patience(self) -> float:

@@ -27,6 +27,10 @@ class BackendError(ValueError):
     """A backend that is unknown or cannot be loaded; the message says which would be right or how to install it."""
 
 
+class DeclarationError(BackendError):
+    """What a backend says of itself is wrong; the message names it and what would be right."""
+
+
 @dataclass(frozen=True)
 class BackendSpec:
     """Where an implementation is: ``target`` is its ``module:Class``, or ``None`` when ``command`` is foreign.

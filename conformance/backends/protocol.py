@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from conformance.backends.claimed import unhealthy
 from conformance.cases.case import Case
 from conformance.cases.graph import Graph
 from conformance.cases.guarantees import check_guarantees
+from conformance.cases.number_model import number_model
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor
 from conformance.cases.terms import Terms, terms
@@ -76,7 +77,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """Answer to ``Hello``. ``patience`` is in seconds, and more than 0: see ``Backend.patience``."""
+    """Answer to ``Hello``: what a ``Backend`` says of itself. ``patience`` is in seconds, and more than 0."""
 
     protocol: int
     name: str
@@ -84,21 +85,29 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     claims: dict[str, dict[str, list[str]]]
     guarantees: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+    number_model: dict[str, Any] = {}
     patience: float = PATIENCE
 
     @property
     def terms(self) -> Terms:
         """Return what decides how the answers are judged."""
-        return terms(self.guarantees, self.follows)
+        return terms(self.guarantees, self.follows, self.number_model)
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for guarantees that are none or do not go together, and claims of faults alone."""
+        """Raise ``ValueError`` for guarantees or a number model that are none, and for claims of faults alone."""
         check_guarantees(self.guarantees)
+        number_model(self.number_model)
         left_out = unhealthy(self.claims)
         if left_out:
             raise ValueError(left_out)
         if not 0 < self.patience < math.inf:
             raise ValueError(f"patience is {self.patience}; it must be a number of seconds above 0")
+
+
+class Unfit(msgspec.Struct, frozen=True, kw_only=True, tag="unfit"):
+    """Answer to ``Hello`` of a backend whose declarations are wrong: ``problem`` says how, in one line."""
+
+    problem: str
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
@@ -119,4 +128,4 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
 
 
 Request = Hello | Run | Plan | Remaining | Stop
-Reply = Ready | Done
+Reply = Ready | Unfit | Done

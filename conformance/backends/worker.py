@@ -9,15 +9,15 @@ import select
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend, rank_error
-from conformance.backends.discovery import BackendError, find
+from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
@@ -65,7 +65,7 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
     stop = False
     while not stop and (arrived := requests.take(wait=True)):
         if any(isinstance(request, protocol.Hello) for request in arrived):
-            _send(sink, msgspec.json.encode(introduce(backend)))
+            _send(sink, msgspec.json.encode(_introduction(backend)))
         runs = _runs(arrived)
         cases = [_asked(run, folder) for run in runs]
         for number, observation in enumerate(observations(backend, cases)):
@@ -84,22 +84,43 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
         stop = any(isinstance(request, protocol.Stop) for request in arrived)
 
 
+def _introduction(backend: Backend) -> protocol.Ready | protocol.Unfit:
+    try:
+        return introduce(backend)
+    except DeclarationError as error:
+        return protocol.Unfit(problem=str(error))
+
+
 def introduce(backend: Backend) -> protocol.Ready:
-    """Return the name, description, claims and guarantees of ``backend`` as the protocol sends them."""
+    """Return the name, description, claims, guarantees and number model of ``backend`` as the protocol sends them.
+
+    Raise ``DeclarationError`` where one of them is wrong.
+    """
     claims = {op: {key: list(words) for key, words in limits.items()} for op, limits in backend.claims.items()}
     name = backend.name or type(backend).__name__
     description = backend.describe()
     if any("faults" in limits for limits in claims.values()):
         description |= {"patience": f"{backend.patience:g} s"}
-    return protocol.Ready(
-        protocol=protocol.VERSION,
-        name=name,
-        description=description,
-        claims=claims,
-        guarantees=tuple(backend.guarantees),
-        follows=tuple(backend.follows),
-        patience=backend.patience,
-    )
+    try:
+        return protocol.Ready(
+            protocol=protocol.VERSION,
+            name=name,
+            description=description,
+            claims=claims,
+            guarantees=tuple(backend.guarantees),
+            follows=tuple(backend.follows),
+            number_model=_plain(backend.number_model),
+            patience=backend.patience,
+        )
+    except ValueError as error:
+        raise DeclarationError(str(error)) from error
+
+
+def _plain(declared: Any) -> Any:
+    """Return a number model as JSON has it; what is none is for ``Ready`` to refuse."""
+    if not isinstance(declared, Mapping):
+        return declared
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in declared.items()}
 
 
 def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, after: bool = False) -> Observation:

@@ -6,14 +6,20 @@ from collections.abc import Collection
 
 import msgspec
 
+from conformance.cases.number_model import STANDARD, Declared, NumberModel, number_model
+
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The guarantees that a backend gives, and the sources whose divergences from this specification it follows."""
+    """The guarantees a backend gives, the sources whose divergences from this specification it follows, its numbers."""
 
     guarantees: frozenset[str] = frozenset()
     follows: frozenset[str] = frozenset()
+    numbers: NumberModel = STANDARD
 
 
-def terms(guarantees: Collection[str] = (), follows: Collection[str] = ()) -> Terms:
-    """Return the terms of a backend that gives ``guarantees`` and ``follows`` sources."""
-    return Terms(guarantees=frozenset(guarantees), follows=frozenset(follows))
+def terms(guarantees: Collection[str] = (), follows: Collection[str] = (), declared: Declared | None = None) -> Terms:
+    """Return the terms of a backend that gives ``guarantees``, ``follows`` sources and has ``declared`` its numbers.
+
+    Raise ``NumberModelError`` for a number model that is none.
+    """
+    return Terms(guarantees=frozenset(guarantees), follows=frozenset(follows), numbers=number_model(declared or {}))

@@ -85,7 +85,9 @@ def qualify(
     return Qualification(mutants=tuple(results), survivors=survivors, seed=seed, examples=examples)
 
 
-_ABOUT: Final = frozenset({"breaks", "corpus", "outcome", "ops", "name", "describe", "claims", "guarantees", "follows"})
+_ABOUT: Final = frozenset(
+    {"breaks", "corpus", "outcome", "ops", "name", "describe", "claims", "guarantees", "follows", "number_model"}
+)
 """What a mutant may say of itself without doing anything differently."""
 
 

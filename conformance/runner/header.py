@@ -35,6 +35,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
             claims=worker.ready.claims,
             guarantees=worker.ready.guarantees,
             follows=worker.ready.follows,
+            number_model=worker.ready.number_model,
         )
         for name, worker in workers.items()
     )

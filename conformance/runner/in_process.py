@@ -8,7 +8,7 @@ from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend
-from conformance.backends.discovery import BackendError, BackendSpec, load
+from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
 from conformance.backends.worker import introduce, observations, scheduled
 from conformance.cases.case import Case
 from conformance.cases.health import followed
@@ -39,11 +39,16 @@ class InProcess:
 
     @property
     def ready(self) -> protocol.Ready:
-        """Return how the backend introduces itself, loading it if need be; raise ``StartError`` if it cannot."""
+        """Return how the backend introduces itself, loading it if need be; raise ``StartError`` if it cannot.
+
+        Raise ``DeclarationError`` where what it says of itself is wrong.
+        """
         if self._ready is None:
             try:
                 self._backend = self._backend or load(self.spec)
                 self._ready = introduce(self._backend)
+            except DeclarationError as error:
+                raise DeclarationError(f"backend {self.spec.name!r}: {error}") from error
             except BackendError as error:
                 raise StartError(str(error)) from error
             except Exception as error:
@@ -100,7 +105,7 @@ class InProcess:
     def _execute(self, cases: Sequence[Case | Question]) -> list[Answer]:
         try:
             self.ready  # noqa: B018 - loads the backend
-        except StartError as error:
+        except (StartError, DeclarationError) as error:
             return [Answer(Broken("not_run", str(error)))] * len(cases)
         assert self._backend is not None
         seen = observations(self._backend, [followed(case) for case in cases if isinstance(case, Case)])

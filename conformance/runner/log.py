@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -13,13 +13,14 @@ from conformance.runner.known_entry import Expected
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A judged backend: what it says of itself, what it claims and guarantees, and which sources it follows."""
+    """A judged backend: what it says of itself, claims and guarantees, which sources it follows, its number model."""
 
     name: str
     description: dict[str, str]
     claims: dict[str, dict[str, list[str]]]
     guarantees: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+    number_model: dict[str, Any] = {}
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends import protocol
+from conformance.backends.discovery import DeclarationError
 from conformance.cases.case import Case
 from conformance.cases.codec import CaseError, save
 from conformance.cases.health import health_case
@@ -46,8 +47,13 @@ def run_line(seq: int, case: Case | Question, folder: Path) -> bytes:
 
 
 def introduction(line: bytes) -> protocol.Ready:
-    """Return the answer to ``Hello``; raise ``ProtocolError`` for anything else or for another version."""
+    """Return the answer to ``Hello``; raise ``ProtocolError`` for anything else or for another version.
+
+    Raise ``DeclarationError`` where what the backend says of itself is wrong.
+    """
     reply = _reply(line)
+    if isinstance(reply, protocol.Unfit):
+        raise DeclarationError(reply.problem)
     if not isinstance(reply, protocol.Ready):
         raise ProtocolError(f"the first reply must be ready, got {shown(line)}")
     if reply.protocol != protocol.VERSION:
@@ -98,6 +104,8 @@ def _reply(line: bytes) -> protocol.Reply:
     try:
         reply: protocol.Reply = _decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        if isinstance(error.__cause__, ValueError):  # of ``Ready``, which came whole
+            raise DeclarationError(str(error.__cause__)) from None
         raise ProtocolError(f"a reply breaks the protocol ({error}): {shown(line)}") from None
     return reply
 

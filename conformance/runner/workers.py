@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from conformance.backends import protocol
-from conformance.backends.discovery import BackendSpec
+from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.cases.case import Case
 from conformance.runner import wire
 from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, Question, StartError
@@ -58,6 +58,7 @@ class Worker:
         self._served = 0
         self._restarts = self._failed_starts = 0
         self._given_up: Broken | None = None
+        self._unfit: DeclarationError | None = None
         self._progress = self._listened = self._sample = 0.0
         self._end: float | None = None
 
@@ -71,12 +72,17 @@ class Worker:
 
     @property
     def ready(self) -> protocol.Ready:
-        """Return how the backend introduced itself, starting it if need be; raise ``StartError`` if it does not."""
+        """Return how the backend introduced itself, starting it if need be; raise ``StartError`` if it does not.
+
+        Raise ``DeclarationError`` where what it says of itself is wrong.
+        """
         if self._process is None and self._ready is None:
             self._start()
         while self._ready is None and self._given_up is None:
             listen([self], self.due())
             self.advance()
+        if self._unfit is not None:
+            raise self._unfit
         if self._ready is None:
             assert self._given_up is not None
             raise StartError(self._given_up.detail)
@@ -194,6 +200,11 @@ class Worker:
             lines = process.read()
             for line in lines:
                 self._take(process, line)
+        except DeclarationError as error:
+            self._unfit = DeclarationError(f"backend {self.spec.name!r}: {error}")
+            self._process, tail = None, process.kill()
+            self._give_up(str(self._unfit), tail)
+            return
         except (wire.ProtocolError, OverflowError) as error:
             self._break("protocol_error", str(error))
             return

@@ -221,3 +221,19 @@ def test_an_option_given_twice_is_joined(conformance: Conformance, wrong: str) -
     assert list(json.loads(ended.out)["backends"]) == ["reference", wrong]
     header = json.loads(Path("out/run.jsonl").read_text().splitlines()[0])
     assert header["ops"] == ["broadcast", "barrier"]
+
+
+def test_a_number_model_that_is_none_is_one_line_and_status_2(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (Path() / "acme.py").write_text(
+        "from conformance.backends.reference import Reference\n"
+        "class Acme(Reference):\n"
+        "    number_model = {'mean': 'reciprocl'}\n"
+    )
+    monkeypatch.syspath_prepend(Path())
+    for how in ((), ("--in-process",)):
+        ended = conformance("run", "-b", "acme:Acme", "--op", "broadcast", "-o", "out", *how)
+        assert (ended.status, ended.err.count("\n")) == (2, 1)
+        assert "backend 'acme:Acme': number model: unknown word of mean 'reciprocl'; did you mean 'reci" in ended.err
+        assert not Path("out").exists()
