@@ -1,23 +1,22 @@
-"""Hypothesis as a source of cases (pass 1) and as a shrinker of one failure (pass 2)."""
+"""Random numbers as a source of cases (pass 1), and Hypothesis as a shrinker of one failure (pass 2)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
 from typing import Final, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.strategies import SearchStrategy
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.cases.case import Case, case_id
+from conformance.specs.choose import Choice, Draw
 
 T = TypeVar("T")
-
-PART: Final = 10
-"""Examples of one Hypothesis run. After its first ten valid examples Hypothesis follows each by about five mutations of
-it, so that 300 in one run were some 60 independent ones: of the 140 clauses of 19 operations the rarest, over three
-seeds, spoke in 0 cases of 300 in parts of 15, and in 4 in parts of 10, for 4 % fewer distinct cases."""
 
 SHRINK_CALLS: Final = 200
 """New cases that shrinking one failure may ask a backend for."""
@@ -25,14 +24,57 @@ SHRINK_CALLS: Final = 200
 SHRINK_CALLS_SLOW: Final = 20
 """The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
 
-
 LONGEST: Final = 20
 """Times as many draws as asked for, at most, for the sake of distinct cases: barrier, which has only meshes and
 groups to draw, came to 1,000 distinct cases after some 4,000 draws."""
 
 
+@dataclass
+class Numbers:
+    """Random numbers, and a record of them: each with its bound."""
+
+    random: Random | None
+    taken: list[tuple[int, int]] = field(default_factory=list)
+
+    def below(self, bound: int, wanted: Sequence[int] = ()) -> int:
+        """Return a random number from 0 up to ``bound``, one of ``wanted`` if any are; 0 without a generator."""
+        if bound < 2 or self.random is None:
+            return 0
+        number = int(self.random.random() * (len(wanted) or bound))
+        number = wanted[number] if wanted else number
+        self.taken.append((number, bound))
+        return number
+
+
+@dataclass(frozen=True)
+class _Shrinkable:
+    """Numbers that Hypothesis draws, and makes smaller."""
+
+    draw: st.DrawFn
+
+    def below(self, bound: int, wanted: Sequence[int] = ()) -> int:
+        del wanted
+        return self.draw(st.integers(0, bound - 1)) if bound > 1 else 0
+
+
+@st.composite
+def strategy(draw: st.DrawFn, domain: Choice[T]) -> T:
+    """Return a domain as a strategy of Hypothesis."""
+    return Draw(_Shrinkable(draw))(domain)
+
+
+def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
+    """Return one draw of a domain, the same for the same seed and number, and the numbers it is made of.
+
+    Draw 0 is the plainest of all.
+    """
+    # Not for secrets: the same seed must give the same cases.
+    numbers = Numbers(Random(f"{domain.name}, {seed}, {number}") if number else None)  # noqa: S311
+    return Draw(numbers)(domain), numbers
+
+
 def draw_cases(
-    domain: SearchStrategy[Case],
+    domain: Choice[Case],
     examples: int,
     seed: int,
     sink: Callable[[Case], object],
@@ -40,18 +82,18 @@ def draw_cases(
     distinct: int = 0,
     enough: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Hand ``sink`` the cases of a domain: the same for the same seed and examples, repeats included.
+    """Hand ``sink`` the cases of a domain: the same for the same seed, repeats included.
 
     Go on after ``examples`` draws until there were ``distinct`` different ones and it is ``enough``, within reason.
     """
     seen: set[str] = set()
-
-    def body(case: Case) -> None:
+    for number in range(examples * LONGEST):
+        if number >= examples and len(seen) >= distinct and enough():
+            break
+        case, _ = numbered(domain, seed, number)
         if distinct:
             seen.add(case_id(case))
         sink(case)
-
-    in_parts(domain, body, examples, seed, Phase.generate, enough=lambda: len(seen) >= distinct and enough())
 
 
 class _StillFails(Exception):
@@ -59,7 +101,7 @@ class _StillFails(Exception):
 
 
 def shrink(
-    domain: SearchStrategy[T],
+    domain: Choice[T],
     examples: int,
     seed: int,
     start: str,
@@ -72,16 +114,26 @@ def shrink(
     ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. Return
     ``None`` when ``start`` does not come again.
     """
-    known: dict[str, bool] = {}
-    best: T | None = None
+    drawn = (numbered(domain, seed, number) for number in range(examples * LONGEST))
+    best, numbers = next(((case, found) for case, found in drawn if name_of(case) == start), (None, None))
+    if best is None or numbers is None:
+        return None
+    known = {start: True}
 
-    def body(case: T) -> None:
+    @settings(
+        max_examples=calls,
+        phases=(Phase.reuse, Phase.shrink),
+        database=InMemoryExampleDatabase(),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        verbosity=hypothesis.Verbosity.quiet,
+    )
+    @given(strategy(domain))
+    def again(case: T) -> None:
         nonlocal best
         name = name_of(case)
-        if best is None and name != start:
-            return
         if name not in known:
-            known[name] = name == start or (len(known) <= calls and fails(case))
+            known[name] = len(known) <= calls and fails(case)
         if known[name]:
             best = case
             raise _StillFails
@@ -89,46 +141,15 @@ def shrink(
     with warnings.catch_warnings():
         # Hypothesis warns that a long case has a long repr, which nobody sees.
         warnings.simplefilter("ignore", hypothesis.errors.HypothesisWarning)
-        try:
-            in_parts(domain, body, examples, seed, Phase.generate, Phase.shrink, enough=lambda: best is not None)
-        except (_StillFails, hypothesis.errors.HypothesisException):
-            return best
-    return None
+        for attempt in (lambda: again.hypothesis.fuzz_one_input(as_bytes(numbers)), again):  # type: ignore[attr-defined]
+            try:
+                attempt()
+            except (_StillFails, hypothesis.errors.HypothesisException):
+                continue
+    return best
 
 
-def in_parts(
-    domain: SearchStrategy[T],
-    body: Callable[[T], None],
-    examples: int,
-    seed: int,
-    *phases: Phase,
-    enough: Callable[[], bool],
-) -> None:
-    """Hand ``body`` the same examples for the same arguments, whatever the phases, until it raises.
-
-    After ``examples`` of them go on until there were ``enough``.
-    """
-    for first in range(0, examples * LONGEST, PART):
-        if first >= examples and enough():
-            break
-
-        @hypothesis.seed(f"{seed}, {first}")
-        @_settings(PART if first >= examples else min(PART, examples - first), *phases)
-        @given(domain)
-        def part(case: T) -> None:
-            body(case)
-
-        part()
-
-
-def _settings(examples: int, *phases: Phase) -> settings:
-    return settings(
-        max_examples=examples,
-        phases=phases,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=hypothesis.Verbosity.quiet,
-    )
+def as_bytes(numbers: Numbers) -> bytes:
+    """Return the bytes that Hypothesis's ``fuzz_one_input`` reads these numbers from."""
+    sizes = (((bound - 1).bit_length() + 7) // 8 for _, bound in numbers.taken)
+    return b"".join(number.to_bytes(size, "big") for (number, _), size in zip(numbers.taken, sizes, strict=True))

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from hypothesis.strategies import SearchStrategy
-
 from conformance.cases.case import Case
 from conformance.runner.answers import Limits
 from conformance.specs import OPS, SUITES, clauses_of
+from conformance.specs.choose import Choice
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Draws:
 
     suite: str
     op: str
-    domain: SearchStrategy[Case]
+    domain: Choice[Case]
     examples: int
     distinct: int
 

@@ -11,9 +11,6 @@ from dataclasses import replace as replaced
 from typing import Final
 
 import msgspec
-from hypothesis import Phase
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
 from conformance.backends.protocol import Ready
@@ -25,21 +22,22 @@ from conformance.cases.schedule_form import validate_schedule
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found, Relation
 from conformance.runner.answers import Answer, Broken, Question
-from conformance.runner.draws import in_parts
+from conformance.runner.draws import numbered
 from conformance.runner.lane import Judgeable, outside
 from conformance.runner.meaning import meaning
-from conformance.specs import SUITES
+from conformance.specs import SUITES, choose
+from conformance.specs.choose import Choice
 from conformance.specs.schedules import EVERY, judge, judge_two
 from conformance.specs.schedules.graphs import graphs
 
 Asked = Case | Graph
 
-PROGRAMS: Final = st.sampled_from(
-    [domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values()]
-).flatmap(lambda domain: domain)
+PROGRAMS: Final = choose.one_of(
+    *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
+)
 """Programs of every operation: two of three have effects."""
 
-DOMAINS: Final[Mapping[str, SearchStrategy[Asked]]] = {"programs": PROGRAMS, "graphs": graphs()}
+DOMAINS: Final[Mapping[str, Choice[Asked]]] = {"programs": PROGRAMS, "graphs": graphs()}
 
 SECOND: Final[Mapping[Relation, str]] = {
     "again": "again in another process",
@@ -71,17 +69,8 @@ def drawn(examples: int, seed: int) -> dict[str, list[Asked]]:
     """Return the distinct programs and graphs of ``examples`` draws of each domain, by its name."""
     found: dict[str, list[Asked]] = {}
     for name, domain in DOMAINS.items():
-        distinct: dict[str, Asked] = {}
-        in_parts(
-            domain,
-            # mypy infers no type of a default.
-            lambda asked, distinct=distinct: distinct.setdefault(name_of(asked), asked),  # type: ignore[misc]
-            examples,
-            seed,
-            Phase.generate,
-            enough=lambda: True,
-        )
-        found[name] = list(distinct.values())
+        asked: Iterator[Asked] = (numbered(domain, seed, number)[0] for number in range(examples))
+        found[name] = list({name_of(one): one for one in asked}.values())
     return found
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import canonical_bools
+from conformance.specs import choose
 from conformance.specs.calls import CALLED
 from conformance.specs.collective import returns_bool
 from conformance.specs.effectful import PARTIAL, script, shown
@@ -41,14 +40,14 @@ TEMPLATES: Final = (
     out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed, misfit,
     nested, kept, misfit, fed_back, nested, copied, moved, moved, assigned, assigned, alternating, alternating,
 )  # fmt: skip
-_CHOICE: Final = st.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
-_ALONE: Final = st.sampled_from([False, False, False, True])
-_KINDS: Final = st.sampled_from(["any", "whole", "whole"])
-_DTYPE: Final = st.sampled_from([None, None, None, None, "bool"])
+_CHOICE: Final = choose.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
+_ALONE: Final = choose.sampled_from([False, False, False, True])
+_KINDS: Final = choose.sampled_from(["any", "whole", "whole"])
+_DTYPE: Final = choose.sampled_from([None, None, None, None, "bool"])
 
 
-@st.composite
-def programs(draw: st.DrawFn, op: str) -> Case:
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
     """Draw a program on ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))

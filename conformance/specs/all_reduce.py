@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
@@ -24,8 +23,8 @@ def reduces_nothing(subject: Subject) -> bool:
     return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     shape = draw(SHAPES)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
@@ -21,11 +20,11 @@ def axes_differ(subject: Subject) -> bool:
     return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(st.booleans())
+    tiled = draw(choose.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     split = draw(axis_near(len(shape), prefer=at))
     concat = draw(axis_near(len(shape)))

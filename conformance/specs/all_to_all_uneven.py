@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case, Operand
 from conformance.cases.program import Groups
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
@@ -26,23 +25,23 @@ def uneven(subject: Subject) -> bool:
     )
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw split sizes for every pair of positions, and now and then sizes that do not fit."""
     drawn: Draft = draft(draw, groups=EQUAL)
     size = drawn.group_size
-    count = st.sampled_from([1, 2, 0, 3])
-    sends = [draw(st.lists(count, min_size=size, max_size=size)) for _ in range(size)]
+    count = choose.sampled_from([1, 2, 0, 3])
+    sends = [draw(choose.lists(count, min_size=size, max_size=size)) for _ in range(size)]
     receives = [[sends[q][p] for q in range(size)] for p in range(size)]
     rows = [sum(row) for row in sends]
-    misuse = draw(st.sampled_from([*["none"] * 11, "short", "receives", "rows", "none"]))
+    misuse = draw(choose.sampled_from([*["none"] * 11, "short", "receives", "rows", "none"]))
     if misuse == "short":
         sends[0].pop()
     if misuse == "receives":
         receives[0][0] += 1
     if misuse == "rows":
         rows[0] += 1
-    rest = draw(st.sampled_from([(), (2,), (1, 3), (0,)]))
+    rest = draw(choose.sampled_from([(), (2,), (1, 3), (0,)]))
     attrs = {"sends": _table(sends), "receives": _table(receives)}
     return drawn.program("all_to_all_uneven", {"x": _operand(drawn, rows, rest)}, ("y",), attrs)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.judging.clause import Settled, Subject
 from conformance.reference.reductions import fold
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
@@ -40,12 +40,12 @@ def nan_among_members(subject: Subject) -> Settled | None:
     return found
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    op = draw(st.sampled_from([*["max", "min"] * 4, "sum"]))
-    values = draw(st.sampled_from([op, op, "with_nan", f"{op}_zeros", "with_nan"])) if op != "sum" else "max"
+    op = draw(choose.sampled_from([*["max", "min"] * 4, "sum"]))
+    values = draw(choose.sampled_from([op, op, "with_nan", f"{op}_zeros", "with_nan"])) if op != "sum" else "max"
     return drawn.case("arg_reduce", shape=draw(SHAPES), attrs={"op": op}, values=values)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.cases.program import Program, Step
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import refused
+from conformance.specs import choose
 from conformance.specs.calls import CALLED
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
@@ -162,23 +161,23 @@ TEMPLATES: Final = (
     freed, handed_on,
     together, together, handed_on, parts,
 )  # fmt: skip
-_CHOICE: Final = st.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
-_ALONE: Final = st.sampled_from([False, False, False, True])
-_KINDS: Final = st.sampled_from(["any", "whole", "whole", "empty"])
-_READERS: Final = st.sampled_from(["copy", "assign", "started", "operand"])
-_NUMBERS: Final = st.sampled_from([1, 2, -3])
+_CHOICE: Final = choose.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
+_ALONE: Final = choose.sampled_from([False, False, False, True])
+_KINDS: Final = choose.sampled_from(["any", "whole", "whole", "empty"])
+_READERS: Final = choose.sampled_from(["copy", "assign", "started", "operand"])
+_NUMBERS: Final = choose.sampled_from([1, 2, -3])
 
 
-@st.composite
-def programs(draw: st.DrawFn, op: str) -> Case:
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
     """Draw a program that starts ``op``: now and then a walk, mostly one that shows something in particular."""
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
     return wandering(program, starts=True) if number < 0 else TEMPLATES[number](program)
 
 
-@st.composite
-def constants(draw: st.DrawFn) -> Case:
+@choose.composite
+def constants(draw: choose.Draw) -> Case:
     """Draw the start of a sum of a number, and the wait for it."""
     drawn = draft(draw, groups=PARTITIONS)
     start = Step(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.collective import WITHOUT_OPERANDS
 from conformance.specs.domain import PARTITIONS, Draft, draft
 from conformance.specs.op import Op, value
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a barrier over any axes and any partition."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     return drawn.program("barrier", {}, (), {})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
 from conformance.specs.op import Example, Op, rejection, value
@@ -17,8 +16,8 @@ def root_is_not_its_rank(subject: Subject) -> bool:
     return isinstance(root, int) and any(group[root] != root for group in subject.groups)
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a broadcast from every root and from just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     return drawn.case("broadcast", shape=draw(SHAPES), attrs={"root": draw(root_near(drawn.group_size))})

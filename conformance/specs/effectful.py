@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
-from hypothesis import strategies as st
 from msgspec.structs import replace as replaced
 
 from conformance.cases.case import Case, Operand
@@ -21,6 +20,7 @@ from conformance.cases.program import Attr, Program, Step, rank_groups
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import same
 from conformance.reference.spmd import OPERATIONS
+from conformance.specs import choose
 from conformance.specs.calls import Call, Shapes, call_of
 from conformance.specs.domain import EQUAL, PARTITIONS, Draft, draft
 
@@ -30,11 +30,11 @@ PARTIAL: Final = ("reduce", "gather")
 UNEVEN: Final = ("all_reduce", "arg_reduce", "reduce", "broadcast")
 """Operations whose groups may differ in size."""
 
-_BOOLEANS: Final = st.booleans()
-_PLACES: Final = st.sampled_from(["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested"])
+_BOOLEANS: Final = choose.booleans()
+_PLACES: Final = choose.sampled_from(["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested"])
 _WRITERS: Final = {
-    False: st.sampled_from(["whole", "part", "collective", "part"]),
-    True: st.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
+    False: choose.sampled_from(["whole", "part", "collective", "part"]),
+    True: choose.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
 }
 
 
@@ -255,12 +255,12 @@ def made(drawn: Draft, call: Call) -> tuple[Shapes, str] | None:
 
 
 @cache
-def below(count: int) -> st.SearchStrategy[int]:
+def below(count: int) -> choose.Choice[int]:
     """Return the strategy of integers from 0 up to ``count``."""
-    return st.integers(0, count - 1)
+    return choose.integers(0, count - 1)
 
 
-def script(draw: st.DrawFn, op: str, *, alone: bool = False, shapes: str = "any", dtype: str | None = None) -> Script:
+def script(draw: choose.Draw, op: str, *, alone: bool = False, shapes: str = "any", dtype: str | None = None) -> Script:
     """Draw the beginning of a program on ``op``: mesh, groups, dtype, attributes and the shape of the operand.
 
     ``alone``: nobody meets anybody, over no axis or in groups of one. ``shapes`` is one of ``calls.SHAPES_OF``.

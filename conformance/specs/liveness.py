@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import same
 from conformance.judging.liveness import ended, healthy, others_right
 from conformance.reference.meeting import DEAD
+from conformance.specs import choose
 from conformance.specs.calls import CALLED
 from conformance.specs.op import rejection
 from conformance.specs.parting import Parting, parting
@@ -132,11 +131,11 @@ TEMPLATES: Final[tuple[Callable[[Parting], Case], ...]] = (
     late, own_ways, death, operations, attributes, own_order, dtypes, shapes, split, order, crossing, groups, fewer,
     late,
 )  # fmt: skip
-_CHOICE: Final = st.sampled_from(TEMPLATES)
+_CHOICE: Final = choose.sampled_from(TEMPLATES)
 
 
-@st.composite
-def programs(draw: st.DrawFn, op: str) -> Case:
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
     """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
     return draw(_CHOICE)(parting(draw, op))
 

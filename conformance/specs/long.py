@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.asynchrony import overwritten
 from conformance.specs.calls import CALLED
 from conformance.specs.effectful import Script, script
@@ -20,11 +19,11 @@ def plain(program: Script) -> Case:
     return program.case(*program.run(program.input()))
 
 
-_TEMPLATES: Final = st.sampled_from([*[in_place, overwritten] * 4, plain])
+_TEMPLATES: Final = choose.sampled_from([*[in_place, overwritten] * 4, plain])
 
 
-@st.composite
-def programs(draw: st.DrawFn, op: str) -> Case:
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
     """Draw a program on ``op`` whose blocks are long: in place, started and its operand overwritten, or plain."""
     template: Callable[[Script], Case] = draw(_TEMPLATES)
     return template(script(draw, op, shapes="long"))

@@ -11,11 +11,10 @@ from functools import cache
 from itertools import permutations
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.cases.dtypes import kind
 from conformance.cases.program import Axis, Step
+from conformance.specs import choose
 from conformance.specs.calls import CALLED, REDUCTIONS, call_of
 from conformance.specs.domain import DTYPES, grouped
 from conformance.specs.effectful import UNEVEN, Script, made
@@ -31,14 +30,14 @@ Of a reduction they are another one: left to chance, of 1,460 cases 6 had two di
 
 ROUNDS: Final = 3
 
-_DIFFERS: Final = st.sampled_from(DIFFERS)
-_OPS: Final = st.sampled_from([*CALLED, "all_reduce", "all_gather", "reduce_scatter", "all_to_all"])
-_DTYPES: Final = st.sampled_from(DTYPES)
-_MORE: Final = st.sampled_from([1, 1, 2])
-_PLAIN: Final = st.sampled_from([True, True, True, False])
+_DIFFERS: Final = choose.sampled_from(DIFFERS)
+_OPS: Final = choose.sampled_from([*CALLED, "all_reduce", "all_gather", "reduce_scatter", "all_to_all"])
+_DTYPES: Final = choose.sampled_from(DTYPES)
+_MORE: Final = choose.sampled_from([1, 1, 2])
+_PLAIN: Final = choose.sampled_from([True, True, True, False])
 """Of 76 such programs that were outside Torch's claims, 40 had a flipped layout among their several inputs."""
 _KINDS: Final = {
-    equal: st.sampled_from(["none", "even", "strided", "unsorted", "singletons", "even" if equal else "uneven"])
+    equal: choose.sampled_from(["none", "even", "strided", "unsorted", "singletons", "even" if equal else "uneven"])
     for equal in (True, False)
 }
 
@@ -145,18 +144,18 @@ def ends_with(op: str, steps: list[Step]) -> bool:
 
 
 @cache
-def _axes(mesh: tuple[Axis, ...]) -> st.SearchStrategy[tuple[str, ...]]:
+def _axes(mesh: tuple[Axis, ...]) -> choose.Choice[tuple[str, ...]]:
     """Return the axes of a mesh, some or all of them in any order."""
     names = [axis.name for axis in mesh]
-    return st.sampled_from([order for count in range(len(names), 0, -1) for order in permutations(names, count)])
+    return choose.sampled_from([order for count in range(len(names), 0, -1) for order in permutations(names, count)])
 
 
 @cache
-def _unlike(family: str, reduction: str) -> st.SearchStrategy[str]:
+def _unlike(family: str, reduction: str) -> choose.Choice[str]:
     """Return the reductions of a family of dtypes but one."""
-    return st.sampled_from([name for name in REDUCTIONS[family] if name != reduction])
+    return choose.sampled_from([name for name in REDUCTIONS[family] if name != reduction])
 
 
 @cache
-def _orders(count: int) -> st.SearchStrategy[tuple[int, ...]]:
-    return st.permutations(range(count)).map(tuple)
+def _orders(count: int) -> choose.Choice[tuple[int, ...]]:
+    return choose.permutations(range(count)).map(tuple)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from hypothesis import strategies as st
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.program import Attr
 from conformance.reference.reductions import ORDER
+from conformance.specs import choose
 from conformance.specs.domain import SMALL, Draft, Shape, axis_near, draft, root_near, splittable
 from conformance.specs.numeric_clauses import CLAUSES
 from conformance.specs.sensitive import (
@@ -40,11 +40,11 @@ MOST_LOCAL: Final = 32
 FEW: Final = 8
 """Terms of the 8-bit formats and of products: all trees over so many are gone through."""
 
-_OPS: Final = st.sampled_from(
+_OPS: Final = choose.sampled_from(
     [*["sum", "mean", "premul_sum", "product", "sum", "product", "mean", "product"] * 2, "max", "min"]
 )
-_COMPLEX: Final = st.sampled_from(["complex64", "complex128"])
-_OF_COMPLEX: Final[st.SearchStrategy[tuple[str, str] | None]] = st.sampled_from(
+_COMPLEX: Final = choose.sampled_from(["complex64", "complex128"])
+_OF_COMPLEX: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
     [
         *[None] * 48,
         *[("product", family) for family in ("mixed", "mixed", "mixed", *COMPLEX_MULTIPLIED)],
@@ -54,20 +54,20 @@ _OF_COMPLEX: Final[st.SearchStrategy[tuple[str, str] | None]] = st.sampled_from(
 )
 """Reductions of complex numbers and the families of their values, which one draft in four is made for: of 100 drafts
 without, one or two were complex and special."""
-_DTYPES: Final = st.sampled_from(("float32", "bfloat16", *FLOATS, "float64", "float8_e4m3fn"))
-_ADDED: Final = st.sampled_from(
+_DTYPES: Final = choose.sampled_from(("float32", "bfloat16", *FLOATS, "float64", "float8_e4m3fn"))
+_ADDED: Final = choose.sampled_from(
     ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
 )
-_AVERAGED: Final = st.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
-_MULTIPLIED: Final = st.sampled_from(
+_AVERAGED: Final = choose.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
+_MULTIPLIED: Final = choose.sampled_from(
     [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED]
 )
-_COMPARED: Final = st.sampled_from(["mixed", *COMPARED])
-_TURNS: Final = st.sampled_from([0, 1, 2, 3, 5, 7])
-_FACTORS: Final = st.sampled_from(FACTORS)
-_LOCAL: Final[st.SearchStrategy[bool]] = st.sampled_from([False, False, True])
-_LONG: Final = st.sampled_from([(3,), (5,), (2, 3), (33,)])
-SHAPES: Final[st.SearchStrategy[Shape]] = st.one_of(SMALL, _LONG, _LONG)
+_COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
+_TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
+_FACTORS: Final = choose.sampled_from(FACTORS)
+_LOCAL: Final[choose.Choice[bool]] = choose.sampled_from([False, False, True])
+_LONG: Final = choose.sampled_from([(3,), (5,), (2, 3), (33,)])
+SHAPES: Final[choose.Choice[Shape]] = choose.one_of(SMALL, _LONG, _LONG)
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     return drawn, attrs, f"{'max' if op in ORDER else op if op == 'product' else 'sum'} {family}"
 
 
-@st.composite
-def all_reduces(draw: st.DrawFn) -> Case:
+@choose.composite
+def all_reduces(draw: choose.Draw) -> Case:
     """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     shape = draw(SHAPES)
@@ -127,19 +127,19 @@ def all_reduces(draw: st.DrawFn) -> Case:
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
-@st.composite
-def reduces(draw: st.DrawFn) -> Case:
+@choose.composite
+def reduces(draw: choose.Draw) -> Case:
     """Draw a reduce."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     attrs["root"] = draw(root_near(drawn.group_size))
     return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
 
 
-@st.composite
-def reduce_scatters(draw: st.DrawFn) -> Case:
+@choose.composite
+def reduce_scatters(draw: choose.Draw) -> Case:
     """Draw a reduce_scatter."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    tiled = draw(st.booleans())
+    tiled = draw(choose.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     attrs |= {"axis": draw(axis_near(len(shape), prefer=at)), "tiled": tiled}
     return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
@@ -16,6 +15,7 @@ from conformance.judging.clause import Clause, Requirement, Settled, Subject, le
 from conformance.judging.compare import refused
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import OPERANDS, evaluate
+from conformance.specs.choose import Choice
 
 Blocks = list[Any]
 
@@ -44,7 +44,7 @@ class Op:
 
     name: str
     summary: str
-    domain: SearchStrategy[Case]
+    domain: Choice[Case]
     shares: tuple[Clause, ...]
     clauses: tuple[Clause, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

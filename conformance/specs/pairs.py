@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.judging.clause import Clause, Subject
+from conformance.specs import choose
 from conformance.specs.op import rejection
 
 Pairs = tuple[tuple[int, int], ...]
@@ -24,15 +23,15 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     return [(pair[0], pair[1]) for pair in pairs]  # type: ignore[index]  # pairs of pairs, by ``check_step``
 
 
-@st.composite
-def pairs_near(draw: st.DrawFn, size: int) -> Pairs:
+@choose.composite
+def pairs_near(draw: choose.Draw, size: int) -> Pairs:
     """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
-    sources = draw(st.permutations(range(size)))
-    destinations = draw(st.permutations(range(size)))
+    sources = draw(choose.permutations(range(size)))
+    destinations = draw(choose.permutations(range(size)))
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
-    count = draw(st.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
-    pairs = list(zip(sources, draw(st.sampled_from([destinations, swapped])), strict=True))[:count]
-    misuse = draw(st.sampled_from([*["none"] * 8, "source", "destination", "beyond", "negative", "none"]))
+    count = draw(choose.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
+    pairs = list(zip(sources, draw(choose.sampled_from([destinations, swapped])), strict=True))[:count]
+    misuse = draw(choose.sampled_from([*["none"] * 8, "source", "destination", "beyond", "negative", "none"]))
     if len(pairs) > 1:
         (source, destination), second = pairs[:2]
         pairs[1] = {

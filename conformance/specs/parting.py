@@ -9,25 +9,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.dtypes import kind
 from conformance.cases.layout import Layout
 from conformance.cases.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
+from conformance.specs import choose
 from conformance.specs.calls import REDUCTIONS, Call, call_of
 from conformance.specs.domain import Draft, grouped
 
 MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """Few: an implementation with ranks of its own starts them anew after most of these programs."""
 
-_MESH: Final = st.sampled_from(MESHES)
-_KIND: Final = st.sampled_from(["none", "even", "strided", "unsorted", "even"])
-_DTYPE: Final = st.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
-_DELAY: Final = st.sampled_from([0.05, 0.1, 0.2])
+_MESH: Final = choose.sampled_from(MESHES)
+_KIND: Final = choose.sampled_from(["none", "even", "strided", "unsorted", "even"])
+_DTYPE: Final = choose.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
+_DELAY: Final = choose.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
-_BOOLEANS: Final = st.booleans()
+_BOOLEANS: Final = choose.booleans()
 
 
 @dataclass
@@ -125,7 +124,7 @@ class Parting:
 
     def case(self, *, late: int | None = None, dies: int | None = None) -> Case:
         """Return the program, all of whose values are results, with what befalls a rank."""
-        before = self.drawn.draw(st.sampled_from(range(len(self.steps))))
+        before = self.drawn.draw(choose.sampled_from(range(len(self.steps))))
         delay = None if late is None else self.drawn.draw(_DELAY)
         rank = dies if late is None else late
         faults = () if rank is None else (Fault(rank=rank, before=before, delay=delay),)
@@ -137,7 +136,7 @@ class Parting:
         return self.drawn.draw(_BOOLEANS)
 
 
-def parting(draw: st.DrawFn, op: str) -> Parting:
+def parting(draw: choose.Draw, op: str) -> Parting:
     """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
     axes = tuple(axis.name for axis in mesh)
@@ -148,13 +147,13 @@ def parting(draw: st.DrawFn, op: str) -> Parting:
         groups = None
     drawn, call = _call(draw, op, replace(plain, groups=groups))
     drawn, other = _call(draw, "broadcast" if op in ("all_reduce", "barrier") else "all_reduce", drawn)
-    odd = draw(st.sampled_from(range(drawn.world)))
+    odd = draw(choose.sampled_from(range(drawn.world)))
     # The group of the odd rank first, so that what one group does it does.
     found = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
     return Parting(drawn, call, other, tuple(found), odd)
 
 
-def _call(draw: st.DrawFn, op: str, drawn: Draft) -> tuple[Draft, Call]:
+def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     if op == "barrier":
         return drawn, Call("barrier", {}, ())
     return call_of(draw, op, drawn, "whole")

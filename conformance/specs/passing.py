@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.layout import Layout
 from conformance.cases.program import Program, Step
 from conformance.cases.tensor import from_array, to_array
+from conformance.specs import choose
 from conformance.specs.effectful import Script, script
 from conformance.specs.ragged_all_to_all import TABLES
 from conformance.specs.ragged_all_to_all import programs as ragged
@@ -100,14 +100,14 @@ def never(program: Script) -> Case:
     return program.case(program.recv(program.send(buffer)))
 
 
-_MISFITS: Final = st.sampled_from(["shape", "dtype", "count"])
-_WRITES: Final = st.sampled_from([into, over_what_was_sent, returned, kept, part, misfit, into, over_what_was_sent])
-_UNDER_WAY: Final = st.sampled_from([overwritten, freed, backwards, never, overwritten])
-_KINDS: Final = st.sampled_from(["any", "whole", "whole"])
+_MISFITS: Final = choose.sampled_from(["shape", "dtype", "count"])
+_WRITES: Final = choose.sampled_from([into, over_what_was_sent, returned, kept, part, misfit, into, over_what_was_sent])
+_UNDER_WAY: Final = choose.sampled_from([overwritten, freed, backwards, never, overwritten])
+_KINDS: Final = choose.sampled_from(["any", "whole", "whole"])
 
 
-@st.composite
-def received(draw: st.DrawFn, *, under_way: bool) -> Case:
+@choose.composite
+def received(draw: choose.Draw, *, under_way: bool) -> Case:
     """Draw a send and a recv of storage: what is written, or with ``under_way`` what happens between the two."""
     template: Callable[[Script], Case] = draw(_UNDER_WAY if under_way else _WRITES)
     return template(script(draw, "permute", shapes=draw(_KINDS)))
@@ -222,7 +222,7 @@ def _too_many(one: _Exchange, *, start: bool) -> None:
     one.run(one.buffer("spare"), one.buffer("output"), start=start)
 
 
-_WAYS: Final = st.sampled_from(
+_WAYS: Final = choose.sampled_from(
     [
         *[_into, _in_place, _both, _output_kept, _sizes_kept, _operand_freed, _returned, _read_early] * 2,
         *[_of_another_shape, _of_another_dtype, _too_many],
@@ -230,8 +230,8 @@ _WAYS: Final = st.sampled_from(
 )
 
 
-@st.composite
-def exchanged(draw: st.DrawFn, *, start: bool) -> Case:
+@choose.composite
+def exchanged(draw: choose.Draw, *, start: bool) -> Case:
     """Draw a ragged exchange of storage, at once or started and waited for."""
     one = _Exchange(draw(ragged()))
     draw(_WAYS)(one, start=start)

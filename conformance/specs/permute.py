@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
 from conformance.specs.op import Example, Op, value
@@ -30,8 +29,8 @@ def several_cycles(subject: Subject) -> bool:
     return cycles > 1
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a permute with full, partial and empty pairs and, now and then, illegal ones."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.layout import Layout
 from conformance.cases.tensor import from_array, to_array
 from conformance.judging.clause import Subject
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
@@ -61,25 +61,25 @@ def rows_left(subject: Subject) -> bool:
     return any(len(set(rows)) < space for rows in written_rows(subject))
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw slices that fit, overlap, are empty, and now and then do not fit; one or two for every member."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    size, each = drawn.group_size, draw(st.sampled_from([1, 1, 2]))
-    rest = draw(st.sampled_from([(), (2,), (0,)]))
-    rows, space = draw(st.sampled_from([4, 2, 6])), draw(st.sampled_from([6, 3, 4]))
+    size, each = drawn.group_size, draw(choose.sampled_from([1, 1, 2]))
+    rest = draw(choose.sampled_from([(), (2,), (0,)]))
+    rows, space = draw(choose.sampled_from([4, 2, 6])), draw(choose.sampled_from([6, 3, 4]))
     length = size * each
-    counts = draw(st.lists(st.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
+    counts = draw(choose.lists(choose.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
     sends = np.array(counts, np.int64).reshape(size, length)
-    starts = draw(st.lists(st.integers(0, 8), min_size=length, max_size=length))
-    ats = draw(st.lists(st.integers(0, 8), min_size=length * size, max_size=length * size))
+    starts = draw(choose.lists(choose.integers(0, 8), min_size=length, max_size=length))
+    ats = draw(choose.lists(choose.integers(0, 8), min_size=length * size, max_size=length * size))
     inputs = np.stack([[starts[i] % (rows - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
     outputs = np.array(
         [[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)]
     )
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
-    misuse = draw(st.sampled_from([*["none"] * 18, *MISUSES, "none"]))
+    misuse = draw(choose.sampled_from([*["none"] * 18, *MISUSES, "none"]))
     _misuse(misuse, tables, rows, space)
     written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
     operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
 from conformance.cases.program import Attr
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
 from conformance.specs.op import Op, rejection, value
@@ -14,13 +13,13 @@ from conformance.specs.permute import partial
 from conformance.specs.send import exchange
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a send and the recv of its token, which now and then expects something else."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs, shape = draw(pairs_near(drawn.group_size)), draw(SHAPES)
     receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
-    misuse = draw(st.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
+    misuse = draw(choose.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
     if misuse == "shape":
         receive["shape"] = (*shape, 1)
     if misuse == "dtype":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
@@ -13,8 +12,8 @@ from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a reduce to every root and to just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.collective import WITHOUT_OPERANDS
 from conformance.specs.domain import PARTITIONS, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw the sum of a number over any axes and any partition, now and then one that leaves the range of int32."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    number = draw(st.sampled_from([1, 0, 2, -3, 1000, 1, 2, -3, 2**29, -(2**31)]))
+    number = draw(choose.sampled_from([1, 0, 2, -3, 1000, 1, 2, -3, 2**29, -(2**31)]))
     return drawn.program("reduce_constant", {}, ("y",), {"value": number})
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
@@ -13,11 +12,11 @@ from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a reduce_scatter whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(st.booleans())
+    tiled = draw(choose.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     axis = draw(axis_near(len(shape), prefer=at))
     drawn, attrs, values = reducing(drawn)

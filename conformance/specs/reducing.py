@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.dtypes import kind
 from conformance.cases.program import Attr
 from conformance.reference.reductions import ARITHMETIC, REDUCTIONS, check
 from conformance.reference.rejected import Rejected
+from conformance.specs import choose
 from conformance.specs.domain import Draft, Shape
 
 EXACT_TERMS: Final = 8
@@ -34,15 +33,15 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
 
     A quarter of the drafts get another dtype, of the ``NOTABLE`` ones.
     """
-    if drawn.draw(st.sampled_from([False, False, False, True])):
-        dtype, op = drawn.draw(st.sampled_from(NOTABLE))
+    if drawn.draw(choose.sampled_from([False, False, False, True])):
+        dtype, op = drawn.draw(choose.sampled_from(NOTABLE))
         drawn = replace(drawn, dtype=dtype)
     else:
         op = drawn.draw(_reduction_of(drawn.dtype))
     attrs: dict[str, Attr] = {"op": op}
     if op == "premul_sum":
-        attrs["factor"] = drawn.draw(st.sampled_from([0.5, 2.0, 1.0]))
-    if op in ("max", "min") and drawn.draw(st.sampled_from([False, True])):
+        attrs["factor"] = drawn.draw(choose.sampled_from([0.5, 2.0, 1.0]))
+    if op in ("max", "min") and drawn.draw(choose.sampled_from([False, True])):
         return drawn, attrs, "with_nan"
     return drawn, attrs, op
 
@@ -65,7 +64,7 @@ def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[
 
 
 @cache
-def _reduction_of(dtype: str) -> st.SearchStrategy[str]:
+def _reduction_of(dtype: str) -> choose.Choice[str]:
     """Return the reductions of ``dtype`` and, now and then, those it has not."""
     accepted, refused = [], []
     for op in REDUCTIONS:
@@ -74,12 +73,12 @@ def _reduction_of(dtype: str) -> st.SearchStrategy[str]:
             accepted.append(op)
         except Rejected:
             refused.append(op)
-    return st.sampled_from([*accepted * 4, *refused, "median", "median", *["sum"] * 4])
+    return choose.sampled_from([*accepted * 4, *refused, "median", "median", *["sum"] * 4])
 
 
-def _local_near(rank: int, empty: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+def _local_near(rank: int, empty: int | None) -> choose.Choice[tuple[int, ...]]:
     """Return mostly no axes, then one or two of ``rank``, and now and then one twice, beyond or ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     two = [(0, 1), (1, 0), (-1, 0)] if rank > 1 else []
     wrong = ([(0, 0), (0, -rank)] if rank else []) + ([(empty,)] * 24 if empty is not None else [])
-    return st.sampled_from([*[()] * 12, *one, *two, *wrong, (rank,), (-rank - 1,), ()])
+    return choose.sampled_from([*[()] * 12, *one, *two, *wrong, (rank,), (-rank - 1,), ()])

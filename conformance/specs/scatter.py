@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, Draft, axis_near, draft, root_near, splittable
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a scatter from every root, whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(st.booleans())
+    tiled = draw(choose.booleans())
     shape, at = splittable(draw, drawn.group_size, tiled)
     axis = draw(axis_near(len(shape), prefer=at))
     attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case, Operand
 from conformance.cases.program import Attr, Program, Step
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
 from conformance.specs.op import Op, value
 from conformance.specs.pairs import PAIRS, Pairs, pairs_near
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a send whose token nobody takes, with legal and illegal pairs."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
     """Draw a shuffle by any permutation and, now and then, by a list that is none."""
     drawn: Draft = draft(draw, groups=EQUAL)
     size = drawn.group_size
-    sources = list(draw(st.permutations(range(size))))
-    misuse = draw(st.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
+    sources = list(draw(choose.permutations(range(size))))
+    misuse = draw(choose.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
     if misuse == "repeat":
         sources[0] = sources[-1]
     if misuse == "beyond":

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hypothesis.strategies import SearchStrategy
-
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause
+from conformance.specs.choose import Choice
 
 
 @dataclass(frozen=True)
@@ -20,6 +19,6 @@ class Suite:
 
     name: str
     summary: str
-    domains: Mapping[str, SearchStrategy[Case]]
+    domains: Mapping[str, Choice[Case]]
     clauses: tuple[Clause, ...] = ()
     share: float = 1.0

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.cases.case import Case
+from conformance.specs import choose
 from conformance.specs.calls import Shapes
 from conformance.specs.effectful import PARTIAL, Script, below
 from conformance.specs.mixing import ends_with, others
 
-_LENGTH: Final = st.integers(1, 6)
+_LENGTH: Final = choose.integers(1, 6)
 
 
 @dataclass
@@ -152,7 +151,7 @@ def _free(walk: _Walk) -> None:
         walk.tickets = {name: each for name, each in walk.tickets.items() if each[1] != base}
 
 
-_ACTIONS: Final[dict[bool, st.SearchStrategy[Callable[[_Walk], None]]]] = {
-    False: st.sampled_from([_into, _run, _assign, _copy, _view, _free]),
-    True: st.sampled_from([_start, _done, _start, _done, _into, _run, _assign, _copy, _view, _free]),
+_ACTIONS: Final[dict[bool, choose.Choice[Callable[[_Walk], None]]]] = {
+    False: choose.sampled_from([_into, _run, _assign, _copy, _view, _free]),
+    True: choose.sampled_from([_start, _done, _start, _done, _into, _run, _assign, _copy, _view, _free]),
 }

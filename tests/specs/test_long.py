@@ -11,7 +11,7 @@ from conformance.runner.reductions import reductions
 from conformance.specs.long import SUITE
 
 
-def drawn(op: str, examples: int = 9) -> list[Case]:
+def drawn(op: str, examples: int = 30) -> list[Case]:
     found: list[Case] = []
     draw_cases(SUITE.domains[op], examples, 0, found.append)
     return found

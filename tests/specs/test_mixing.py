@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from conformance.cases.case import Case
 from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
 from conformance.runner.answers import Answer
-from conformance.runner.draws import draw_cases
+from conformance.runner.draws import draw_cases, strategy
 from conformance.runner.meaning import meaning, verdict
 from conformance.specs import SUITES
 from conformance.specs.asynchrony import unlike_under_way
@@ -38,5 +38,5 @@ def test_a_mistake_about_calls_under_way_together_shrinks_to_two_of_them(mutant:
 
     quiet = settings(max_examples=3000, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     domain = SUITES["async"].domains["all_reduce"]
-    case = hypothesis.find(domain, fails, settings=quiet, random=random.Random(0))
+    case = hypothesis.find(strategy(domain), fails, settings=quiet, random=random.Random(0))
     assert len(case.program.collectives) == 2

@@ -11,6 +11,7 @@ from conformance.cases.schedule_form import validate_schedule
 from conformance.judging.program_graph import with_graph
 from conformance.reference.schedule import eager
 from conformance.reference.schedule_facts import Facts
+from conformance.runner.draws import strategy
 from conformance.specs.schedules.graphs import graphs
 
 NOTHING = Schedule(devices={}, buffers=(), items=())
@@ -23,7 +24,7 @@ def bound(asked: Graph, end: str) -> Graph:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(graphs())
+@given(strategy(graphs()))
 def test_a_drawn_graph_has_a_meaning_for_the_least_and_the_greatest_values(asked: Graph) -> None:
     for end in ("low", "high"):
         made = with_graph(NOTHING, bound(asked, end))
@@ -35,6 +36,8 @@ def test_variables_are_drawn_as_extents_and_as_values() -> None:
     quick = settings(max_examples=400, deadline=None, derandomize=True, phases=[Phase.generate], database=None)
     for op in ("shrink", "var"):
         found = find(
-            graphs(), lambda asked, op=op: any(n.op == op and variables_of(n) for n in asked.nodes), settings=quick
+            strategy(graphs()),
+            lambda asked, op=op: any(n.op == op and variables_of(n) for n in asked.nodes),
+            settings=quick,
         )
         assert found.variables
