@@ -9,6 +9,7 @@ import msgspec
 
 from conformance.cases.observation import Observation
 from conformance.judging.admissible import reached
+from conformance.judging.cause import error_of
 from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
 from conformance.judging.compare import inputs_kept
@@ -32,7 +33,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clauses`` has every clause of the last collective's operation that speaks about the case, and of the other
     operations those that are broken. ``classes`` are those of ``judging.classes`` that a passed reduction of
-    order-sensitive floats belongs to.
+    order-sensitive floats belongs to. ``error`` is the class of what a failing case raised, or what ended it.
     """
 
     outcome: Outcome
@@ -40,6 +41,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     blame: Clause | None = None
     detail: str | None = None
     classes: tuple[Class, ...] = ()
+    error: str | None = None
 
 
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
@@ -70,7 +72,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     clauses = ordered(subject, of)
     blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
-    return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail)
+    return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail, error=error_of(seen))
 
 
 def _slip(seen: Observation) -> str | None:
@@ -140,8 +142,12 @@ def _asked_of(
         yield each, answers[question]
 
 
-def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of) -> Verdict:
-    """Return the verdict on a worker that gave no observation: every applicable clause is broken."""
+def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of, error: str | None = None) -> Verdict:
+    """Return the verdict on a worker that gave no observation: every applicable clause is broken.
+
+    ``error`` is the signal or the exit status that ended it.
+    """
     found, clauses = applicable(subject, of), ordered(subject, of)
     blame = max(found, key=lambda clause: specificity(clause, clauses), default=None)
-    return Verdict(outcome=outcome, clauses={clause.id: "broken" for clause in found}, blame=blame, detail=detail)
+    broken: dict[str, Held] = {clause.id: "broken" for clause in found}
+    return Verdict(outcome=outcome, clauses=broken, blame=blame, detail=detail, error=error)

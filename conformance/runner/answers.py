@@ -50,19 +50,36 @@ class Question:
 
 @dataclass(frozen=True)
 class Broken:
-    """No observation: how the backend broke, in words, and the last it wrote on standard error."""
+    """No observation: how the backend broke, in words, and the last it wrote on standard error.
+
+    ``error`` is the signal or the exit status that ended its process, where it ended by itself.
+    """
 
     outcome: BrokenOutcome
     detail: str
     stderr_tail: str = ""
+    error: str | None = None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An observation, or how the backend broke. ``note`` keeps evidence that ``result`` alone does not show."""
+    """An observation, or how the backend broke. ``note`` keeps evidence that ``result`` alone does not show.
+
+    ``process`` numbers the process that gave it; answers of one process come in the order in which it worked.
+    It was ``alone`` when that process had worked on nothing else. ``unrepeated`` is how an earlier process broke with
+    the case under way, which alone in a fresh one it did not.
+    """
 
     result: Observation | Broken
     note: str | None = None
+    process: int = 0
+    alone: bool = False
+    unrepeated: Answer | None = None
+
+    @property
+    def broken(self) -> Broken | None:
+        """Return how the backend broke, if it did."""
+        return self.result if isinstance(self.result, Broken) else None
 
 
 def _unplanned(observation: Observation) -> str | None:

@@ -242,5 +242,7 @@ def _take_over(record: Record, lanes: Sequence[Lane]) -> None:
     if isinstance(record, CaseRecord):
         for lane in (lane for lane in lanes if lane.name == record.backend):
             blame = next((c for c in all_binding(record.op, lane.terms) if c.id == record.blame), None)
-            known = Verdict(outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail)
+            known = Verdict(
+                outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail, error=record.error
+            )
             lane.resume(record, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from conformance.backends import protocol
@@ -81,6 +81,16 @@ class InProcess:
         """Execute one case now, ahead of the queued ones."""
         (answer,) = self._execute([case])
         return answer
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> None:
+        """Return that nothing can be run alone here: there is no other process."""
+
+    def renew(self) -> None:
+        """Leave the backend as it is: there is no other process."""
+
+    def cancel(self) -> None:
+        """Give up what was submitted and not answered."""
+        self._queue.clear()
 
     def close(self) -> None:
         """Close the backend; unanswered cases stay unanswered."""

@@ -81,6 +81,7 @@ def known_failures(
             detail=one.verdict.detail or "",
             minimal=False,
             explains=(entry.case, *covered),
+            error=one.verdict.error,
             known=one.expected,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from conformance.backends.base import Claims
@@ -43,6 +43,15 @@ class Judgeable(Waitable, Protocol):
 
     def ask(self, case: Case | Question) -> Answer:
         """Return the answer to one case or question."""
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = ...) -> list[Answer] | None:
+        """Return the answers to cases run one after the other in a process of their own; ``None`` where none can be."""
+
+    def renew(self) -> None:
+        """End the process, so that the next case begins with a fresh one."""
+
+    def cancel(self) -> None:
+        """Give up what was submitted and not answered."""
 
     def close(self) -> None:
         """End the backend."""
@@ -194,6 +203,7 @@ class Lane:
                 blame=judged.blame.id if judged.blame else None,
                 requirement=judged.blame.requirement if judged.blame else None,
                 detail=judged.detail,
+                error=judged.error,
                 note=note,
                 under_claimed=under_claimed,
                 expected=expected,

@@ -44,10 +44,13 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
 
     ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause of ``op`` that speaks about the
     case, and for those of its other operations that are broken (none when it was not judged).
-    ``blame`` is the most particular broken clause and ``detail`` what was seen and expected; ``note`` is
-    evidence beside the verdict, such as a crash that did not come back. ``expected`` is a second axis: the case was
+    ``blame`` is the most particular broken clause, ``detail`` what was seen and expected, and ``error`` the class of
+    what was raised or the signal; ``note`` is evidence beside the verdict. ``unrepeated`` is the outcome that the case
+    came to after others in one process and not alone in a fresh one. ``expected`` is a second axis: the case was
     replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed
     reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``).
+
+    Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
 
     backend: str
@@ -62,7 +65,9 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     blame: str | None = None
     requirement: Requirement | None = None
     detail: str | None = None
+    error: str | None = None
     note: str | None = None
+    unrepeated: Outcome | None = None
     under_claimed: bool = False
     expected: Expected | None = None
     classes: tuple[Class, ...] = ()
@@ -71,9 +76,11 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """One way in which a backend fails, by its smallest case.
 
-    ``clause`` is to blame: no smaller case triggers fewer clauses and fails alike. ``file`` is the case,
-    relative to the log. ``explains`` lists the cases of the run that break every clause this one breaks, and
-    ``alike`` other smallest cases that fail in the same way, stored beside the first.
+    ``clause`` is to blame: no smaller case triggers fewer clauses and fails alike. ``error`` is the class of what was
+    raised, or the signal. ``file`` is the case, relative to the log. ``explains`` lists the cases of the run that fail
+    with the same outcome, error and deviation and break every clause this one breaks, and ``alike`` other smallest
+    cases that fail in the same way, stored beside the first. ``alone`` counts the cases, the smallest among them, that
+    failed alike alone in a fresh process; it is ``None`` where nothing could be run alone.
     ``minimal`` says that every listed reduction was tried and none still fails. A ``known`` failure is a stored
     case that was replayed and not shrunk again.
     """
@@ -89,7 +96,31 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     minimal: bool
     explains: tuple[str, ...]
     alike: tuple[str, ...] = ()
+    error: str | None = None
+    alone: int | None = None
     known: Expected | None = None
+
+
+class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence"):
+    """Cases that one process must run one after the other for the last of them to fail: alone, that one passes.
+
+    ``cases`` are in order, ``files`` where they are stored, relative to the log. How the last one ends, which clause
+    is to blame and whether that is a *must* is said as of a ``Failure``, though no clause of its operation is what is
+    wrong: something that an earlier case left behind is. ``explains`` are the cases of the run that failed in a process
+    with such a case before and passed alone. ``minimal`` says that the last one passes without any one of the others.
+    """
+
+    backend: str
+    op: str
+    clause: str
+    requirement: Requirement
+    outcome: Outcome
+    cases: tuple[str, ...]
+    files: tuple[str, ...]
+    detail: str
+    minimal: bool
+    explains: tuple[str, ...]
+    error: str | None = None
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +138,9 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
 
     ``silent`` has what the run does not say of each backend. ``pairwise`` has, for every two dimensions of the
     domain, the pairs of values that met in some case and the pairs there are of values that were drawn.
+    ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
+    explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
+    anew.
     """
 
     finished: str
@@ -116,9 +150,12 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     clauses_never_exercised: tuple[str, ...] = ()
     silent: dict[str, Silence] = {}
     pairwise: dict[str, tuple[int, int]] = {}
+    unrepeated: dict[str, int] = {}
+    resumed: int = 0
+    asked_again: int = 0
 
 
-Record = Header | CaseRecord | Failure | Footer
+Record = Header | CaseRecord | Failure | SequenceFailure | Footer
 DECODER: Final = msgspec.json.Decoder(Record)
 
 

@@ -33,7 +33,7 @@ def verdict(subject: Subject, answer: Answer, terms: Terms = NONE) -> Verdict:
     if isinstance(answer.result, Broken):
         if answer.result.outcome == "not_run":  # The backend never saw the case, so it breaks nothing.
             return Verdict(outcome="not_run", clauses={}, detail=answer.result.detail)
-        return judge_broken(subject, answer.result.outcome, answer.result.detail, of)
+        return judge_broken(subject, answer.result.outcome, answer.result.detail, of, answer.result.error)
     return judge(subject, answer.result, of)
 
 

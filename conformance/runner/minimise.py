@@ -77,6 +77,7 @@ def failures(lane: Lane, op: str, plan: Plan, save: Callable[[str, Case], str]) 
             minimal=minimal,
             explains=tuple(way.explains),
             alike=tuple(others),
+            error=judged.error,
         )
 
 

@@ -241,3 +241,8 @@ def ending(status: int) -> str:
         return f"was killed by {signal.Signals(-status).name}"
     except ValueError:
         return f"was killed by signal {-status}"
+
+
+def ending_word(status: int) -> str:
+    """Return an exit status in a word: ``SIGSEGV``, or ``exit 3``."""
+    return f"exit {status}" if status >= 0 else ending(status).rsplit(" ", 1)[-1]

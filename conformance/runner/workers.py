@@ -2,65 +2,41 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from dataclasses import dataclass
-from typing import Final, Self
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.cases.case import Case
-from conformance.runner import wire
-from conformance.runner.answers import Answer, Broken, BrokenOutcome, Limits, Question, StartError
-from conformance.runner.process import Process, ending
+from conformance.runner.answers import Answer, Broken, Limits, Question, StartError
+from conformance.runner.session import Item, Session
 from conformance.runner.waiting import listen, wait
-
-ABSENT: Final = 1.0
-"""Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
-
-SAMPLE: Final = 0.25
-"""Seconds between looks at memory and exit status: 2 ms for one process, 4 ms for 36, 32 ms if pages are shared."""
-
-REAP: Final = 5.0
-"""Seconds a process may take to exit after the end of its replies: writing a core file is slow."""
-
-STOP: Final = 3.0
-"""Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
-
-
-@dataclass(frozen=True)
-class _Item:
-    ticket: int
-    case: Case | Question
 
 
 class Worker:
     """A backend behind the worker protocol, across as many processes as its crashes need.
 
-    Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll`` and
+    Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll``, ``alone`` and
     ``close`` waits. A break with several cases in flight (or in a process that has already served some)
-    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process.
+    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once.
     """
 
     def __init__(self, spec: BackendSpec, limits: Limits | None = None) -> None:
         """Prepare a worker; its first process starts when it is needed."""
         self.spec = spec
         self.limits = limits or Limits()
-        self._tickets = 0
-        self._queue: deque[_Item] = deque()
-        self._sent: deque[_Item] = deque()
+        self._tickets = self._processes = 0
+        self._queue: deque[Item] = deque()
         self._answers: list[tuple[int, Answer]] = []
-        self._suspect: _Item | None = None
-        self._evidence: Broken | None = None
-        self._process: Process | None = None
+        self._suspect: Item | None = None
+        self._evidence: Answer | None = None
+        self._session: Session | None = None
         self._ready: protocol.Ready | None = None
-        self._greeted = False
-        self._served = 0
         self._restarts = self._failed_starts = 0
         self._given_up: Broken | None = None
         self._unfit: DeclarationError | None = None
-        self._progress = self._listened = self._sample = 0.0
-        self._end: float | None = None
 
     def __enter__(self) -> Self:
         """Return the worker itself."""
@@ -76,22 +52,21 @@ class Worker:
 
         Raise ``DeclarationError`` where what it says of itself is wrong.
         """
-        if self._process is None and self._ready is None:
+        if self._session is None and self._ready is None:
             self._start()
         while self._ready is None and self._given_up is None:
             listen([self], self.due())
             self.advance()
-        if self._unfit is not None:
-            raise self._unfit
         if self._ready is None:
             assert self._given_up is not None
-            raise StartError(self._given_up.detail)
+            raise self._unfit or StartError(self._given_up.detail)
         return self._ready
 
     @property
     def outstanding(self) -> int:
         """Return how many submitted cases ``poll`` has not returned yet."""
-        return len(self._queue) + len(self._sent) + (self._suspect is not None and not self._sent) + len(self._answers)
+        sent = len(self._session.sent) if self._session else 0
+        return len(self._queue) + sent + (self._suspect is not None and not sent) + len(self._answers)
 
     @property
     def answered(self) -> bool:
@@ -101,9 +76,8 @@ class Worker:
     def submit(self, case: Case | Question) -> int:
         """Queue a case or the question for a schedule, send it when the window has room, and return its ticket."""
         self._tickets += 1
-        self._queue.append(_Item(self._tickets, case))
-        if self._process is not None and self._greeted:
-            self._feed()
+        self._queue.append(Item(self._tickets, case))
+        self._feed()
         return self._tickets
 
     def poll(self, timeout: float) -> list[tuple[int, Answer]]:
@@ -123,188 +97,133 @@ class Worker:
                     return answer
             listen([self], self.due())
 
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> list[Answer] | None:
+        """Return the answers to ``cases``, run one after the other in a process of their own.
+
+        They end with the first that broke that process; there are none when it is ``late``.
+        """
+        with Worker(self.spec, replace(self.limits, restarts=0, window=1)) as other:
+            answers: list[Answer] = []
+            for case in cases:
+                if late():
+                    return None
+                answers.append(other.ask(case))
+                if isinstance(answers[-1].result, Broken):
+                    break
+            return answers
+
+    def renew(self) -> None:
+        """End the process, unless something is under way in it; the next case starts another."""
+        if self._session is not None and not self._session.sent and self._session.served:
+            self._session.close()
+            self._session = None
+
+    def cancel(self) -> None:
+        """Give up what was submitted and not answered, and end the process if something is under way in it."""
+        self._queue.clear()
+        self._suspect = self._evidence = None
+        if self._session is not None and self._session.sent:
+            self._session.close()
+            self._session = None
+
     def close(self) -> None:
         """Let the backend exit in order, then end whatever is left of it; unanswered cases stay unanswered."""
-        if self._process is not None:
-            self._process.send(wire.STOP)
-            self._process.stop(STOP if not self._sent else 0.0)
-            self._process = None
+        if self._session is not None:
+            self._session.close()
+            self._session = None
         self._queue.clear()
-        self._sent.clear()
         self._suspect = self._evidence = None
         self._given_up = self._given_up or Broken("not_run", "the worker was closed")
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return descriptors and their ``selectors`` events."""
-        return self._process.descriptors() if self._process else []
+        return self._session.descriptors() if self._session else []
 
     def due(self) -> float:
         """Return the seconds until ``advance`` must be called although no descriptor is ready."""
-        if self._process is None:
+        if self._session is None:
             return 0.0 if self._queue or self._suspect else 3600.0
-        if self._end is not None:
-            return 0.02
-        if self._busy():
-            return max(0.0, min(self._sample, self._deadline(), self._listened + ABSENT / 2) - time.monotonic())
-        return 3600.0
+        return self._session.due()
 
     def advance(self) -> None:
         """Start, feed, hear and judge the process, as far as that goes without waiting."""
-        if self._given_up is None and self._process is None and (self._queue or self._suspect):
+        if self._given_up is None and self._session is None and (self._queue or self._suspect):
             self._start()
-        now = time.monotonic()
-        if now - self._listened > ABSENT:
-            self._progress += now - self._listened
-        self._listened = now
-        if self._process is not None:
-            self._process.write()
-            self._hear(self._process)
-        if self._process is not None:
-            self._watch(self._process)
+        if self._session is not None:
+            self._hear(self._session)
         if self._given_up is not None:
             self._answers += [(item.ticket, Answer(self._given_up)) for item in self._queue]
             self._queue.clear()
-        elif self._process is not None and self._greeted:
+        else:
             self._feed()
 
     def _start(self) -> None:
-        self._greeted, self._served, self._end = False, 0, None
-        self._progress = self._listened = now = time.monotonic()
-        self._sample = now + SAMPLE
+        self._processes += 1
         try:
-            self._process = Process(self.spec.command)
+            self._session = Session(self.spec.command, self.limits, self._processes)
         except OSError as error:
             self._give_up(f"{self.spec.name} cannot be started: {error}", "")
-            return
-        self._process.send(wire.HELLO)
 
     def _feed(self) -> None:
-        assert self._process is not None
+        session = self._session
+        if session is None or session.ready is None:
+            return
         if self._suspect is not None:
-            if not self._sent and not self._served:
-                self._send(self._suspect)
+            if not session.sent and not session.served:
+                session.send(self._suspect)
             return
-        while self._queue and len(self._sent) < self.limits.window:
-            self._send(self._queue.popleft())
+        while self._queue and len(session.sent) < self.limits.window:
+            session.send(self._queue.popleft())
 
-    def _send(self, item: _Item) -> None:
-        assert self._process is not None
-        if not self._sent:
-            self._progress = self._listened = time.monotonic()
-            self._sample = max(self._sample, self._progress + SAMPLE)
-        self._sent.append(item)
-        self._process.send(wire.run_line(item.ticket, item.case, self._process.folder))
+    def _hear(self, session: Session) -> None:
+        """Take what a process answered, and how it broke."""
+        for item, observation in session.advance():
+            alone = session.taken == 1
+            self._settle(item, Answer(observation, process=session.number, alone=alone))
+        if session.ready is not None and session.ready is not self._ready:
+            self._ready, self._failed_starts = self._ready or session.ready, 0
+        if session.unfit is not None:
+            self._session = None
+            self._unfit = DeclarationError(f"backend {self.spec.name!r}: {session.unfit}")
+            self._give_up(str(self._unfit), "")
+        elif session.broken is not None:
+            self._session = None
+            self._broke(session, session.broken)
 
-    def _hear(self, process: Process) -> None:
-        try:
-            lines = process.read()
-            for line in lines:
-                self._take(process, line)
-        except DeclarationError as error:
-            self._unfit = DeclarationError(f"backend {self.spec.name!r}: {error}")
-            self._process, tail = None, process.kill()
-            self._give_up(str(self._unfit), tail)
-            return
-        except (wire.ProtocolError, OverflowError) as error:
-            self._break("protocol_error", str(error))
-            return
-        if process.ended and self._end is None:
-            self._end = time.monotonic()
-
-    def _take(self, process: Process, line: bytes) -> None:
-        if not self._greeted:
-            self._ready = wire.introduction(line)
-            self._greeted, self._failed_starts = True, 0
-            return
-        if not self._sent:
-            raise wire.ProtocolError(f"a reply came when none was due: {wire.shown(line)}")
-        head = self._sent[0]
-        observation = wire.observation(line, head.ticket, head.case, process.folder)
-        self._settle(self._sent.popleft(), Answer(observation))
-
-    def _watch(self, process: Process) -> None:
-        now = time.monotonic()
-        if self._end is not None or (self._busy() and now >= self._sample):
-            if (status := process.exit_status()) is not None:
-                self._hear_last(process, status)
-                return
-            if self._end is not None:
-                if now > self._end + REAP:
-                    self._break("protocol_error", "closed its reply descriptor without exiting")
-                return
-        if not self._busy():
-            return
-        if now >= self._deadline():
-            phase = "a case" if self._greeted else "the start"
-            self._break("timeout", f"no answer within {self._limit():g} s, the limit for {phase}")
-        elif now >= self._sample:
-            self._weigh(process)
-
-    def _hear_last(self, process: Process, status: int) -> None:
-        """Take what was written before the exit (a surviving child may hold the pipe open), then blame the exit."""
-        self._hear(process)
-        if self._process is process:
-            self._break("crashed", f"{ending(status)} before answering")
-
-    def _weigh(self, process: Process) -> None:
-        start = time.monotonic()
-        limit = self.limits.memory
-        if (used := process.memory(limit)) > limit:
-            self._break("crashed", f"used {used / 2**30:.2f} GiB of memory, over the limit of {limit / 2**30:.2f} GiB")
-        now = time.monotonic()
-        self._sample = now + max(SAMPLE, 20 * (now - start))  # At most a twentieth of the time goes into looking.
-
-    def _busy(self) -> bool:
-        return bool(self._sent) or not self._greeted
-
-    def _deadline(self) -> float:
-        return self._progress + self._limit()
-
-    def _limit(self) -> float:
-        """Return the seconds for what is under way: a program that cannot go on is given the backend's patience too."""
-        if not self._greeted:
-            return self.limits.start
-        patience = self._ready.patience if self._ready and self._sent and self._sent[0].case.troubled else 0.0
-        return self.limits.case + patience
-
-    def _settle(self, item: _Item, answer: Answer) -> None:
+    def _settle(self, item: Item, answer: Answer) -> None:
         """Record the answer to ``item``; a suspect's carries the break that made it one."""
-        self._served += 1
-        self._progress = time.monotonic()
         if item is self._suspect:
             evidence, self._suspect, self._evidence = self._evidence, None, None
-            if evidence is not None and not isinstance(answer.result, Broken):
-                note = f"alone in a fresh process it ran; among other cases: {evidence.outcome}, {evidence.detail}"
-                answer = Answer(answer.result, note)
+            if evidence is not None and evidence.broken is not None and answer.broken is None:
+                told = f"{evidence.broken.outcome}, {evidence.broken.detail}"
+                answer = replace(
+                    answer, note=f"alone in a fresh process it ran; among other cases: {told}", unrepeated=evidence
+                )
         self._answers.append((item.ticket, answer))
 
-    def _break(self, outcome: BrokenOutcome, detail: str) -> None:
-        """End the process and find out whose fault that was."""
-        assert self._process is not None
-        tail = self._process.kill()
-        self._process = None
-        broken = Broken(outcome, detail, tail)
-        if not self._greeted:
+    def _broke(self, session: Session, broken: Broken) -> None:
+        """Find out whose fault it was that a process ended."""
+        if session.ready is None:
             self._failed_starts += 1
             if self._ready is None or self._failed_starts > 1:
-                self._give_up(f"{self.spec.name} did not start: {detail}", tail)
+                self._give_up(f"{self.spec.name} did not start: {broken.detail}", broken.stderr_tail)
                 return
-        self._greeted = False
-        if self._sent:
-            alone, head = len(self._sent) == 1 and not self._served, self._sent.popleft()
-            self._queue.extendleft(reversed(self._sent))
-            self._sent.clear()
+        sent = session.sent
+        if sent:
+            alone, head = session.taken == 1, sent.popleft()
+            self._queue.extendleft(reversed(sent))
+            sent.clear()
             if alone or self._restarts >= self.limits.restarts:
-                self._settle(head, Answer(broken))
+                self._settle(head, Answer(broken, process=session.number, alone=alone))
             else:
-                self._suspect, self._evidence = head, broken
+                self._suspect, self._evidence = head, Answer(broken, process=session.number)
         if self._restarts >= self.limits.restarts:
             spent = f"the budget of {self.limits.restarts} restarts is spent"
-            self._give_up(f"{spent}; the last: {outcome}, {detail}", tail)
+            self._give_up(f"{spent}; the last: {broken.outcome}, {broken.detail}", broken.stderr_tail)
         self._restarts += 1
 
     def _give_up(self, detail: str, tail: str) -> None:
         last = tail.splitlines()[-1] if tail else ""
         self._given_up = Broken("not_run", f"{detail}{': ' + last if last else ''}", tail)
         if self._suspect is not None and self._evidence is not None:
-            self._settle(self._suspect, Answer(self._evidence, "not run again alone: " + detail))
+            self._settle(self._suspect, replace(self._evidence, note="not run again alone: " + detail))

@@ -101,7 +101,7 @@ def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str]
 def test_a_broken_stream_costs_one_case(
     bad_program: Path, make: Make, monkeypatch: pytest.MonkeyPatch, how: str, outcome: str, detail: str
 ) -> None:
-    monkeypatch.setattr("conformance.runner.workers.REAP", 0.3)
+    monkeypatch.setattr("conformance.runner.session.REAP", 0.3)
     broken = check(f"exec:{sys.executable} {bad_program} {how}", make)
     assert broken.outcome == outcome
     assert detail in broken.detail

@@ -1,0 +1,79 @@
+"""What tells one cause of failures from another: the outcome, the class of an error or the signal, and what was said.
+
+Two failing cases whose signatures differ never stand for each other: one bug does not raise here what it computes
+wrongly there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from conformance.cases.observation import Observation
+from conformance.judging.clause import Outcome
+
+_SIGNAL: Final = re.compile(r"\bSIG[A-Z0-9]{2,}\b")
+
+_DTYPES: Final = re.compile(
+    r"\b(?:bool|pred|b?f(?:loat|p)?\d+(?:_?e\dm\d\w*)?|[su]?int\d+|[suci]\d+|complex\d+|half|double|long|short|char)\b"
+    r"|\bbfloat16\b",
+    re.IGNORECASE,
+)
+
+_DEVIATIONS: Final = (
+    ("dtype is", "dtype"),
+    ("shape is", "shape"),
+    ("elements differ", "elements"),
+    ("is missing on rank", "missing"),
+    ("accepted without an error", "accepted"),
+    ("did not raise", "accepted"),
+    ("storage element", "storage"),
+    ("as a bool", "bool byte"),
+)
+"""How the comparisons word what they find, and the kind of deviation that it is."""
+
+LONGEST: Final = 100
+"""Characters of a message that tell causes apart: what comes later is mostly a stack or the arguments."""
+
+
+class Signature(NamedTuple):
+    """An outcome, the class of what was raised or the signal, and the kind of deviation or the message without data."""
+
+    outcome: Outcome
+    error: str
+    says: str
+
+
+def error_of(seen: Observation) -> str | None:
+    """Return the class of the first error that a rank raised, with the signal where its message names one."""
+    first = next((error for error in seen.errors if error is not None), None)
+    if first is None:
+        return None
+    found = _SIGNAL.search(first.message)
+    return f"{first.kind} {found.group()}" if found else first.kind
+
+
+def signature(outcome: Outcome, error: str | None, detail: str | None) -> Signature:
+    """Return what tells the cause of a failing case from others.
+
+    Of a process that ended, hung or broke the protocol the error says all; else the detail does.
+    """
+    if outcome in ("crashed", "timeout"):
+        return Signature(outcome, error or "", "")
+    kind = next((word for sign, word in _DEVIATIONS if detail and sign in detail), None)
+    if kind is not None and (outcome == "failed" or error is None):
+        return Signature(outcome, error or "", kind)
+    return Signature(outcome, error or "", normalised(detail or ""))
+
+
+def normalised(message: str) -> str:
+    """Return a message without what changes with the data: numbers, lists, quotations, addresses, paths, dtypes."""
+    text = message.split("; ", 1)[0] if "raised" not in message else re.sub(r"^rank \d+ raised \w+: ", "", message)
+    text = re.sub(r"0x[0-9a-fA-F]+", "#", text)
+    text = re.sub(r"(?:/[\w.+-]+){2,}(?::\d+)?", "PATH", text)
+    text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'..'", text)
+    text = _DTYPES.sub("DTYPE", text)
+    text = re.sub(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "#", text)
+    text = re.sub(r"#(?:\s*[,x ]\s*#)+", "#", text)
+    text = re.sub(r"[\[(<{]\s*(?:#\s*,?\s*)?[\])>}]", "[#]", text)
+    return " ".join(text.split())[:LONGEST]
