@@ -38,9 +38,9 @@ class Numbers:
 
     def below(self, bound: int, wanted: Sequence[int] = ()) -> int:
         """Return a random number from 0 up to ``bound``, one of ``wanted`` if any are; 0 without a generator."""
-        if bound < 2 or self.random is None:
+        if bound < 2:
             return 0
-        number = int(self.random.random() * (len(wanted) or bound))
+        number = int(self.random.random() * (len(wanted) or bound)) if self.random else 0
         number = wanted[number] if wanted else number
         self.taken.append((number, bound))
         return number
