@@ -65,7 +65,7 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
                 raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
         known = [dim for dim in buffer.shape or () if isinstance(dim, int)]
         fixed = buffer.shape is not None and len(known) == len(buffer.shape)
-        if min(known, default=0) < 0 or (fixed and math.prod(known) * NUMPY[buffer.dtype].itemsize != buffer.size):
+        if min(known, default=0) < 0 or (fixed and math.prod(known) * NUMPY[buffer.dtype].itemsize > buffer.size):
             raise ScheduleError(
                 "form.C8", f"{where}: {buffer.size} bytes are no {buffer.dtype} {list(buffer.shape or ())}"
             )

@@ -25,7 +25,7 @@ class ScheduleClause:
 
     ``when`` says whether a schedule has anything that the sentence is about, and all that has to be known of it: of
     one that has not the clause is silent, for what is not there is neither right nor wrong. The ``last`` clauses speak
-    only when no other is broken: what a schedule computes that breaks one is not defined.
+    only when no other *must* is broken: what a schedule computes that breaks one is not defined.
     """
 
     id: str
@@ -94,11 +94,13 @@ def judge_schedule(
         return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
     facts = Facts(schedule)
     found = [Found(form.id, "held" if form.when(facts) else "silent") for form in forms]
+    undefined = False
     for clause in sorted(clauses, key=lambda clause: clause.last):
-        if not clause.when(facts) or (clause.last and any(each.finding == "broken" for each in found)):
+        if (clause.last and undefined) or not clause.when(facts):
             found.append(Found(clause.id, "silent"))
         else:
             found.append(_found(clause.id, clause.check(facts)))
+            undefined |= clause.requirement == "must" and found[-1].finding == "broken"
     return tuple(found)
 
 

@@ -177,7 +177,7 @@ class Asker:
                 validate_schedule(came)
                 made.append(came)
             found = judge_two(first, made[0], relation, *made[1:])
-            broken = any(each.finding == "broken" for each in found)
+            broken = any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
             troubles = {} if broken else _wrong_alone(first, relation, made)
         except ScheduleError as error:
             return Judged("malformed", str(error))

@@ -38,7 +38,7 @@ def rows(
 
 
 def entered(items: Sequence[Item], lowered: Lowered) -> dict[Turn, tuple[int, ...]]:
-    """Return for each group of each collective the number it has, for each member, among those the member came to.
+    """Return for each group of each collective the number it has, for each member, among all the member came to.
 
     A device comes to a collective by the first item of it on its own queue; where it has none, by the first that uses
     its memory, and where none does either, when the first of the others comes.
@@ -60,7 +60,7 @@ def entered(items: Sequence[Item], lowered: Lowered) -> dict[Turn, tuple[int, ..
     members = {turn: lowered.collectives[turn.collective].groups[turn.group] for turn in began}
     return {
         turn: tuple(
-            sum(members[other] == group and came(other, rank) <= came(turn, rank) for other in began) for rank in group
+            sum(rank in members[other] and came(other, rank) <= came(turn, rank) for other in began) for rank in group
         )
         for turn, group in members.items()
     }

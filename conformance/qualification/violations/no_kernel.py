@@ -12,6 +12,7 @@ from conformance.specs.schedules.build import (
     buffer,
     constant,
     copy,
+    elementwise,
     given,
     graph,
     node,
@@ -176,8 +177,8 @@ def copied_to_where_it_is() -> Schedule:
 def constant_copied() -> Schedule:
     """A constant is sent to another device, where it could have been a constant."""
     nodes = (ONE, node("y", "copy", "1", device="d1"))
-    items = [copy("k", "t", writes("y", node="y"), provenance=("y",))]
-    buffers = (buffer("t", preexisting=True), buffer("y", device="d1"))
+    items: list[Item] = [elementwise("t", "move", "t", 1.0), copy("k", "t", writes("y", node="y"), provenance=("y",))]
+    buffers = (buffer("t"), buffer("y", device="d1"))
     return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from conformance.cases.graph import Node
 from conformance.cases.schedule import Buffer, Collective, Item, Schedule, Wait
 from conformance.qualification.violations.violation import violates
@@ -136,3 +138,24 @@ def entered_in_another_order() -> Schedule:
     """
     first = _reduced(turns=(0, 1), handle=None)
     return _of(first, _reduced("s", target="u", turns=(1, 0), handle=None))
+
+
+@violates("waits.C7")
+def two_groups_entered_in_opposite_orders() -> Schedule:
+    """Sums of two groups of the same devices are launched in opposite orders, and each holds up its device.
+
+    NCCL's guide asks for one order over all communicators.
+    """
+    first = _reduced(turns=(0, 1), handle=None)
+    return _of(first, replace(_reduced("s", target="u", turns=(1, 0), handle=None), group="other"))
+
+
+@violates("waits.C7")
+def three_groups_entered_in_a_circle() -> Schedule:
+    """Each of three devices sends to the next before it receives: any two agree, and all wait for ever."""
+    around = (("d0", "d1"), ("d1", "d2"), ("d2", "d0"))
+    items = [
+        Collective(id=f"r{n}", op="barrier", participants=devices, group=f"g{n}", turns=(0, 1))
+        for n, devices in enumerate(around)
+    ]
+    return schedule([buffer(f"z{d}", device=f"d{d}") for d in range(3)], items)

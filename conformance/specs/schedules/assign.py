@@ -13,6 +13,7 @@ from conformance.reference.schedule_facts import Facts, Touch
 from conformance.reference.schedule_points import crossing
 from conformance.specs.schedules.due import due, every_assign
 from conformance.specs.schedules.subjects import both, conflict, labelled, reloaded, touched, updated
+from conformance.specs.schedules.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.versions import assigning, crossed, meeting
 
 
@@ -119,46 +120,6 @@ def last_assign_wins(facts: Facts) -> str | None:
     return None
 
 
-def _done_there(facts: Facts) -> bool:
-    """Speak of assigns that are done in the storage of their targets."""
-    return any(touch.root == facts.node_bytes(assign.id)[0] for assign, _, touch in assigning(facts))
-
-
-def only_the_view(facts: Facts) -> str | None:
-    """Find an assign that writes outside its target."""
-    for assign, number, touch in assigning(facts):
-        root, wanted = facts.node_bytes(assign.id)
-        outside = without(touch.ranges, wanted)
-        if touch.root == root and len(outside):
-            return f"{facts.name(number)} writes byte {outside[0, 0]} of {root!r}, outside the target of {assign.id!r}"
-    return None
-
-
-def all_of_the_view(facts: Facts) -> str | None:
-    """Find an assign that leaves out a part of its target."""
-    written: dict[str, list[Touch]] = {}
-    for assign, _, touch in assigning(facts):
-        written.setdefault(assign.id, []).append(touch)
-    for name, touches in written.items():
-        root, wanted = facts.node_bytes(name)
-        done = NOTHING
-        for touch in (touch for touch in touches if touch.root == root):
-            done = joined(done, touch.ranges)
-        missing = without(wanted, done)
-        if len(done) and len(missing):
-            return f"nothing writes byte {missing[0, 0]} of {root!r}, in the target of {name!r}"
-    return None
-
-
-def seen_by_every_alias(facts: Facts) -> str | None:
-    """Find an assign that writes another storage than its target's, where no alias sees it."""
-    for assign, number, touch in assigning(facts):
-        root, wanted = facts.node_bytes(assign.id)
-        if touch.root != root and len(wanted):
-            return f"{facts.name(number)} writes {assign.id!r} to {touch.root!r}, and its target is in {root!r}"
-    return None
-
-
 def only_what_is_assigned(facts: Facts) -> str | None:
     """Find a byte that was there before, and that is written though the graph assigns nothing to it."""
     assigned: dict[str, Indices] = {}
@@ -206,6 +167,7 @@ ASSIGN = (
         "004",
         no_read_after_store,
         reloaded,
+        requirement="may",
     ),
     ScheduleClause(
         "assign.C3",
@@ -250,8 +212,20 @@ ASSIGN = (
         last_assign_wins,
         lambda facts: any(_assigned_twice(facts)),
     ),
-    ScheduleClause("assign.C9", "An assign writes nothing outside its target.", "004", only_the_view, _done_there),
-    ScheduleClause("assign.C10", "An assign writes all of its target.", "004", all_of_the_view, _done_there),
+    ScheduleClause(
+        "assign.C9",
+        "An assign writes nothing outside its target but what it reads there.",
+        "004",
+        only_the_view,
+        done_there,
+    ),
+    ScheduleClause(
+        "assign.C10",
+        "An assign writes all of its target that no later one writes.",
+        "004",
+        all_of_the_view,
+        done_there,
+    ),
     ScheduleClause(
         "assign.C11",
         "An assign writes the storage of its target, where every alias sees it.",
@@ -272,6 +246,7 @@ ASSIGN = (
         "004",
         nothing_for_nothing,
         both(labelled, _to_nothing),
+        requirement="should",
     ),
     ScheduleClause(
         "assign.C14",

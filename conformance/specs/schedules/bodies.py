@@ -150,6 +150,7 @@ BODIES = (
         "004",
         loaded,
         body_that_touches(writes=False),
+        requirement="should",
     ),
     ScheduleClause("bodies.C3", "What is stored has the dtype of the buffer.", "004", dtype_kept, some_body(_stores)),
     ScheduleClause("bodies.C4", "Every index, pads apart, is in the bounds of its buffer.", "004", in_bounds, mapped),

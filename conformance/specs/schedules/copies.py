@@ -175,13 +175,7 @@ def forced_copies(facts: Facts) -> str | None:
 
 
 def on_its_device(facts: Facts) -> str | None:
-    """Find a value that is written, or at the end, on another device than its node is on."""
-    for name, written in facts.writers.items():
-        for number, touch in written:
-            found = facts.buffers[touch.access.buffer].device
-            if found != facts.nodes[name].device:
-                wanted = facts.nodes[name].device
-                return f"{facts.name(number)} writes {name!r} to {touch.access.buffer!r} on {found}, not on {wanted}"
+    """Find a value that is at the end on another device than its node is on. It may be computed elsewhere."""
     for place in facts.schedule.places:
         found, wanted = facts.buffers[place.buffer].device, facts.nodes[place.node].device
         if found != wanted:
@@ -225,7 +219,7 @@ COPIES = (
         one_and_one,
         some_leaf(lambda each: isinstance(each, Copy)),
     ),
-    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices, _copied),
+    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices, _copied, "should"),
     ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes, _copied),
     ScheduleClause(
         "copies.C4",
@@ -234,6 +228,7 @@ COPIES = (
         "004",
         contiguous_source,
         _copied,
+        requirement="should",
     ),
     ScheduleClause(
         "copies.C5",
@@ -241,6 +236,7 @@ COPIES = (
         "004",
         no_more_than_asked,
         _labelled_copy,
+        requirement="should",
     ),
     ScheduleClause(
         "copies.C6",
@@ -248,6 +244,7 @@ COPIES = (
         "000",
         replica_reused,
         _copied,
+        requirement="may",
     ),
     ScheduleClause(
         "copies.C7",
@@ -263,6 +260,7 @@ COPIES = (
         "000",
         remote_bytes,
         lambda facts: any(measured(facts)),
+        requirement="should",
     ),
     ScheduleClause(
         "copies.C9",
@@ -270,13 +268,14 @@ COPIES = (
         "000",
         ring_edges,
         lambda facts: any(ring_copies(facts)),
+        requirement="should",
     ),
     ScheduleClause(
         "copies.C10",
-        "A value is written, and is at the end, on the device that its node is on.",
+        "A value is at the end on the device that its node is on.",
         "003",
         on_its_device,
-        lambda facts: bool(facts.writers or facts.schedule.places),
+        lambda facts: bool(facts.schedule.places),
     ),
     ScheduleClause(
         "copies.C11",
@@ -284,5 +283,6 @@ COPIES = (
         "000",
         same_meeting,
         lambda facts: any(_met(facts)),
+        requirement="should",
     ),
 )

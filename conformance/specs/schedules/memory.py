@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import Indices
-from conformance.cases.schedule import Access, Buffer, Wait
+from conformance.cases.schedule import Buffer
 from conformance.judging.schedule_clause import PairClause, ScheduleClause
-from conformance.reference.byte_ranges import joined, overlap
 from conformance.reference.schedule import executable, wrong_as_listed
 from conformance.reference.schedule_facts import Facts
+from conformance.specs.schedules.lives import over, sharing
 from conformance.specs.schedules.subjects import both, some_buffer
 
 
@@ -28,82 +26,18 @@ def _is_part(buffer: Buffer) -> bool:
     return buffer.base is not None
 
 
-@dataclass
-class _Use:
-    """Which bytes of a storage a part of it is used for, and the first and the last leaf that does.
-
-    ``last`` is where a leaf that is only started has been waited for; ``leaves`` are those that do.
-    """
-
-    root: str
-    ranges: Indices
-    first: int
-    last: int
-    leaves: list[int]
-
-
-def _part(facts: Facts, buffer: str) -> str:
-    """Return whose bytes those of a buffer are to the plan: a planned buffer's, else those of a view of the storage."""
-    at = facts.buffers[buffer]
-    while at.base is not None and not at.planned and facts.buffers[at.base].base is not None:
-        at = facts.buffers[at.base]
-    return at.id
-
-
-def _uses(facts: Facts) -> dict[str, _Use]:
-    """Return how each part of a storage is used, by id.
-
-    A planned buffer has all of its bytes from its first use to its last; of what is not planned those bytes count that
-    are used, all of them where it is seen from outside. What is only started lasts to its wait.
-    """
-    end = len(facts.leaves)
-    last = {number: number for number in range(end)}
-    for place, leaf in enumerate(facts.leaves):
-        for number in facts.handles[leaf.handle] if isinstance(leaf, Wait) else ():
-            last[number] = max(last[number], place)
-    found: dict[str, _Use] = {}
-    for number, own in enumerate(facts.touches):
-        for touch in own:
-            part = facts.buffers[_part(facts, touch.access.buffer)]
-            ranges = facts.touch(Access(buffer=part.id)).ranges if part.planned else touch.ranges
-            use = found.setdefault(part.id, _Use(touch.root, ranges, number, number, []))
-            use.leaves.append(number)
-            use.ranges, use.last = joined(use.ranges, ranges), max(use.last, last[number])
-    for buffer in (each for each in facts.schedule.buffers if each.base is not None and not each.planned):
-        if _part(facts, buffer.id) == buffer.id and (buffer.preexisting or buffer.held):
-            whole = facts.touch(Access(buffer=buffer.id))
-            use = found.setdefault(buffer.id, _Use(whole.root, whole.ranges, -1, -1, []))
-            use.ranges, use.first, use.last = whole.ranges, -1, end if buffer.held else use.last
-    for kept in facts.schedule.places:
-        if use_at_the_end := found.get(_part(facts, kept.buffer)):
-            use_at_the_end.last = end
-    return found
-
-
 def _share(facts: Facts, first: Buffer, second: Buffer) -> bool:
     (root, start), (other, begin) = facts.root(first.id), facts.root(second.id)
     return root == other and start < begin + second.size and begin < start + first.size
 
 
-def _sharing(facts: Facts) -> Iterator[tuple[str, _Use, str, _Use]]:
-    """Yield the planned buffers that are used with each other, and each view of an arena, that shares bytes of them."""
-    for (first, one), (second, other) in combinations(_uses(facts).items(), 2):
-        planned = facts.buffers[first].planned or facts.buffers[second].planned
-        if planned and one.root == other.root and overlap(one.ranges, other.ranges):
-            yield first, one, second, other
-
-
-def _over(facts: Facts, one: _Use, other: _Use) -> bool:
-    """Return whether one use ends before the other begins: as listed, or as the edges between all their leaves say."""
-    inside = one.last < len(facts.leaves) and other.first >= 0
-    edges = inside and all(facts.ordered(first, second) for first in one.leaves for second in other.leaves)
-    return one.last < other.first or edges
-
-
 def disjoint_lives(facts: Facts) -> str | None:
-    """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use."""
-    for first, one, second, other in _sharing(facts):
-        if not (_over(facts, one, other) or _over(facts, other, one)):
+    """Find a planned buffer that shares bytes with another one, or with a view of its arena, while both are in use.
+
+    What a kernel, a copy or a collective does in place ends one use and begins the other.
+    """
+    for first, one, second, other in sharing(facts):
+        if not (over(facts, one, other) or over(facts, other, one)):
             at = max(one.first, other.first, 0)
             return f"{first!r} and {second!r} share bytes, and both are in use at {facts.name(at)}"
     return None
@@ -238,41 +172,54 @@ def _both_run(first: Facts, second: Facts) -> bool:
     return bool(_planned(second)) or (executable(first) is None and executable(second) is None)
 
 
+OURS = "this specification"
+"""The source of what no source settles: none has a memory plan."""
+
 MEMORY = (
     ScheduleClause(
         "memory.C1",
         "Buffers that share bytes of an arena, planned ones or views, are never in use at the same time.",
-        "003",
+        OURS,
         disjoint_lives,
-        lambda facts: any(_sharing(facts)),
+        lambda facts: any(sharing(facts)),
     ),
     ScheduleClause(
         "memory.C2",
         "What was there before, is held from outside or is read afterwards is not planned, nor its bytes an arena.",
-        "003",
+        OURS,
         only_what_is_inside,
         both(_plans, _seen_from_outside),
     ),
     ScheduleClause(
-        "memory.C3", "Nothing is planned on a device without sub-buffers.", "003", where_there_are_parts, _plans
+        "memory.C3", "Nothing is planned on a device without sub-buffers.", OURS, where_there_are_parts, _plans
     ),
     ScheduleClause(
-        "memory.C4", "Planned buffers begin at multiples of their device's alignment.", "003", aligned, _plans
+        "memory.C4",
+        "Planned buffers begin at multiples of their device's alignment.",
+        "OpenCL 3.0 5.2.1",
+        aligned,
+        _plans,
     ),
-    ScheduleClause("memory.C5", "Planned buffers end within their arena.", "003", in_the_arena, _plans),
+    ScheduleClause("memory.C5", "Planned buffers end within their arena.", OURS, in_the_arena, _plans),
     ScheduleClause(
-        "memory.C6", "Buffers begin at whole elements of their dtype.", "003", whole_elements, some_buffer(_is_part)
+        "memory.C6", "Buffers begin at whole elements of their dtype.", OURS, whole_elements, some_buffer(_is_part)
     ),
     ScheduleClause(
-        "memory.C7", "An arena is no larger than its buffers side by side.", "003", no_larger_than_without, _plans
+        "memory.C7",
+        "An arena is no larger than its buffers side by side.",
+        OURS,
+        no_larger_than_without,
+        _plans,
+        requirement="may",
     ),
-    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", "003", on_its_device, _plans),
+    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", OURS, on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
         "Buffers of a communicator share bytes only with those of the same group, device, dtype and size.",
         "002",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),
+        requirement="may",
     ),
 )
 
@@ -280,7 +227,7 @@ MEMORY_OF_TWO = (
     PairClause(
         "memory.C10",
         "Values are the graph's with the memory plan and without it, and without it nothing is planned.",
-        "003",
+        OURS,
         "unplanned",
         same_values,
         _both_run,

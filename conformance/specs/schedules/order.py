@@ -222,6 +222,7 @@ ORDER = (
         "003",
         nothing_dead,
         both(_known_results, _lone),
+        requirement="should",
     ),
     ScheduleClause(
         "order.C4",
@@ -229,6 +230,7 @@ ORDER = (
         "003",
         realised_once,
         labelled_node(but=["assign"]),
+        requirement="should",
     ),
     ScheduleClause(
         "order.C5",
@@ -236,12 +238,19 @@ ORDER = (
         "003",
         shared_once,
         both(labelled_node("contig", "reduce"), traced),
+        requirement="should",
     ),
 )
 
 ORDER_OF_TWO = (
     PairClause(
-        "order.C6", "After a schedule has run there is nothing left to do.", "003", "afterwards", idle, anything_done
+        "order.C6",
+        "After a schedule has run there is nothing left to do.",
+        "003",
+        "afterwards",
+        idle,
+        anything_done,
+        requirement="should",
     ),
     PairClause(
         "order.C7",
@@ -250,6 +259,7 @@ ORDER_OF_TWO = (
         "reordered",
         same_kernels,
         anything_done,
+        requirement="should",
     ),
     PairClause(
         "order.C8",
@@ -258,6 +268,7 @@ ORDER_OF_TWO = (
         "again",
         same_order,
         anything_done,
+        requirement="should",
     ),
     PairClause(
         "order.C9",
@@ -266,5 +277,6 @@ ORDER_OF_TWO = (
         "together",
         no_more_together,
         anything_done,
+        requirement="should",
     ),
 )
