@@ -11,7 +11,7 @@ nox.options.reuse_existing_virtualenvs = True
 PINNED = ("-c", "constraints.txt")
 VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
 # What a schedule is does not depend on where it runs, so these are judged by what they compute alone.
-CONCURRENT = ("opencl-concurrent", "opencl-concurrent-reordered")
+POCL = ("opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of long blocks on 8 devices took 104 s on
@@ -32,7 +32,7 @@ def install(session: nox.Session, *extras: str) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests of the suite itself."""
-    install(session, *BACKENDS, "test")
+    install(session, *BACKENDS, "pocl", "test")
     session.run("python", "-m", "pytest", *session.posargs)
 
 
@@ -48,9 +48,9 @@ def conformance(session: nox.Session, backend: str) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Judge the native backend at length, plan on and off, in order, reordered and concurrent; pass ``--seed``."""
-    install(session, "opencl")
-    judged = ",".join(("reference", *VARIANTS, *CONCURRENT))
+    """Judge the native backend at length, plan on and off, in order and reordered, and on PoCL; pass ``--seed``."""
+    install(session, "opencl", "pocl")
+    judged = ",".join(("reference", *VARIANTS, *POCL))
     session.run("conformance", "run", "-b", judged, "--profile", "nightly", *session.posargs)
 
 

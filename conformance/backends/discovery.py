@@ -86,7 +86,7 @@ def find(name: str) -> BackendSpec:
 
 def listed() -> list[Listing]:
     """Return every installed backend in alphabetical order, with what keeps it from loading; imports none."""
-    return [Listing(name, entry.value, _problem(entry)) for name, entry in sorted(_entries().items())]
+    return [Listing(name, f"{entry.module}:{entry.attr}", _problem(entry)) for name, entry in sorted(_entries().items())]
 
 
 def load(spec: BackendSpec) -> Backend:
@@ -139,18 +139,19 @@ def _problem(entry: EntryPoint) -> str | None:
 
 
 def _extra(entry: EntryPoint) -> tuple[str, list[str]]:
-    """Return the extra that a backend needs and the distributions behind it, none where there is no such extra.
+    """Return the extra that a backend needs and the distributions it cannot do without, none if it has no extra.
 
-    It has the backend's name, or that of another backend of the same module.
+    The entry point may name the extra in brackets; else it has the backend's name or the beginning of it up to a
+    hyphen, the longest that there is. What an extra has for some machines alone is one of several ways to the same
+    thing, so its absence keeps nothing from loading.
     """
-    at = _owner(entry), entry.module
-    beside = [other.name for other in _entries().values() if (_owner(other), other.module) == at]
-    for extra in (entry.name, *beside):
-        wanted = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
-        lines = (entry.dist.requires or []) if entry.dist else []
-        names = [re.match(r"[A-Za-z0-9._-]+", line) for line in lines if wanted.search(line)]
+    words = entry.name.split("-")
+    lines = (entry.dist.requires or []) if entry.dist else []
+    for extra in (*entry.extras, *("-".join(words[:count]) for count in range(len(words), 0, -1))):
+        always = re.compile(rf"([A-Za-z0-9._-]+)[^;]*;\s*extra\s*==\s*['\"]{re.escape(extra)}['\"]\s*")
+        names = [found.group(1) for found in map(always.fullmatch, lines) if found]
         if names:
-            return extra, [name.group() for name in names if name]
+            return extra, names
     return entry.name, []
 
 

@@ -63,11 +63,25 @@ def test_a_missing_extra_is_named_with_its_install_command(monkeypatch: pytest.M
     assert problems["reference"] is None
     for name, extra in {
         "opencl": "opencl",
+        "opencl-unplanned-reordered": "opencl",
+        "opencl-pocl": "pocl",
+        "opencl-pocl-concurrent": "pocl",
         "torch-functional": "torch",
         "jax-vmap": "jax",
         "tinygrad-ring": "tinygrad",
     }.items():
         assert f"pip install 'mesh-conformance[{extra}]'" in str(problems[name])
+
+
+def test_what_an_extra_has_for_some_machines_alone_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        if "intel" in name:
+            raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(discovery, "distribution", absent)
+    problems = {listing.name: listing.problem for listing in listed()}
+    assert problems["opencl"] is None
+    assert problems["opencl-unplanned"] is None
 
 
 def test_a_broken_entry_point_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.session import Session
     from conformance.backends.opencl.runtime.value import Value
 
+PROCESS: Final = ("platform", "devices", "queues")
+"""The settings that the description of the platform answers: what was asked may not be what there is."""
+
 LARGEST: Final = SLOTS
 """The most ranks a world may have: a kernel reads so many storages, one for each rank."""
 
@@ -101,7 +104,7 @@ class OpenCL(Backend):
 
         Which devices it is the platform says: a process has those that its first settings asked for.
         """
-        asked = {name: value for name, value in asdict(self.settings).items() if not name.startswith("device")}
+        asked = {name: value for name, value in asdict(self.settings).items() if name not in PROCESS}
         chosen = {f"settings {name}": str(value) for name, value in asked.items()}
         return {**self.session.platform.description, **chosen}
 

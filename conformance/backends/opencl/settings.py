@@ -18,6 +18,9 @@ DEVICE_KINDS: Final[tuple[DeviceKind, ...]] = get_args(DeviceKind)
 OUT_OF_REACH: Final = 2**62
 """Elements that no block has."""
 
+POCL: Final = "Portable Computing Language"
+"""The name of PoCL's platform."""
+
 FORCE: Final = "CONFORMANCE_OPENCL_ALGORITHM"
 PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
 DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
@@ -48,9 +51,13 @@ class Settings:
     given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
     lets the devices note when each item ran.
 
-    ``devices`` and ``device_count`` are PoCL's, and hold for a process. A ``pthread`` device has threads, and runs its
-    commands beside the host and the other devices: what a missing wait spoils shows in values there. A ``basic`` one,
-    the default, runs each command when it is submitted, in 2 us where the other takes 14, and every wait is met.
+    ``platform`` is a name or part of one; without it Intel's CPU runtime is taken, else PoCL, else any other. There are
+    ``queues`` in-order queues at least, so that each rank has one, shared out over the devices. Intel's has one device
+    and runs the queues side by side, beside the host too: what a missing wait spoils shows in values there.
+
+    ``devices`` is the kind of PoCL's, of which there are as many as queues; it holds for a process. A ``pthread``
+    device has threads, and runs its commands beside the host and the other devices. A ``basic`` one, the default, runs
+    each command when it is submitted, in 2 us where the other takes 14, and every wait is met.
     """
 
     force: Algorithm | None = None
@@ -64,9 +71,9 @@ class Settings:
     reuse: bool = True
     order: int | None = None
     profile: bool = False
-    platform: str = "Portable Computing Language"
+    platform: str | None = None
     devices: DeviceKind = "basic"
-    device_count: int = 8
+    queues: int = 8
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a word outside its vocabulary or a number below one."""
@@ -80,7 +87,7 @@ class Settings:
             "tree_from",
             "ring_members",
             "stream_from",
-            "device_count",
+            "queues",
         ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")

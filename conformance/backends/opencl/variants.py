@@ -1,4 +1,4 @@
-"""The native implementation without a memory plan, in another order, on concurrent devices: nothing may change."""
+"""The native implementation without a memory plan, in another order, on other devices: nothing may change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.settings import Settings, from_environment
+from conformance.backends.opencl.settings import POCL, Settings, from_environment
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.session import Session
@@ -45,17 +45,24 @@ class UnplannedReordered(OpenCLVariant):
     changes: ClassVar = {"reuse": False, "order": 1}
 
 
-class Concurrent(OpenCLVariant):
-    """Devices run commands beside the host and beside each other, so that a missing wait shows in values."""
+class PoCL(OpenCLVariant):
+    """PoCL is the platform, whichever others are there: another compiler for the same programs."""
 
-    name = "opencl-concurrent"
-    changes: ClassVar = {"devices": "pthread"}
+    name = "opencl-pocl"
+    changes: ClassVar = {"platform": POCL}
+
+
+class Concurrent(OpenCLVariant):
+    """PoCL's devices run commands beside the host and beside each other, so that a missing wait shows in values."""
+
+    name = "opencl-pocl-concurrent"
+    changes: ClassVar = {"platform": POCL, "devices": "pthread"}
 
     @cached_property
     def session(self) -> Session:
         """The open devices; raise ``NoPlatformError`` where they run commands one by one as they are submitted."""
         session = super().session
-        loaded = session.platform.description.get("POCL_DEVICES", "")
+        loaded = session.platform.description["POCL_DEVICES"]
         if "basic" in loaded.split():
             raise NoPlatformError(
                 f"{self.name} needs devices with threads, and this process has POCL_DEVICES={loaded!r}, set before or "
@@ -67,5 +74,5 @@ class Concurrent(OpenCLVariant):
 class ConcurrentReordered(Concurrent):
     """Items are enqueued on them in another legal order."""
 
-    name = "opencl-concurrent-reordered"
-    changes: ClassVar = {"devices": "pthread", "order": 1}
+    name = "opencl-pocl-concurrent-reordered"
+    changes: ClassVar = {**Concurrent.changes, "order": 1}

@@ -21,7 +21,7 @@ class OpenCLPeer:
     def __init__(self, ranks: int) -> None:
         """Open the devices, as parallel ones unless the environment says otherwise."""
         os.environ.setdefault(DEVICES, "pthread")
-        self._backend = OpenCL(replace(from_environment(), device_count=ranks))
+        self._backend = OpenCL(replace(from_environment(), queues=ranks))
         self._engine = self._backend.engine
 
     def describe(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.settings import POCL, Settings, from_environment
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import Array
 from conformance.cases.layout import Layout
@@ -25,7 +25,14 @@ MakeCase = Callable[..., Case]
 
 @pytest.fixture(scope="session")
 def session() -> Session:
-    return Session(Settings())
+    """The devices of the platform that the environment names, else of the one that is preferred."""
+    return Session(from_environment())
+
+
+@pytest.fixture(scope="session")
+def pocl() -> Session:
+    """PoCL's devices, of the kind that is the default."""
+    return Session(Settings(platform=POCL))
 
 
 @pytest.fixture

@@ -11,10 +11,8 @@ import pyopencl as cl
 import pytest
 
 from conformance.backends.opencl.render import Body
-from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.runtime.memory import PARTS, Memory
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.settings import Settings
 
 
 class Kept(np.ndarray):
@@ -73,8 +71,9 @@ def test_sub_buffers_are_bounded(session: Session) -> None:
     assert len(storage.cell.parts) == PARTS
 
 
-def test_held_counts_what_opencl_counts(session: Session) -> None:
-    memory = Memory(session.platform.context)
+def test_held_counts_what_opencl_counts(pocl: Session) -> None:
+    # PoCL counts a sub-buffer among the references to its parent; Intel's runtime does not.
+    memory = Memory(pocl.platform.context)
     storage, constant = memory.allocate(2**20), memory.constant(np.ones(4, np.int32))
     for count in range(1, PARTS + 9):
         storage.cell.part(count * 128, count * 128 + 128)
@@ -128,12 +127,9 @@ def test_shapes_and_operations_need_no_kernel_of_their_own(opencl: Any, make_cas
     assert len(session.kernels._made) == made
 
 
-def test_a_platform_is_chosen_by_name() -> None:
-    with pytest.raises(NoPlatformError, match="no OpenCL platform named 'Acme'; found 'Portable Computing Language'"):
-        Session(Settings(platform="Acme"))
-
-
-def test_eight_devices_have_one_in_order_queue_each(session: Session) -> None:
-    assert len(session.platform.queues) == 8
-    assert len({queue.device for queue in session.platform.queues}) == 8
+def test_every_rank_has_an_in_order_queue_and_every_device_its_share_of_them(session: Session) -> None:
+    queues, devices = session.platform.queues, session.platform.context.devices
+    assert len(queues) == len({queue.int_ptr for queue in queues}) == 8
+    assert {queue.device for queue in queues} == set(devices)
+    assert not any(queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE for queue in queues)
     assert session.platform.queue_of(9) == 1

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from conformance.backends.opencl.settings import PLATFORM, POCL
 
-def timeline(*words: str) -> tuple[int, int, str]:
+
+def timeline(platform: str, *words: str) -> tuple[int, int, str]:
     """Return how many pairs of commands conflict, how many of them clash, and which."""
     # A process of its own, for PoCL makes its devices once.
-    environment = {**os.environ, "POCL_DEVICES": "pthread pthread pthread pthread"}
+    environment = {**os.environ, "POCL_DEVICES": "pthread pthread pthread pthread", PLATFORM: platform}
     command = [sys.executable, "-m", "tests.backends.opencl.timeline", *words]
     root = Path(__file__).parents[3]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=600, check=False)
@@ -22,13 +24,17 @@ def timeline(*words: str) -> tuple[int, int, str]:
     return count, wrong, done.stderr
 
 
+@pytest.mark.parametrize("platform", ["", POCL])
 @pytest.mark.parametrize(("algorithm", "order"), [("direct", "0"), ("ring", "1")])
-def test_commands_that_conflict_in_the_exported_schedules_never_overlap(algorithm: str, order: str) -> None:
-    count, wrong, which = timeline(algorithm, order)
+def test_commands_that_conflict_in_the_exported_schedules_never_overlap(
+    algorithm: str, order: str, platform: str
+) -> None:
+    count, wrong, which = timeline(platform, algorithm, order)
     assert count > 1000
     assert wrong == 0, which
 
 
-def test_without_the_edges_of_their_schedules_they_do() -> None:
-    count, wrong, which = timeline("direct", "0", "without-edges")
+@pytest.mark.parametrize("platform", ["", POCL])
+def test_without_the_edges_of_their_schedules_they_do(platform: str) -> None:
+    count, wrong, which = timeline(platform, "direct", "0", "without-edges")
     assert 0 < wrong < count, which

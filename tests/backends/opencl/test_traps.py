@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import ml_dtypes
@@ -83,10 +84,13 @@ def test_the_program_forbids_contraction_first_of_all() -> None:
     assert render().startswith("#pragma OPENCL FP_CONTRACT OFF")
 
 
-def test_the_program_builds_without_a_word_from_the_compiler(session: Session) -> None:
-    program = cl.Program(session.platform.context, render()).build(cache_dir=False)
+def test_the_program_builds_without_a_warning_from_the_compiler(session: Session) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program = cl.Program(session.platform.context, render()).build(cache_dir=False)
     logs = [program.get_build_info(device, cl.program_build_info.LOG) for device in session.platform.context.devices]
-    assert not "".join(logs).strip()
+    # Intel's compiler always says that it begins, what it vectorised and that it is done.
+    assert [line for log in logs for line in log.splitlines() if "warning" in line.lower()] == []
 
 
 @pytest.mark.parametrize("elements", [1, 63, 64, 65, 129])

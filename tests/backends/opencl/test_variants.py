@@ -1,4 +1,4 @@
-"""The native backend in other ways: on devices with threads, and never on others than it says."""
+"""The native backend in other ways: on PoCL, on devices with threads, and never on others than it says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.variants import Concurrent
+from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.variants import Concurrent, PoCL
 
 ASKED = """
 import numpy as np
@@ -31,15 +33,18 @@ def test_concurrent_devices_have_threads() -> None:
     assert ended.stdout.split() == ["pthread"] * 8
 
 
-@pytest.mark.usefixtures("session")  # the devices of a process are those that are opened first
+@pytest.mark.usefixtures("pocl")  # the devices of a process are those that are opened first
 def test_concurrent_devices_are_refused_where_they_have_none(monkeypatch: Any) -> None:
     monkeypatch.setenv("POCL_DEVICES", "basic basic")
-    with pytest.raises(NoPlatformError, match=r"opencl-concurrent needs devices with threads.* POCL_DEVICES='basic "):
+    with pytest.raises(NoPlatformError, match=r"concurrent needs devices with threads.* POCL_DEVICES='basic "):
         _ = Concurrent().session
 
 
-def test_what_is_said_of_the_devices_is_what_they_are(opencl: Any, session: Any) -> None:
+def test_what_is_said_of_the_devices_is_what_they_are(pocl: Session) -> None:
     for kind in ("basic", "pthread"):
-        said = opencl(devices=kind, device_count=3).describe()
+        backend = PoCL(Settings(devices=kind, queues=3))
+        backend.__dict__["session"] = pocl
+        said = backend.describe()
         assert [name for name in said if name.startswith("settings device")] == []
-        assert len(said["devices"].split(", ")) == len(session.platform.queues) == len(said["POCL_DEVICES"].split())
+        assert len(said["devices"].split(", ")) == len(pocl.platform.queues) == len(said["POCL_DEVICES"].split())
+        assert "settings queues" not in said

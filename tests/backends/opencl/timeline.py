@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.export import exported, named
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.memory import Cell
-from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.settings import from_environment
 from conformance.cases.index_map import Indices
 from conformance.cases.program import EFFECTS, Axis, Program, Step
 from conformance.reference.byte_ranges import overlap
@@ -159,7 +160,7 @@ def clashes(found: list[tuple[Cell, Ran]]) -> tuple[int, list[str]]:
 
 def main(algorithm: Any, order: str, *words: str) -> None:
     """Run, compare and print."""
-    backend = OpenCL(Settings(force=algorithm, order=int(order) or None, profile=True))
+    backend = OpenCL(replace(from_environment(), force=algorithm, order=int(order) or None, profile=True))
     started = under_way(backend, 3, edges=not words)
     count, wrong = clashes([each for one in started for each in touched(one, backend.alignment)])
     print(count, len(wrong))

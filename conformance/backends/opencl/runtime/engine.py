@@ -1,7 +1,7 @@
 """Values on the devices and programs enqueued on them, ordered by events: nothing here waits until a value is read.
 
-When commands run is up to the devices: PoCL's ``pthread`` ones run them beside the host, and its ``basic`` ones when
-they are submitted, so that there a program is done when the call that starts it comes back.
+When commands run is up to the devices: Intel's and PoCL's ``pthread`` ones run them beside the host, and PoCL's
+``basic`` ones when they are submitted, so that there a program is done when the call that starts it comes back.
 
 Each call makes a graph, lowers it and schedules it, unless a program of the same structure on values of the same
 form has been run before: then its plan is launched again, on other storages.

@@ -6,6 +6,7 @@ sizes and strides, and whatever the caches hold, for those are arguments.
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 
 import pyopencl as cl
@@ -30,12 +31,20 @@ class Kernels:
         took 15 s, and from PoCL's cache 0.6 s where they took 8 s (two busy cores, all 45 kernels).
         """
         # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
-        program: cl.Program = cl.Program(self._context, render()).build()
-        return program
+        return _built(self._context, render())
 
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
-            program = self.program if body.stream is None else cl.Program(self._context, render_stream(body)).build()
+            program = self.program if body.stream is None else _built(self._context, render_stream(body))
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
+
+
+def _built(context: cl.Context, source: str) -> cl.Program:
+    """Return the program of ``source``; raise ``pyopencl.RuntimeError`` with what the compiler says where it fails."""
+    with warnings.catch_warnings():
+        # Intel's compiler always says something: what it vectorised.
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program: cl.Program = cl.Program(context, source).build()
+    return program

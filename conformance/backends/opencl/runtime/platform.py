@@ -1,8 +1,9 @@
-"""One OpenCL platform chosen by name, one context with all its devices, one in-order queue a device."""
+"""One OpenCL platform, one context with all its devices, one in-order queue a rank."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -10,16 +11,17 @@ from typing import Final
 
 import pyopencl as cl
 
-from conformance.backends.opencl.runtime import NoPlatformError
+from conformance.backends.opencl.runtime import NoPlatformError, intel
 from conformance.backends.opencl.runtime.host_cpu import retarget
-from conformance.backends.opencl.settings import PLATFORM, Settings
+from conformance.backends.opencl.settings import PLATFORM, POCL, Settings
 
-POCL: Final = "Portable Computing Language"
+PREFERRED: Final = {intel.NAME: ("opencl", intel.DISTRIBUTION), POCL: ("pocl", "pocl-binary-distribution")}
+"""The platforms that are taken when none is named, best first, with the extra and the distribution that bring them."""
 
 
 @dataclass(frozen=True)
 class Platform:
-    """An open platform. Rank ``r`` works on device ``r`` modulo the number of devices.
+    """An open platform. Rank ``r`` works on queue ``r`` modulo their number, which are shared out over the devices.
 
     Sub-buffers begin at multiples of ``alignment`` bytes, and the caches hold ``cached`` bytes.
     """
@@ -39,42 +41,67 @@ def open_platform(settings: Settings) -> Platform:
     """Return the platform of the settings; raise ``NoPlatformError`` saying what was found instead.
 
     PoCL makes as many devices as ``POCL_DEVICES`` names when it loads, so that is set first; a value already
-    in the environment is kept, that of other settings in this process too, and where there are fewer devices than
-    ranks, ranks share. The description says which devices it is.
+    in the environment is kept, that of other settings in this process too. The description says which devices it is.
     """
-    loaded = os.environ.setdefault("POCL_DEVICES", " ".join([settings.devices] * settings.device_count))
-    try:
-        found = cl.get_platforms()
-    except cl.Error as error:
-        raise NoPlatformError(
-            f"no OpenCL platform: pip install 'mesh-conformance[opencl]' brings one ({error})"
-        ) from error
-    # Never the first: loaders list platforms in any order. The name says which.
-    named = [platform for platform in found if settings.platform in platform.name]
-    if not named:
-        names = ", ".join(repr(platform.name) for platform in found) or "none"
-        raise NoPlatformError(
-            f"no OpenCL platform named {settings.platform!r}; found {names}; set {PLATFORM} to choose"
-        )
-    platform = named[0]
+    loaded = os.environ.setdefault("POCL_DEVICES", " ".join([settings.devices] * settings.queues))
+    with intel.registered() as absent:
+        try:
+            found = cl.get_platforms()
+        except cl.Error as error:
+            raise NoPlatformError(
+                f"no OpenCL platform: pip install 'mesh-conformance[opencl]' brings one ({error})"
+            ) from error
+    platform, reason = _chosen(found, settings.platform, absent)
     devices = platform.get_devices()
-    target = retarget(devices) if POCL in platform.name else None
+    target = retarget(devices) if platform.name == POCL else None
     context = cl.Context(devices)
     # Bits in the standard, bytes here.
     alignment = max(device.mem_base_addr_align for device in devices) // 8
     cached = min(device.global_mem_cache_size for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
-    queues = tuple(cl.CommandQueue(context, device, **noting) for device in devices)
+    queues = tuple(
+        cl.CommandQueue(context, devices[rank % len(devices)], **noting)
+        for rank in range(max(settings.queues, len(devices)))
+    )
     description = {
         "platform": f"{platform.name} {platform.version}",
+        "chosen": reason,
         "driver": devices[0].driver_version,
         "devices": ", ".join(device.name for device in devices),
+        "queues": str(len(queues)),
         "pyopencl": version("pyopencl"),
     }
-    if POCL in platform.name:
+    if platform.name == POCL:
         description["POCL_DEVICES"] = loaded
-    with suppress(PackageNotFoundError):
-        description["pocl-binary-distribution"] = version("pocl-binary-distribution")
+    with suppress(KeyError, PackageNotFoundError):
+        _, distribution = PREFERRED[platform.name]
+        description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
     return Platform(context, queues, alignment, cached, description)
+
+
+def _chosen(found: Sequence[cl.Platform], named: str | None, absent: str | None) -> tuple[cl.Platform, str]:
+    """Return the platform to take, and why: the one named, else the first of ``PREFERRED`` that is there, else any.
+
+    ``absent`` says why Intel's is not registered. Nothing is taken for being the first listed while there is a better
+    reason: loaders list platforms in any order.
+    """
+    names = [each.name for each in found]
+    if named is not None:
+        # A whole name before part of one: that of Intel's graphics begins with that of its CPU runtime.
+        fitting = [name for name in names if name == named] or [name for name in names if named in name]
+        if not fitting:
+            listed = ", ".join(map(repr, names)) or "none"
+            extra = next((extra for name, (extra, _) in PREFERRED.items() if named in name), None)
+            brought = f"pip install 'mesh-conformance[{extra}]' brings it, or set" if extra else "set"
+            raise NoPlatformError(f"no OpenCL platform named {named!r}; found {listed}; {brought} {PLATFORM} to choose")
+        return found[names.index(fitting[0])], f"{named!r} was asked for"
+    if not found:
+        raise NoPlatformError("no OpenCL platform: pip install 'mesh-conformance[opencl]' brings one")
+    without = f"Intel's CPU runtime, which is taken first, is not there: {absent or 'the loader does not list it'}"
+    if intel.NAME in names:
+        return found[names.index(intel.NAME)], "Intel's CPU runtime is taken first"
+    if POCL in names:
+        return found[names.index(POCL)], f"PoCL is taken next; {without}"
+    return found[0], f"the first of those listed; {without}, nor is PoCL"
