@@ -1,10 +1,11 @@
 """What JAX says it supports: its documentation as data, not what it was seen to do.
 
 Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where they are silent, from what the source
-document 001 itself refuses with a sentence. All dtypes of the specification are JAX dtypes once 64-bit types are
-enabled, and no docstring takes one out, so no operation is limited by dtype. Promises known to be broken on CPU, like
-``psum_scatter`` of bool, ``pbroadcast`` and ``ragged_all_to_all`` at all, stay claimed because nothing a user can
-read takes them back.
+document 001 itself refuses with a sentence. What is not public is not claimed: ``pargmax`` and ``pargmin``, which 001
+has and ``jax.lax`` does not export, and positional axes beside names, of which no docstring speaks. All dtypes of the
+specification are JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so no operation is limited
+by dtype. Promises known to be broken on CPU, like ``psum_scatter`` of bool, ``pbroadcast`` and ``ragged_all_to_all`` at
+all, stay claimed because nothing a user can read takes them back.
 """
 
 from __future__ import annotations
@@ -24,13 +25,8 @@ WHOLE_AXES: Final[dict[str, Sequence[str]]] = {**ALIKE, "groups": ["none"]}
 
 COLLECTIVES: Final[Claims] = {
     # psum, pmean, pmax and pmin exist; there is no product. Groups need only cover every index once: sizes may differ
-    # ("on TPUs all groups must be the same size"). Positions may stand beside names: 001 calls names alone "sums over
-    # just named axes". It refuses the two together, which claims, taken one by one, cannot say.
-    "all_reduce": {**ALIKE, "op": ["sum", "mean", "max", "min"]},
-    # pargmax and pargmin are not exported by jax.lax and not documented (jax 0.10.2). They are claimed because 001,
-    # which is where the clauses come from, defines them under public names with what they accept: a single axis by
-    # name. It speaks neither of groups nor, as the docstrings of the others do, of pytrees.
-    "arg_reduce": {**WHOLE_AXES, "op": ["max", "min"], "axes": ["one", "invalid"], "operands": ["one"]},
+    # ("on TPUs all groups must be the same size").
+    "all_reduce": {**ALIKE, "op": ["sum", "mean", "max", "min"], "local_axes": ["empty"]},
     # Groups in any order: the example of the docstring is [[0, 2], [3, 1]]. Unequal sizes are documented as wrong,
     # so they can be written down and must be refused. The same holds for psum_scatter and all_to_all.
     "all_gather": ALIKE,
@@ -42,7 +38,8 @@ COLLECTIVES: Final[Claims] = {
     "shuffle": WHOLE_AXES,
     # Its docstring names no platform, where psend's, for one, does.
     "broadcast": WHOLE_AXES,
-    "axis_index": WHOLE_AXES,
+    # "The index along the mapped axis": of none there is no word.
+    "axis_index": {**WHOLE_AXES, "axes": ["one", "several", "invalid"]},
     "axis_size": WHOLE_AXES,
     # A psum like any other, groups included.
     "reduce_constant": {},

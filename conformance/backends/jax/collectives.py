@@ -170,8 +170,12 @@ def reduce_constant(*, axis_name: AxisName, groups: Groups | None, value: int) -
 
 
 def _carried(number: Any) -> Any:
-    """Return a Python int, which has no dtype, in the one that the specification has for it; anything else as it is."""
-    return np.int32(number) if isinstance(number, int) else number
+    """Return a Python int, which has no dtype, in the one that the specification has for it.
+
+    What int32 does not hold, and anything else, is as it is: JAX makes an array of a result that is none.
+    """
+    held = isinstance(number, int) and -(2**31) <= number < 2**31
+    return np.int32(number) if held else number
 
 
 def _no_groups(function: str, groups: Groups | None) -> None:

@@ -36,6 +36,17 @@ class Part:
     base: int
     region: Region
 
+    @property
+    def forwards(self) -> tuple[slice, ...]:
+        """Return the index of the elements with positive steps, which are all that ``Ref`` takes (jax#33322)."""
+        ranges = tuple(each[::-1] if each.step < 0 else each for each in self.region.ranges)
+        return Region(ranges, self.region.order).index
+
+    @property
+    def backwards(self) -> tuple[int, ...]:
+        """Return the axes along which the elements are seen the other way round."""
+        return tuple(axis for axis, each in enumerate(self.region.ranges) if each.step < 0)
+
 
 @dataclass
 class Dispatch:
@@ -96,10 +107,10 @@ class Dispatch:
         values = {str(at): array for at, array in arrays.items()}
         plain = msgspec.structs.replace(step, inputs=(), outputs=(), into=())
         kinds = [(array.shape, str(array.dtype)) for one in (refs, donated, values) for array in one.values()]
-        # A range as it is written: one element is the same elements with any step, and JAX refuses some steps.
+        # A range as it is written: one element is the same elements with any step.
         key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, given, kinds), enc_hook=repr)
         if key not in self.calls:
-            self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own), [step])
+            self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own))
         with framework():
             found = self.calls[key](refs, donated, values)
         made = [found[str(at)] for at in range(len(found))]
@@ -174,7 +185,7 @@ def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> A
             index = _index(part, own)
             with framework():
                 block = lax.squeeze(refs[str(part.base)][index], range(len(own)))
-                return jnp.transpose(block, part.region.order)
+                return jnp.transpose(lax.rev(block, part.backwards), part.region.order)
 
         def write(at: int, value: Any) -> None:
             part = parts[at]
@@ -183,7 +194,8 @@ def _rank(step: Step, parts: Sequence[Part | None], own: tuple[slice, ...]) -> A
             order = part.region.order
             back, index = [order.index(axis) for axis in range(len(order))], _index(part, own)
             with framework():
-                refs[str(part.base)][index] = lax.expand_dims(jnp.transpose(value, back), range(len(own)))
+                turned = lax.rev(jnp.transpose(value, back), part.backwards)
+                refs[str(part.base)][index] = lax.expand_dims(turned, range(len(own)))
 
         if step.op == "assign":
             write(0, read(1))
@@ -203,4 +215,4 @@ def _copies(operands: Sequence[Any]) -> list[Any]:
 
 
 def _index(part: Part, own: tuple[slice, ...]) -> Any:
-    return (*own, *part.region.index) or ...
+    return (*own, *part.forwards) or ...

@@ -26,7 +26,7 @@ class Ranks(Protocol):
     def blocks(self, array: Any) -> list[Array]:
         """Return the blocks of a value, in rank order, once they are there."""
 
-    def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
+    def call(self, rank: Callable[..., dict[str, Any]]) -> Any:
         """Return ``rank`` mapped over all ranks, under ``jit``.
 
         It is a function of mutable arrays, of arrays donated to it and of other values, each by name.
@@ -68,7 +68,7 @@ def whole(program: Program, ranks: Ranks) -> Whole:
             values.update(zip(step.outputs, outputs(step, [values[name] for name in step.inputs]), strict=True))
         return {name: values[name] for name in program.results}
 
-    return Whole(ranks, ranks.call(rank, program.steps))
+    return Whole(ranks, ranks.call(rank))
 
 
 def outputs(step: Step, operands: Sequence[Any]) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Program, Step
+from conformance.cases.program import Program
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Shards:
     """Every value is a global array with one leading axis, split into one block a rank."""
 
     sharding: NamedSharding
+    checked: bool
     own: ClassVar = (slice(0, 1),)
 
     def put(self, views: list[Array]) -> Any:
@@ -41,7 +42,7 @@ class Shards:
             held = {shard.device: np.asarray(shard.data) for shard in array.addressable_shards}
         return [held[device][0, ...] for device in self.sharding.mesh.devices.flat]
 
-    def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
+    def call(self, rank: Callable[..., dict[str, Any]]) -> Any:
         """Return ``rank`` under ``shard_map`` and ``jit``; mutable arrays keep their leading axis inside."""
         spec = self.sharding.spec
 
@@ -53,15 +54,17 @@ class Shards:
             with framework():
                 return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
 
-        checked = not _unchecked(steps)
         mesh = self.sharding.mesh
         with framework():
-            mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=checked)
+            mapped = jax.shard_map(slice_of_one, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=self.checked)
             return jax.jit(mapped, donate_argnums=1)
 
 
-def over(program: Program, devices: list[Any]) -> Shards:
-    """Return the ranks of ``program``; raise ``Unsupported`` when they are more than devices."""
+def over(program: Program, devices: list[Any], *, checked: bool) -> Shards:
+    """Return the ranks of ``program``, with shard_map's type checks or without.
+
+    Raise ``Unsupported`` when they are more than devices.
+    """
     if program.world > len(devices):
         raise Unsupported(f"a world of {program.world} needs as many devices; JAX has {len(devices)}")
     sizes = [axis.size for axis in program.mesh]
@@ -70,18 +73,4 @@ def over(program: Program, devices: list[Any]) -> Shards:
         mesh = Mesh(grid, tuple(axis.name for axis in program.mesh))
         # A leading axis over all mesh axes, so that blocks without axes have something to split; rank r is its r-th
         # slice.
-        return Shards(NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
-
-
-def _unchecked(steps: Sequence[Step]) -> bool:
-    """Return whether a user would have to turn shard_map's default type checks off.
-
-    ``psum`` and ``pmean`` with groups are documented, but under ``check_vma=True`` they raise a bare
-    ``NotImplementedError``, as any reduction over positional axes raises a bare ``AssertionError``; the checks say
-    nothing about values. Everything else runs as most users run it, with the default.
-    """
-    reductions = [step for step in steps if step.op == "all_reduce"]
-    return any(
-        step.attrs.get("local_axes") or (step.groups is not None and step.attrs.get("op") in ("sum", "mean"))
-        for step in reductions
-    )
+        return Shards(NamedSharding(mesh, PartitionSpec(mesh.axis_names)), checked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.backends.adapting import framework
 from conformance.cases.dtypes import Array
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program import Axis, Program
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,8 @@ class Stack:
         # The ellipsis keeps a block without axes an array.
         return [found[(*position, ...)] for position in np.ndindex(found.shape[: len(self.mesh)])]
 
-    def call(self, rank: Callable[..., dict[str, Any]], steps: Sequence[Step]) -> Any:
+    def call(self, rank: Callable[..., dict[str, Any]]) -> Any:
         """Return ``rank`` under ``vmap`` for every axis of the mesh, and ``jit``."""
-        del steps
         with framework():
             for axis in reversed(self.mesh):
                 rank = jax.vmap(rank, axis_name=axis.name, axis_size=axis.size)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from conformance.backends.jax import Jax, JaxVmap
+from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.layout import Layout
@@ -29,6 +29,13 @@ def vmap() -> JaxVmap:
     """Return the second mode, likewise."""
     pytest.importorskip("jax")
     return JaxVmap()
+
+
+@pytest.fixture(scope="session")
+def unchecked() -> JaxUnchecked:
+    """Return shard_map without its type checks."""
+    pytest.importorskip("jax")
+    return JaxUnchecked()
 
 
 @pytest.fixture(params=["jax", "vmap"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.claimed import supported
-from conformance.backends.jax import Jax, JaxVmap
+from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY
 from conformance.cases.features import features
@@ -30,8 +30,13 @@ def test_mean(mode: Jax, dtype: str) -> None:
 
 @pytest.mark.parametrize("local_axes", [(), (0,), (1, 0)])
 @pytest.mark.parametrize("op", ["sum", "max"])
-def test_positional_axes_stand_beside_names(mode: Jax, op: str, local_axes: tuple[int, ...]) -> None:
-    agrees(mode, one_step("all_reduce", counting((2, 3), 4), op=op, local_axes=local_axes))
+def test_positional_axes_beside_names_are_not_claimed(
+    vmap: JaxVmap, unchecked: JaxUnchecked, op: str, local_axes: tuple[int, ...]
+) -> None:
+    case = one_step("all_reduce", counting((2, 3), 4), op=op, local_axes=local_axes)
+    agrees(vmap, case)
+    agrees(unchecked, case)
+    assert claimed(vmap, case) is (not local_axes)
 
 
 @pytest.mark.parametrize("op", ["max", "min"])
@@ -66,17 +71,25 @@ def test_axes_of_a_mesh_in_any_order(mode: Jax, axes: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("op", ["all_reduce", "reduce_scatter"])
-def test_groups_along_a_tuple_of_axes(jax: Jax, op: str) -> None:
+def test_groups_along_a_tuple_of_axes(unchecked: JaxUnchecked, op: str) -> None:
     attrs: dict[str, Attr] = {"op": "sum"} if op == "all_reduce" else {"op": "sum", "axis": 0, "tiled": True}
     groups = ((3, 0, 4), (5, 1, 2))
-    agrees(jax, over(IJ, op, ("j", "i"), {"x": counting((3,), 6)}, groups=groups, **attrs))
-    agrees(jax, over({"i": 3, "j": 2}, op, ("i",), {"x": counting((3,), 6)}, groups=((1, 2, 0),), **attrs))
+    agrees(unchecked, over(IJ, op, ("j", "i"), {"x": counting((3,), 6)}, groups=groups, **attrs))
+    agrees(unchecked, over({"i": 3, "j": 2}, op, ("i",), {"x": counting((3,), 6)}, groups=((1, 2, 0),), **attrs))
 
 
-def test_mean_and_constant_over_groups(jax: Jax) -> None:
+def test_mean_and_constant_over_groups(jax: Jax, unchecked: JaxUnchecked) -> None:
     groups = ((3, 0), (1, 2))
-    agrees(jax, one_step("all_reduce", counting((2,), 4), groups, op="mean"))
+    mean = one_step("all_reduce", counting((2,), 4), groups, op="mean")
+    agrees(unchecked, mean)
+    assert refusal(jax, mean).kind == "NotImplementedError"  # with the checks that are on by default
     agrees(jax, over(I4, "reduce_constant", ("i",), {}, groups=groups, value=5))
+
+
+def test_a_python_int_is_an_int32_unless_it_is_too_large_for_one(mode: Jax) -> None:
+    agrees(mode, over(IJ, "axis_size", ("i", "j"), {}))
+    beyond = mode.execute(over(I4, "reduce_constant", ("i",), {}, value=2**30))
+    assert [block and block.dtype for block in beyond.results["y"]] == ["int64"] * 4
 
 
 @pytest.mark.parametrize("axes", [("nowhere",), ("nowhere", "j"), ("i", "i")])
@@ -148,10 +161,10 @@ def test_vmap_claims_all_gather_over_one_axis(vmap: JaxVmap, axes: tuple[str, ..
     assert vmap.execute(case).raised is (len(axes) > 1)
 
 
-def test_arg_reduce_is_claimed_over_one_axis(mode: Jax) -> None:
+def test_arg_reduce_is_not_public_and_takes_one_axis(mode: Jax) -> None:
     blocks = {"x": counting((2,), 6)}
-    assert claimed(mode, over(IJ, "arg_reduce", ("j",), blocks, op="max"))
-    assert not claimed(mode, over(IJ, "arg_reduce", ("i", "j"), blocks, op="max"))
+    assert "arg_reduce" not in mode.claims
+    agrees(mode, over(IJ, "arg_reduce", ("j",), blocks, op="max"))
     assert "only accepts a single axis" in refusal(mode, over(IJ, "arg_reduce", ("i", "j"), blocks, op="max")).message
 
 
