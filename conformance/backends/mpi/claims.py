@@ -1,13 +1,15 @@
-"""What the MPI standard (4.1) defines, as data; what a library then does is for the suite to find out.
+"""What the MPI standard (4.1) promises, as data; what a library then does is for the suite to find out.
 
-Each limit gives the documented reason. The standard calls a program erroneous where ranks disagree in count or type,
-where a receive has no send, and so on, and leaves it to the library whether it notices; what every rank alone can see
-to be wrong (a root, a rank or a count out of range, an operation that a datatype does not have) has an error class.
+Each limit gives the documented reason. Legal calls alone are claimed: "An MPI implementation cannot or may choose not
+to handle some errors that occur during MPI calls", "the set of errors that are handled by MPI is
+implementation-dependent", and where the standard says that an error is handled it "should be read as *may* be handled"
+(9.3). So nothing that is refused elsewhere has to be refused by a library of MPI: neither a root out of range nor
+counts that do not match those of another rank. "MPI does not specify the state of a computation after an erroneous MPI
+call" either.
 
-Everything is limited to what can be said in MPI at all: ranks that differ in dtype or shape run erroneous programs;
-groups are the colours of ``MPI_Comm_split``, so every rank is in one; and negative numbers stand for ``MPI_PROC_NULL``
-and its like where a source or destination is asked for. Of the bits of reductions nothing is guaranteed: that the same
-call gives the same result again is "strongly recommended", and no more.
+Everything is limited to what one call of MPI on each rank says: ranks that differ in dtype or shape run erroneous
+programs; groups are the colours of ``MPI_Comm_split``, so every rank is in one; and over no axis nobody meets, so that
+there is no call.
 """
 
 from __future__ import annotations
@@ -16,8 +18,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.cases.guarantees import Guarantee
 
 Limits = dict[str, Sequence[str]]
+
+GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)
+"""Of all-reduce: "MPI requires that all processes from the same group participating in these operations receive
+identical results" (6.9.6, and every version since 1.0). That the same arguments in the same order give the same result again is only
+"strongly recommended", and advice to implementors (6.9.1)."""
 
 LAYOUTS: Final = ("contiguous", "strided", "transposed", "flipped", "broadcast", "offset")
 """Derived datatypes describe any strides, zero and negative ones included ("may be negative", of displacements)."""
@@ -26,49 +34,48 @@ GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
 """Colours are any partition, and keys any order in it."""
 
 COMMON: Final[Limits] = {
+    "calls": ("legal",),
     "layout": LAYOUTS,
     # Axes of a mesh are ranks of a communicator by the time MPI sees them.
-    "axes": ("none", "one", "several"),
+    "axes": ("one", "several"),
     "ranks": ("alike",),
     # A rank may come when it likes. One that has died, or calls something else than the others of its communicator,
-    # makes a program erroneous: MPI "does not specify the state of a computation after an erroneous MPI call".
+    # makes a program erroneous.
     "faults": ("late",),
 }
 ANY_GROUPS: Final[Limits] = {**COMMON, "groups": (*GROUPS, "uneven")}
 EQUAL_GROUPS: Final[Limits] = {**COMMON, "groups": GROUPS}
 
-# All dtypes move: those without a datatype as MPI_BYTE, which is "uninterpreted". MPI_ERR_ROOT is an error class.
-ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
-# A rank may send and receive as many messages as it likes, so a position named twice is legal.
-MESSAGES: Final[Limits] = {**EQUAL_GROUPS, "pairs": ("given", "empty"), "sources": ("given", "empty")}
-SIZES: Final = ("given", "repeated", "negative")
+# All dtypes move: those without a datatype as MPI_BYTE, which is "uninterpreted".
+
+PAIRS: Final[Limits] = {**EQUAL_GROUPS, "pairs": ("given",)}
+"""Pairs that give every position one to send to and one to receive from. To a position that nothing is sent to, MPI says
+nothing: a receive from MPI_PROC_NULL leaves the buffer as it was, and the zeros would be the adapter's."""
 
 NUMBERS: Final = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 """The fixed-width, floating and complex types of C that the tables of predefined operations list, and float16, which
-mpi4py names ``MPI.FLOAT16_T`` and MPICH declares in mpi.h. There is no bfloat16, 8-bit float or 4-bit integer."""
+is in none of them: mpi4py's ``MPI.FLOAT16_T`` is a datatype that each of the libraries adds, MPIX_C_FLOAT16 of MPICH
+and Intel MPI and MPIX_SHORT_FLOAT of Open MPI. There is no bfloat16, 8-bit float or 4-bit integer."""
 
 REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 """MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, and MPI_BAND, MPI_BOR, MPI_BXOR, for logical types MPI_LAND, MPI_LOR, MPI_LXOR.
 There is no mean and no scaled sum."""
 
-UNKNOWN: Final = "median"
-"""No reduction, and easily asked for by its name, which stands for no operation of MPI."""
-
 REDUCING: Final[Limits] = {
     # "The predefined operations work only with the MPI types listed": a derived type is none of them.
     "layout": ("contiguous", "offset"),
     "dtype": ("bool", *NUMBERS),
-    "op": (*REDUCTIONS, UNKNOWN),
+    "op": REDUCTIONS,
     # Logical types have logical operations alone: a sum or a greatest of them has no meaning in MPI, and the
-    # specification gives it one. What neither gives a meaning (bits of floats, an order of complex) is to be refused.
+    # specification gives it one.
     "reduction": tuple(
         f"{op} of {kind}"
-        for op in (*REDUCTIONS, UNKNOWN)
+        for op in REDUCTIONS
         for kind in ("bool", "integer", "float", "complex")
-        if kind != "bool" or op in ("and", "or", "xor", UNKNOWN)
+        if kind != "bool" or op in ("and", "or", "xor")
     ),
 }
 
@@ -96,22 +103,25 @@ ONE_BUFFER: Final[Limits] = {"effects": (*MEMORY, "in_place"), "flow": FLOW}
 
 CLAIMS: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **FORMS, "local_axes": ("empty",)},
-    "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **FORMS},
+    "reduce": {**ANY_GROUPS, **REDUCING, **FORMS},
     "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FORMS},
     # MPI_MAXLOC and MPI_MINLOC of pairs of a value and its index: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
     # MPI_2INT and MPI_SHORT_INT are all the pairs there are.
     "arg_reduce": {**ANY_GROUPS, "op": ("max", "min"), "dtype": ("int16", "int32", "int64", "float32", "float64")},
     "all_gather": {**EQUAL_GROUPS, **FORMS},
-    "gather": {**EQUAL_GROUPS, **ROOTED, **FORMS},
-    "scatter": {**EQUAL_GROUPS, **ROOTED, **FORMS},
+    "gather": {**EQUAL_GROUPS, **FORMS},
+    "scatter": {**EQUAL_GROUPS, **FORMS},
     "all_to_all": {**EQUAL_GROUPS, **FORMS},
     # "rows": blocks differ in their first extent, which is what the sizes say.
-    "all_to_all_uneven": {**EQUAL_GROUPS, **FORMS, "ranks": ("alike", "rows"), "sends": SIZES, "receives": SIZES},
-    "broadcast": {**ANY_GROUPS, **ROOTED, **ONE_BUFFER},
-    "permute": {**MESSAGES, **FORMS},
-    "shuffle": {**MESSAGES, **FORMS},
-    "send": MESSAGES,
-    "recv": MESSAGES,
+    "all_to_all_uneven": {**EQUAL_GROUPS, **FORMS, "ranks": ("alike", "rows")},
+    "broadcast": {**ANY_GROUPS, **ONE_BUFFER},
+    # MPI_Sendrecv on every rank: it combines "the sending of a message to one destination and the receiving of another
+    # message". A list of sources that is legal names every position once.
+    "permute": {**PAIRS, **FORMS},
+    "shuffle": {**EQUAL_GROUPS, **FORMS},
+    # A send that no receive matches makes a program erroneous.
+    "send": {**PAIRS, "tokens": ("received",)},
+    "recv": PAIRS,
     "barrier": ANY_GROUPS,
     "axis_index": ANY_GROUPS,
     "axis_size": ANY_GROUPS,

@@ -45,8 +45,11 @@ MESSAGES: Final = frozenset({"permute", "shuffle", "send", "recv"})
 class Job:
     """``world`` ranks that wait for cases. ``served`` counts those they were asked."""
 
-    def __init__(self, launcher: str, world: int, environment: Mapping[str, str]) -> None:
-        """Start the ranks and wait for each to report; raise ``RuntimeError`` when they do not."""
+    def __init__(self, launch: Sequence[str], world: int, environment: Mapping[str, str]) -> None:
+        """Start the ranks by the command ``launch`` and wait for each to report; raise ``RuntimeError`` otherwise.
+
+        ``environment`` is what they need beside that of this process.
+        """
         self.world = world
         self.served = 0
         # Lives as long as the ranks do.
@@ -55,9 +58,13 @@ class Job:
             path = str(Path(folder) / "ranks")
             meeting.bind(path)
             meeting.listen(world)
-            command = [launcher, "-n", str(world), sys.executable, "-m", "conformance.backends.mpi.rank", path]
+            command = [*launch, sys.executable, "-m", "conformance.backends.mpi.rank", path]
             self._popen = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output, env=dict(environment)
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                env={**os.environ, **environment},
             )
             try:
                 self._channels = self._met(meeting)
@@ -112,7 +119,13 @@ class Job:
                 end, _ = meeting.accept()
                 end.setblocking(True)
                 channel = Connection(end.detach())
-                channels[int(channel.recv_bytes())] = channel
+                rank, size = map(int, channel.recv_bytes().split())
+                if size != self.world:
+                    raise RuntimeError(
+                        f"{self._popen.args[0]} started a world of {size} instead of {self.world}: "  # type: ignore[index]  # a list
+                        "it does not belong to the MPI library that mpi4py loads"
+                    )
+                channels[rank] = channel
             if self._popen.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.world} ranks did not start: {self._said()}")
         return [channels[rank] for rank in range(self.world)]
@@ -125,7 +138,8 @@ class Job:
                 self._popen.wait(5)
             error = RankError(kind="Crash", message=f"the job ended: {self._said()}", category="no_answer")
         elif raised:
-            error = RankError(kind="Abort", message=f"rank {raised[0]} raised, which ends the job", category="internal")
+            message = f"no answer after rank {raised[0]} raised; the job was ended, as MPI_Abort would"
+            error = RankError(kind="Abort", message=message, category="no_answer")
         else:
             error = RankError(kind="Hang", message=f"no answer within {patience:.0f} s", category="no_answer")
         return Observation(errors=(error,))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-import numpy as np
 from mpi4py import MPI
 
-from conformance.backends.mpi.datatypes import Datatypes, one_place
+from conformance.backends.base import Unsupported
+from conformance.backends.mpi.datatypes import Datatypes, one_place, unwritten
 from conformance.backends.mpi.operations import Call, Target, filled
 from conformance.cases.dtypes import NUMPY, Array
 
@@ -27,21 +27,17 @@ class Token(NamedTuple):
 
 
 def permute(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, pairs: Pairs) -> Call:
-    """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source, else zeros."""
+    """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source."""
     rank = comm.Get_rank()
     target = filled(out, block.shape, block.dtype)
-    destination = next((q for p, q in pairs if p == rank), MPI.PROC_NULL)
-    source = next((p for p, q in pairs if q == rank), MPI.PROC_NULL)
-
-    def result() -> Array:
-        if source == MPI.PROC_NULL:
-            target[...] = np.zeros(target.shape, target.dtype)
-        return target
-
+    destinations, sources = [q for p, q in pairs if p == rank], [p for p, q in pairs if q == rank]
+    if not destinations or not sources:
+        raise Unsupported("MPI_Sendrecv sends and receives one message; for who receives none it leaves no zeros")
+    destination, source = destinations[0], sources[0]
     if one_place(block, out):
-        return Call("Sendrecv_replace", (described(target), destination, tag, source, tag), result, (block,))
+        return Call("Sendrecv_replace", (described(target), destination, tag, source, tag), lambda: target, (block,))
     arguments = (described(block), destination, tag, described(target), source, tag)
-    return Call("Sendrecv", arguments, result, (block,))
+    return Call("Sendrecv", arguments, lambda: target, (block,))
 
 
 def shuffle(
@@ -61,12 +57,15 @@ def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
 
 
 def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Array:
-    """Start this rank's receives and wait for them and for its sends; zeros stay where nothing arrives."""
-    del tag  # The token has that of the sends.
-    out = np.zeros(shape, NUMPY[dtype])
+    """Start this rank's receive and wait for it and for its send."""
+    del tag  # The token has that of the send.
+    sources = [p for p, q in pairs if q == comm.Get_rank()]
+    if not sources:
+        raise Unsupported("a receive of MPI has a sender; for who has none it leaves no zeros")
+    out = unwritten(shape, NUMPY[dtype])
     with Datatypes() as described:
         message = described(out)
-        started = [comm.Irecv(message, p, token.tag) for p, q in pairs if q == comm.Get_rank()]
+        started = [comm.Irecv(message, source, token.tag) for source in sources]
     MPI.Request.Waitall([*started, *token.sends])
     return out
 

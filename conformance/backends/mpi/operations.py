@@ -140,7 +140,7 @@ def all_to_all_uneven(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, sends: Table, receives: Table
 ) -> Call:
     """``Alltoallv`` of as many rows as this rank's rows of the two tables say."""
-    sent, received = sends[comm.Get_rank()], receives[comm.Get_rank()]
+    sent, received = row(sends, comm), row(receives, comm)
     target = filled(out, (max(sum(received), 0), *block.shape[1:]), block.dtype)
     # In place there is one table, which has to be symmetric: any other is a copy for the caller to make.
     block = np.array(block) if one_place(block, out) and sends != receives else block
@@ -212,6 +212,13 @@ def filled(out: Target, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     if (out.shape, out.dtype) != (tuple(shape), dtype):
         raise ValueError(f"{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}")
     return out
+
+
+def row(table: Table, comm: MPI.Comm) -> tuple[int, ...]:
+    """Return this rank's row of a table, which is all that it is asked for; raise ``Unsupported`` where it has none."""
+    if comm.Get_rank() >= len(table):
+        raise Unsupported(f"each rank gives MPI the counts of its own, of which {table} has none for {comm.Get_rank()}")
+    return table[comm.Get_rank()]
 
 
 def starts(counts: Sequence[int]) -> list[int]:

@@ -15,9 +15,9 @@ from typing import Any, Final
 import msgspec
 from mpi4py import MPI
 
-from conformance.backends.base import Backend, Ready, Unsupported, alone, place_inputs, rank_error, touched
+from conformance.backends.base import Backend, Unsupported, place_inputs, rank_error, touched
 from conformance.backends.mpi.datatypes import Datatypes
-from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS, Token
+from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS
 from conformance.backends.mpi.operations import ALONE, CALLS, Call
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
@@ -71,7 +71,7 @@ def main(path: str) -> None:
     end.connect(path)
     threading.Thread(target=leave_with, args=(end.fileno(),), daemon=True).start()
     channel = Connection(end.detach())
-    channel.send_bytes(str(MPI.COMM_WORLD.Get_rank()).encode())
+    channel.send_bytes(f"{MPI.COMM_WORLD.Get_rank()} {MPI.COMM_WORLD.Get_size()}".encode())
     decode, encode = msgspec.msgpack.Decoder(tuple[int, Case]).decode, msgspec.msgpack.Encoder().encode
     rank = Ranked()
     while True:
@@ -156,11 +156,8 @@ class Ranked(Backend):
             return [[ALONE[step.op](comm, **step.attrs)]]
         outs = targets or [None] * len(operands)
         pairs = zip(operands, outs, strict=True)
-        if step.op == "recv" and any(isinstance(blocks[0], Token) == step.idle for blocks in operands):
-            raise ValueError("what was sent along axes is received along axes, and what was sent over none over none")
         if step.idle:
-            made = [alone(blocks, out) for blocks, out in pairs]  # Nobody meets, so nothing is asked of MPI.
-            return [Ready(blocks) for blocks in made] if step.start else made
+            raise Unsupported("over no axis nobody meets, and there is no call of MPI to make")
         if step.op in TOKENS:
             return [[TOKENS[step.op](blocks[0], comm, self._number % TAGS, **step.attrs)] for blocks in operands]
         return [self._called(step, comm, blocks[0], out and out[0]) for blocks, out in pairs]

@@ -59,7 +59,7 @@ MESSAGES: Final[Limits] = {
     "ranks": ("alike",),
     # A send may be over before its receiver has come: who only sends need not hear that a rank has died.
     "faults": ("late",),
-    "pairs": ("given", "empty", "negative"),
+    "pairs": ("given", "empty", "negative", "partial"),
     "sources": ("given", "empty"),
 }
 
@@ -130,7 +130,7 @@ C10D: Final[Claims] = {
     "permute": MESSAGES,
     "shuffle": MESSAGES,
     # Every member starts its own sends, and none is member -1: Torch never hears of that source.
-    "send": {**MESSAGES, **RECEIVING, "pairs": ("given", "empty")},
+    "send": {**MESSAGES, **RECEIVING, "pairs": ("given", "empty", "partial")},
     "recv": {**MESSAGES, **RECEIVING},
     "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WRITING},
     "barrier": ANY_GROUPS,
