@@ -24,8 +24,8 @@ Limits = dict[str, Sequence[str]]
 
 GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)
 """Of all-reduce: "MPI requires that all processes from the same group participating in these operations receive
-identical results" (6.9.6, and every version since 1.0). That the same arguments in the same order give the same result again is only
-"strongly recommended", and advice to implementors (6.9.1)."""
+identical results" (6.9.6, and every version since 1.0). That the same arguments in the same order give the same result
+again is only "strongly recommended", and advice to implementors (6.9.1)."""
 
 LAYOUTS: Final = ("contiguous", "strided", "transposed", "flipped", "broadcast", "offset")
 """Derived datatypes describe any strides, zero and negative ones included ("may be negative", of displacements)."""
@@ -49,7 +49,7 @@ EQUAL_GROUPS: Final[Limits] = {**COMMON, "groups": GROUPS}
 # All dtypes move: those without a datatype as MPI_BYTE, which is "uninterpreted".
 
 PAIRS: Final[Limits] = {**EQUAL_GROUPS, "pairs": ("given",)}
-"""Pairs that give every position one to send to and one to receive from. To a position that nothing is sent to, MPI says
+"""Pairs that give every position one to send to and one to receive from. Nothing is said of a position that receives
 nothing: a receive from MPI_PROC_NULL leaves the buffer as it was, and the zeros would be the adapter's."""
 
 NUMBERS: Final = (

@@ -76,7 +76,10 @@ class Library:
         return f"{self.implementation.vendor} {self.version}"
 
     def launch(self, ranks: int) -> Launch:
-        """Return how ``ranks`` are started; the user's own settings win. Raise ``FileNotFoundError`` without mpiexec."""
+        """Return how ``ranks`` are started, by the user's own settings where they have some.
+
+        Raise ``FileNotFoundError`` where there is no ``mpiexec``.
+        """
         cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
         of = self.implementation
         settings = {

@@ -140,7 +140,7 @@ def all_to_all_uneven(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, sends: Table, receives: Table
 ) -> Call:
     """``Alltoallv`` of as many rows as this rank's rows of the two tables say."""
-    sent, received = row(sends, comm), row(receives, comm)
+    sent, received = row_of(sends, comm), row_of(receives, comm)
     target = filled(out, (max(sum(received), 0), *block.shape[1:]), block.dtype)
     # In place there is one table, which has to be symmetric: any other is a copy for the caller to make.
     block = np.array(block) if one_place(block, out) and sends != receives else block
@@ -214,7 +214,7 @@ def filled(out: Target, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     return out
 
 
-def row(table: Table, comm: MPI.Comm) -> tuple[int, ...]:
+def row_of(table: Table, comm: MPI.Comm) -> tuple[int, ...]:
     """Return this rank's row of a table, which is all that it is asked for; raise ``Unsupported`` where it has none."""
     if comm.Get_rank() >= len(table):
         raise Unsupported(f"each rank gives MPI the counts of its own, of which {table} has none for {comm.Get_rank()}")

@@ -21,7 +21,7 @@ ATTRS: dict[str, dict[str, Any]] = {
     "all_to_all": {"split_axis": 0, "concat_axis": 0, "tiled": True},
     "all_to_all_uneven": {"sends": ((1, 1), (1, 1)), "receives": ((1, 1), (1, 1))},
     "broadcast": {"root": 1},
-    "permute": {"pairs": ((0, 1),)},
+    "permute": {"pairs": ((0, 1), (1, 0))},
     "shuffle": {"sources": (1, 0)},
 }
 IN_PLACE = ("all_reduce", "reduce", "all_to_all", "all_to_all_uneven", "broadcast", "permute", "shuffle")
@@ -32,7 +32,7 @@ def plain(one: Any) -> Case:
     return one("all_reduce", 2, shape=(2, 2), op="sum")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"over no axis"}))
 def test_effects_are_those_of_eager_execution(mpi: MPI, one: Any, name: str) -> None:
     agrees(mpi, one("all_reduce", 2, shape=(8,), op="sum"), PROGRAMS[name])
 
@@ -82,8 +82,8 @@ def test_what_is_started_and_never_waited_for_is_no_program_of_mpi(mpi: MPI, pla
 
 
 def test_what_ranks_wrote_before_one_refused_is_reported(mpi: MPI, one: Any) -> None:
-    call = step("y = permute x", axes=("i",), attrs={"pairs": ((0, 1), (2, 3))}, into=("b",))
+    call = step("y = permute x", axes=("i",), attrs={"pairs": ((0, 1), (1, 0), (2, 3), (3, 2))}, into=("b",))
     asked = written(one("permute", 3, pairs=()), [step("b = buffer x"), call])
     seen = mpi.execute(asked)
     assert [error and error.kind for error in seen.errors] == [None, None, "MPI_ERR_RANK"]
-    assert spoilt(asked, seen) == [("b", 0, 1), ("b", 1, 0)]
+    assert spoilt(asked, seen) == [("b", 0, 0), ("b", 1, 0)]
