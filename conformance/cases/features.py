@@ -153,7 +153,7 @@ def _unpaired(pairs: Attr | None, size: int) -> bool:
     """Return whether some position of a group of ``size`` sends or receives nothing along ``pairs``."""
     if not isinstance(pairs, tuple):
         return False
-    sides = zip(*pairs, strict=True) if pairs else ((), ())  # type: ignore[arg-type]  # pairs of numbers
+    sides = zip(*pairs, strict=True) if pairs else ((), ())
     return any(set(side) != set(range(size)) for side in sides)
 
 

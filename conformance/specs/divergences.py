@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.cases.tensor import from_array, to_array
 from conformance.judging.clause import Clause, Divergence, Subject, legal
 from conformance.judging.compare import same
 from conformance.reference.rejected import Rejected
@@ -45,6 +47,41 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
         return same(replace(subject, expected={name: expected[name] for name in subject.expected}), seen) is None
 
     return Divergence(source, text, shown)
+
+
+def leaves_open(source: str, text: str, most: Callable[[Subject], float | None]) -> Divergence:
+    """Return the divergence of a source that says nothing of results past a magnitude, ``most`` of a subject.
+
+    What is folded from terms whose magnitudes come to no more than that is demanded as everywhere.
+    """
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        limit = None if seen.raised or not subject.legal else most(subject)
+        if limit is None:
+            return False
+        past = evaluate(_magnitudes(subject.case))
+        for name, blocks in subject.expected.items():
+            for expected, found, size in zip(blocks, seen.results[name], past[name], strict=True):
+                if (expected is None) != (found is None):
+                    return False
+                if expected is None or found is None or size is None:
+                    continue
+                if found.shape != expected.shape or ((to_array(found) != expected) & (size <= limit)).any():
+                    return False
+        return True
+
+    return Divergence(source, text, shown)
+
+
+def _magnitudes(case: Case) -> Case:
+    """Return the case with the absolute value of every term, in float64."""
+    inputs = {
+        name: changed(
+            operand, blocks=tuple(from_array(np.abs(to_array(block).astype(np.float64))) for block in operand.blocks)
+        )
+        for name, operand in case.inputs.items()
+    }
+    return changed(case, inputs=inputs)
 
 
 def in_mesh_order(case: Case) -> Case | None:

@@ -16,6 +16,7 @@ from conformance.judging.bools import counted_or_any
 from conformance.judging.clause import Clause, Settled, Subject
 from conformance.judging.integer_mean import quotients
 from conformance.judging.settled import columns_where, nan_among
+from conformance.specs.divergences import diverging, leaves_open
 from conformance.specs.numeric_facts import inexact_quotient
 from conformance.specs.op import attr, rejection, value, variant
 
@@ -33,6 +34,11 @@ def wraps(subject: Subject) -> bool:
     blocks = [np.abs(block.astype(np.float64)) for block in next(iter(subject.case.blocks().values()))]
     most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
     return bool((most > float(iinfo(NUMPY[dtype]).max)).any())
+
+
+def past_range(subject: Subject) -> float | None:
+    """Return the greatest number of a dtype, where sums and products of integers may leave it."""
+    return float(iinfo(NUMPY[dtype_of(subject)]).max) if wraps(subject) else None
 
 
 def counts_bools(subject: Subject) -> bool:
@@ -116,7 +122,15 @@ REDUCTION: tuple[Clause, ...] = (
         _quotients,
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
-    value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
+    diverging(
+        value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
+        leaves_open(
+            "mpi",
+            "MPI 4.1 6.9.2 lists the operations and says nothing of results that their type cannot hold, and "
+            "implementations differ: Open MPI saturates 8 and 16 bits where it has vector instructions (#8045).",
+            past_range,
+        ),
+    ),
     value(
         "reduction.C13",
         "mean of integers divides the wrapped sum, and of bool the count, in float64.",

@@ -47,7 +47,20 @@ def test_ranks_differ_in_one_way(shapes: list[tuple[int, ...]], groups: Groups |
     ],
 )
 def test_tuples_are_told_by_what_they_hold(value: Attr, expected: set[str]) -> None:
-    assert words([(2,)], pairs=value)["pairs"] == expected
+    assert words([(2,)], sources=value)["sources"] == expected
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ((), {"empty", "partial"}),
+        (((0, 1), (1, 0)), {"given"}),
+        (((0, 1),), {"given", "partial"}),
+        (((0, 1), (1, 1)), {"given", "repeated", "partial"}),
+    ],
+)
+def test_pairs_that_leave_a_position_out_are_partial(pairs: Attr, expected: set[str]) -> None:
+    assert words([(2,)] * 4, PAIRED, pairs=pairs)["pairs"] == expected
 
 
 def test_a_root_that_some_groups_lack_is_partial() -> None:

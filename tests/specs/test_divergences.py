@@ -54,3 +54,20 @@ def test_a_refusal_diverges_where_every_rank_refuses(silent: bool) -> None:
     error = RankError(kind="ValueError", message="no groups over local axes", category="invalid_argument")
     seen = Observation(errors=(error, None if silent else error))
     assert judged(case, seen, "jax").outcome == ("errored" if silent else "passed")
+
+
+def saturated(found: list[int]) -> Verdict:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    blocks = tuple(from_array(np.array([100, 1], np.int8)) for _ in range(2))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
+    return judged(case, Observation(results={"y": (from_array(np.array(found, np.int8)),) * 2}), "mpi")
+
+
+def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> None:
+    assert saturated([127, 2]).clauses["reduction.C12"] == "diverges"
+    assert (saturated([127, 2]).outcome, saturated([-56, 2]).outcome, saturated([127, 3]).outcome) == (
+        "passed",
+        "passed",
+        "failed",
+    )

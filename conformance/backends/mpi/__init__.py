@@ -28,6 +28,7 @@ class MPI(Backend):
     """Starts ranks as they are needed; raise ``ImportError`` without mpi4py or MPI, ``OSError`` without mpiexec."""
 
     name = "mpi"
+    adapts = True
     demands: ClassVar[str] = ""
     """The implementation (``library.IMPLEMENTATIONS``) that mpi4py has to load; any, where none is named."""
 
@@ -52,6 +53,11 @@ class MPI(Backend):
     def guarantees(self) -> Sequence[Guarantee]:
         """Return what the MPI standard requires of the bits of reductions."""
         return GUARANTEES
+
+    @property
+    def follows(self) -> Sequence[str]:
+        """Return the source whose documented divergences are MPI's."""
+        return ("mpi",)
 
     @property
     def patience(self) -> float:

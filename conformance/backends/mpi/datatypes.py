@@ -68,7 +68,7 @@ class Datatypes:
         if adjacent(views):
             element = self._element(first.dtype)
             return _memory(first, sum(view.nbytes for view in views)), first.size, element
-        distance = _address(views[1]) - _address(first) if len(views) > 1 else first.itemsize
+        distance = _address(views[1]) - _address(first) if len(views) > 1 else None
         # Absolute addresses, because strides may lead before the first element.
         return MPI.BOTTOM, 1, self._strided(_address(first), first.shape, first.strides, first.dtype, distance)
 
@@ -81,13 +81,14 @@ class Datatypes:
         return MPI.BOTTOM, self._strided(_address(block), shape, strides, block.dtype, block.strides[0])
 
     def _strided(
-        self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any], extent: int
+        self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any], extent: int | None
     ) -> MPI.Datatype:
+        """Return the datatype of elements that lie ``strides`` apart from ``address`` on; ``extent`` leads to the next."""
         made = self._element(dtype)
         for count, stride in zip(reversed(shape), reversed(strides), strict=True):
             made = self._keep(made.Create_hvector(count, 1, stride))
         made = self._keep(made.Create_hindexed([1], [address]))
-        return self._keep(made.Create_resized(address, extent)).Commit()
+        return (made if extent is None else self._keep(made.Create_resized(address, extent))).Commit()
 
     def _element(self, dtype: np.dtype[Any]) -> MPI.Datatype:
         if dtype in ELEMENTS:

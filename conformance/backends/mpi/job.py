@@ -67,7 +67,7 @@ class Job:
                 env={**os.environ, **environment},
             )
             try:
-                self._channels = self._met(meeting)
+                self._channels = self._met(meeting, launch[0])
             except BaseException:
                 self.kill()
                 raise
@@ -110,7 +110,7 @@ class Job:
             self._popen.wait()
         self._output.close()
 
-    def _met(self, meeting: socket.socket) -> list[Connection]:
+    def _met(self, meeting: socket.socket, launcher: str) -> list[Connection]:
         meeting.settimeout(0.2)
         channels: dict[int, Connection] = {}
         deadline = time.monotonic() + START
@@ -122,7 +122,7 @@ class Job:
                 rank, size = map(int, channel.recv_bytes().split())
                 if size != self.world:
                     raise RuntimeError(
-                        f"{self._popen.args[0]} started a world of {size} instead of {self.world}: "  # type: ignore[index]  # a list
+                        f"{launcher} started a world of {size} instead of {self.world}: "
                         "it does not belong to the MPI library that mpi4py loads"
                     )
                 channels[rank] = channel

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from mpi4py import MPI
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.mpi.datatypes import Datatypes, one_place, unwritten
 from conformance.backends.mpi.operations import Call, Target, filled
@@ -52,7 +53,8 @@ def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
     """Start this rank's sends; nobody waits for them unless the token is taken."""
     with Datatypes() as described:
         message = described(block)
-        started = [comm.Isend(message, q, tag) for p, q in pairs if p == comm.Get_rank()]
+        with framework():
+            started = [comm.Isend(message, q, tag) for p, q in pairs if p == comm.Get_rank()]
     return Token(started, block, tag)
 
 
@@ -65,8 +67,10 @@ def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[i
     out = unwritten(shape, NUMPY[dtype])
     with Datatypes() as described:
         message = described(out)
-        started = [comm.Irecv(message, source, token.tag) for source in sources]
-    MPI.Request.Waitall([*started, *token.sends])
+        with framework():
+            started = [comm.Irecv(message, source, token.tag) for source in sources]
+    with framework():
+        MPI.Request.Waitall([*started, *token.sends])
     return out
 
 

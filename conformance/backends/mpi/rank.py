@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from mpi4py import MPI
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Backend, Unsupported, place_inputs, rank_error, touched
 from conformance.backends.mpi.datatypes import Datatypes
 from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS
@@ -91,6 +92,8 @@ def leave_with(descriptor: int) -> None:
 class Ranked(Backend):
     """One rank as a backend: every operand is a list of one block, its own."""
 
+    adapts = True
+
     def __init__(self) -> None:
         """Start with no communicator but the world, and nothing under way."""
         self._communicators = Communicators()
@@ -114,7 +117,7 @@ class Ranked(Backend):
             self._number = 32 * number
             results = self._walk(case, placed)
         except Exception as error:  # noqa: BLE001 - whatever MPI raises is what happened
-            errors = (described(error),)
+            errors = (described(error, adapts=self.adapts),)
         seconds = time.perf_counter() - start
         rank = MPI.COMM_WORLD.Get_rank()
         changes = touched(case, placed, inside=True)
@@ -135,11 +138,13 @@ class Ranked(Backend):
         """Complete what an error kept from being waited for, as MPI wants of every request; so do all ranks or none."""
         started, self._started = self._started, []
         for one in started:
-            one.request.Wait()
+            with framework():
+                one.request.Wait()
 
     def wait(self, ticket: Started) -> list[Array | None]:
         """Wait for a request; waiting again is for ``MPI_REQUEST_NULL``, and legal."""
-        ticket.request.Wait()
+        with framework():
+            ticket.request.Wait()
         if not ticket.found:
             ticket.found.append(ticket.call.result())
             self._started.remove(ticket)
@@ -153,7 +158,8 @@ class Ranked(Backend):
         if targets and len(targets) != len(step.outputs):
             raise ValueError(f"{len(step.outputs)} results cannot be received in {len(targets)} targets")
         if step.op in ALONE:
-            return [[ALONE[step.op](comm, **step.attrs)]]
+            with framework():
+                return [[ALONE[step.op](comm, **step.attrs)]]
         outs = targets or [None] * len(operands)
         pairs = zip(operands, outs, strict=True)
         if step.idle:
@@ -167,17 +173,20 @@ class Ranked(Backend):
         with Datatypes() as datatypes:
             call = {**CALLS, **TAGGED}[step.op](block, out, comm, datatypes, *tag, **step.attrs)
             if not step.start:
-                getattr(comm, call.name)(*call.arguments)
+                with framework():
+                    getattr(comm, call.name)(*call.arguments)
                 return [call.result()]
-            started = Started(getattr(comm, f"I{call.name.lower()}")(*call.arguments), call, [])
+            with framework():
+                request = getattr(comm, f"I{call.name.lower()}")(*call.arguments)
+            started = Started(request, call, [])
         self._started.append(started)
         return started
 
 
-def described(error: Exception) -> RankError:
+def described(error: Exception, *, adapts: bool = False) -> RankError:
     """Return an exception as data; MPI's own are classed by their error class, which is what MPI calls the category."""
     if not isinstance(error, MPI.Exception):
-        return rank_error(error)
+        return rank_error(error, adapts=adapts)
     found = error.Get_error_class()
     category: Category = "internal" if found in INSIDE else "invalid_argument"
     return RankError(kind=CLASSES.get(found, "MPI_ERR"), message=str(error)[:2000], category=category)

@@ -108,3 +108,12 @@ def test_a_late_rank_is_waited_for_and_one_that_is_to_die_is_not_asked_to(mpi: M
     assert mpi.execute(late).results == mpi.execute(good).results
     dead = msgspec.structs.replace(good, faults=(Fault(rank=1, before=0),))
     assert kinds(mpi.execute(dead)) == ["Unsupported", "Unsupported"]
+
+
+def test_an_exception_of_the_adapters_own_lines_is_not_the_librarys(mpi: MPI, one: Any) -> None:
+    assert {error.category for error in mpi.execute(one("all_gather", 2, axis=7, tiled=True)).errors if error} == {
+        "adapter"
+    }
+    assert {error.category for error in mpi.execute(one("broadcast", 2, root=7)).errors if error} == {
+        "invalid_argument"
+    }
