@@ -89,7 +89,9 @@ def find(name: str) -> BackendSpec:
 
 def listed() -> list[Listing]:
     """Return every installed backend in alphabetical order, with what keeps it from loading; imports none."""
-    return [Listing(name, f"{entry.module}:{entry.attr}", _problem(entry)) for name, entry in sorted(_entries().items())]
+    return [
+        Listing(name, f"{entry.module}:{entry.attr}", _problem(entry)) for name, entry in sorted(_entries().items())
+    ]
 
 
 def load(spec: BackendSpec) -> Backend:

