@@ -30,7 +30,7 @@ def inexact(columns: Array, op: str, factor: Any = 1.0) -> Array:
         if op == "premul_sum":
             columns = np.asarray(np.multiply(columns, np.array(factor, dtype)), dtype)
         parts = [np.abs(part.astype(np.float64)) for part in (columns.real, columns.imag)[: 1 + (dtype.kind == "c")]]
-        grid = np.minimum.reduce([_unit(part) for part in parts])
+        grid = np.minimum.reduce([unit(part) for part in parts])
         most = np.add.reduce(parts)
         info = ml_dtypes.finfo(parts_of(dtype))
         if op == "product":
@@ -46,7 +46,7 @@ def parts_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else NUMPY[dtype.name]
 
 
-def _unit(magnitudes: Array) -> Array:
+def unit(magnitudes: Array) -> Array:
     """Return the greatest power of two that each is a multiple of; infinity for zero and for what is not finite."""
     mantissa, exponent = np.frexp(np.where(np.isfinite(magnitudes), magnitudes, 0.0))
     whole = (mantissa * 2.0**53).astype(np.int64)

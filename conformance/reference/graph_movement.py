@@ -25,7 +25,7 @@ def stored_in(buffer: str, shape: tuple[int, ...]) -> Stored:
     return Stored(buffer, np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape))
 
 
-def moved(node: Node, array: NDArray[Any], fill: int, values: Values) -> NDArray[Any]:
+def moved(node: Node, array: NDArray[Any], fill: float, values: Values) -> NDArray[Any]:
     """Return ``array`` moved as ``node`` moves its source; a pad adds ``fill``."""
     arg = node.arg if isinstance(node.arg, tuple) else ()
     axes = tuple(axis for axis in arg if isinstance(axis, int))

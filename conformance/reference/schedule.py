@@ -1,8 +1,8 @@
 """The executing oracle: a schedule run with NumPy, in its order and in every one it permits, against the eager graph.
 
-What is made of a sum or a product of floats that may round in some order is not compared: every order is right. Zeros
-of either sign are equal, and so are all NaNs: a collective that pads its chunks with zeros and adds them turns -0.0
-into 0.0.
+What is made of a sum or a product of floats that may round in some order is not compared: every order is right
+(``schedule_rounding``). Zeros of either sign are equal, and so are all NaNs: a collective that pads its chunks with
+zeros and adds them turns -0.0 into 0.0.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from conformance.cases.opaque_form import ROLES
 from conformance.cases.schedule import Access, Collective, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.reference.graph_movement import Stored
-from conformance.reference.schedule_data import DRAWS, WIDE_DRAWS, initial
+from conformance.reference.schedule_data import DANGEROUS_DRAWS, DRAWS, WIDE_DRAWS, initial
 from conformance.reference.schedule_facts import Facts
 from conformance.reference.schedule_graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule_memory import POISON, Memory, perform
-from conformance.reference.schedule_orders import legal_orders
-from conformance.reference.schedule_rounding import Mask
+from conformance.reference.schedule_orders import legal_orders, settled
+from conformance.reference.schedule_rounding import BESIDE, UNKNOWN, Mask
 
 MOST_BYTES: Final = 1 << 28
 """Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""
@@ -54,6 +54,12 @@ def executable(facts: Facts) -> str | None:
         return f"its storages or its nodes have more than {MOST_BYTES >> 20} MiB"
     problems = (_unknown(facts, number) for number in range(len(facts.leaves)))
     return next((problem for problem in problems if problem), None)
+
+
+def holdable(facts: Facts) -> bool:
+    """Return whether there is a graph, and all of it and of the storages can be held."""
+    graph = facts.schedule.graph
+    return graph is not None and not _large(facts, graph)
 
 
 def _large(facts: Facts, graph: Graph) -> bool:
@@ -114,13 +120,17 @@ def changes_nothing(facts: Facts, assign: str) -> bool:
             for end in (place, place + 1)
         )
         at = stored.at.reshape(-1)
-        if _differs(done.array(stored.buffer)[at], without.array(stored.buffer)[at]):
+        if differs(done.array(stored.buffer)[at], without.array(stored.buffer)[at]):
             return False
     return True
 
 
-def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> str | None:
+def difference(
+    facts: Facts, seen: Memory, right: Evaluation, seed: int = 0, open_bits: int = UNKNOWN | BESIDE
+) -> str | None:
     """Return how the memory ``seen`` differs from the meaning of the graph on the same data, or ``None``.
+
+    Elements of which something is known that is among ``open_bits`` are not compared.
 
     Compared are the values of all results, and of whatever else has a place, where they are said to be, and of all that
     is assigned to, in the storages that every alias shows, and bit for bit the rest of what was there before.
@@ -140,7 +150,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         else:
             array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
         another = worth(other.meanings[name], other.memory).reshape(-1)
-        problem = _differs(array, wanted.reshape(-1), another, right.mask(name))
+        problem = differs(array, wanted.reshape(-1), another, _shown(right.mask(name), open_bits))
         if problem:
             return f"result {name!r}: {problem}"
     stray = _changed(facts, seen, seed)
@@ -148,7 +158,7 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         root, offset = facts.root(stored.buffer)
         at = stored.at.reshape(-1)
         found, wanted, another = (memory.array(stored.buffer)[at] for memory in (seen, right.memory, other.memory))
-        problem = _differs(found, wanted, another, right.mask_of(stored))
+        problem = differs(found, wanted, another, _shown(right.mask_of(stored), open_bits))
         if problem and root in stray:
             return f"buffer {stored.buffer!r}: of what is assigned there, {problem}"
         width = NUMPY[facts.buffers[stored.buffer].dtype].itemsize
@@ -158,6 +168,10 @@ def difference(facts: Facts, seen: Memory, right: Evaluation, seed: int = 0) -> 
         if changed.any():
             return f"buffer {name!r}: byte {int(np.argmax(changed))} changed, and nothing is assigned there"
     return None
+
+
+def _shown(mask: Mask | None, open_bits: int) -> NDArray[np.bool_] | None:
+    return None if mask is None else np.asarray((mask & np.uint8(open_bits)) > 0)
 
 
 def _otherwise(facts: Facts, right: Evaluation, seed: int) -> Evaluation:
@@ -181,6 +195,8 @@ def law(facts: Facts) -> str | None:
     problem = wrong_as_listed(facts)
     if problem:
         return problem
+    if settled(facts):
+        return None
     right = eager(facts)
     for order in islice(legal_orders(facts), 1, None):
         problem = _wrong(facts, right, order=order)
@@ -194,19 +210,36 @@ def wrong_as_listed(facts: Facts) -> str | None:
 
     A collective that does not fit its operation differs by having no values.
     """
-    found = (_wrong(facts, eager(facts, seed), seed) for seed in range(DRAWS + WIDE_DRAWS))
+    found = (_wrong(facts, eager(facts, seed), seed) for seed in range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS))
     return next((problem for problem in found if problem), None)
 
 
-def _wrong(facts: Facts, right: Evaluation, seed: int = 0, order: tuple[int, ...] | None = None) -> str | None:
+def beside_nan(facts: Facts) -> str | None:
+    """Return how a schedule differs from its graph where it takes a maximum of a NaN and a number, or ``None``."""
+    first = DRAWS + WIDE_DRAWS
+    found = (
+        _wrong(facts, eager(facts, seed), seed, open_bits=UNKNOWN) for seed in range(first, first + DANGEROUS_DRAWS)
+    )
+    return next((problem for problem in found if problem), None)
+
+
+def _wrong(
+    facts: Facts,
+    right: Evaluation,
+    seed: int = 0,
+    order: tuple[int, ...] | None = None,
+    open_bits: int = UNKNOWN | BESIDE,
+) -> str | None:
     try:
         seen = run(facts, order, seed)
     except ScheduleError as error:
         return str(error)
-    return difference(facts, seen, right, seed)
+    return difference(facts, seen, right, seed, open_bits)
 
 
-def _differs(seen: Array, right: Array, other: Array | None = None, rounded: Mask | None = None) -> str | None:
+def differs(
+    seen: Array, right: Array, other: Array | None = None, rounded: NDArray[np.bool_] | None = None
+) -> str | None:
     """Return how ``seen`` differs from ``right``, where ``other`` is no different and ``rounded`` is not set."""
     if seen.dtype != right.dtype or seen.shape != right.shape:
         return f"it is {seen.size} {seen.dtype}, expected {right.size} {right.dtype}"

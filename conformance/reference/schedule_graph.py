@@ -16,7 +16,7 @@ from conformance.cases.tensor import Tensor, to_array
 from conformance.reference.elementwise import apply, fold
 from conformance.reference.graph_movement import Stored, moved, stored_in
 from conformance.reference.schedule_memory import Memory, cast, operation_of
-from conformance.reference.schedule_rounding import Mask, rounded
+from conformance.reference.schedule_rounding import Mask, Span, rounded, summed
 
 Meaning = Stored | NDArray[Any]
 """What a node is: a name of storage, or a value."""
@@ -24,10 +24,10 @@ Meaning = Stored | NDArray[Any]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A graph being computed: what its nodes are so far, all that was assigned to, and where an order may show.
+    """A graph being computed: what its nodes are so far, all that was assigned to, and where other values are right.
 
-    ``masks`` has the nodes that are no names of storage; ``rounded`` has, in storages that such was assigned to, a byte
-    that is not zero for every byte of theirs.
+    ``masks`` and ``spans`` have the nodes that are no names of storage (``schedule_rounding``); ``rounded`` has, in
+    storages that such was assigned to, the bits of the element for every byte of it.
     """
 
     graph: Graph
@@ -36,10 +36,11 @@ class Evaluation:
     meanings: dict[str, Meaning] = field(default_factory=dict)
     assigned: list[Stored] = field(default_factory=list)
     masks: dict[str, Mask | None] = field(default_factory=dict)
+    spans: dict[str, Span | None] = field(default_factory=dict)
     rounded: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
 
     def mask(self, name: str) -> Mask | None:
-        """Return in which elements of a node, as it is worth now, the order of rounded operations may show."""
+        """Return what is known of the elements of a node, as it is worth now."""
         meaning = self.meanings[name]
         return self.mask_of(meaning) if isinstance(meaning, Stored) else self.masks[name]
 
@@ -48,11 +49,11 @@ class Evaluation:
         if self.memory.facts.root(stored.buffer)[0] not in self.rounded:
             return None
         kept = replace(self.memory, storages=self.rounded).array(stored.buffer)
-        found = np.asarray(kept.view(np.uint8).reshape(-1, kept.itemsize).any(axis=1))
-        return np.asarray(found[stored.at] & (stored.at >= 0))
+        found = kept.view(np.uint8).reshape(-1, kept.itemsize)[:, 0]
+        return np.where(stored.at >= 0, found[stored.at], np.uint8(0))
 
     def assign(self, target: Stored, value: Array, mask: Mask | None) -> None:
-        """Write a value into storage, and where the order may show in it."""
+        """Write a value into storage, and what is known of it."""
         self.memory.array(target.buffer)[target.at] = value
         self.assigned.append(target)
         root, _ = self.memory.facts.root(target.buffer)
@@ -60,7 +61,7 @@ class Evaluation:
             self.rounded.setdefault(root, np.zeros_like(self.memory.storages[root]))
         if root in self.rounded:
             kept = replace(self.memory, storages=self.rounded).array(target.buffer)
-            shown = np.zeros(target.at.shape, np.bool_) if mask is None else mask
+            shown = np.zeros(target.at.shape, np.uint8) if mask is None else mask
             kept.view(np.uint8).reshape(-1, kept.itemsize)[target.at] = shown[..., np.newaxis]
 
 
@@ -87,6 +88,7 @@ def _take(node: Node, within: Evaluation) -> None:
     masks = [within.mask(source) for source in node.of]
     found: Meaning
     mask: Mask | None = None
+    span: Span | None = None
     if node.op in LEAVES:
         found = _leaf(node, within.values)
     elif node.op in MOVEMENT:
@@ -96,6 +98,10 @@ def _take(node: Node, within: Evaluation) -> None:
         else:
             found = moved(node, first, 0, within.values)
             mask = None if masks[0] is None else moved(node, masks[0], 0, within.values)
+            terms = within.spans.get(node.of[0])
+            if terms is not None:
+                # What a pad adds is a multiple of everything.
+                span = moved(node, terms[0], np.inf, within.values), moved(node, terms[1], 0, within.values)
     elif node.op == "assign":
         target, value = of[0], worth(of[1], memory)
         assert isinstance(target, Stored)
@@ -103,19 +109,23 @@ def _take(node: Node, within: Evaluation) -> None:
         found = target
     elif node.op == "call":
         function = within.graph.functions[str(node.arg)]
-        inner = replace(within, meanings={}, masks={})
+        inner = replace(within, meanings={}, masks={}, spans={})
         for each in function.nodes:
             if each.op == "param":
                 at = int(str(each.arg))
                 inner.meanings[each.id], inner.masks[each.id] = of[at], masks[at]
+                inner.spans[each.id] = within.spans.get(node.of[at])
             else:
                 _take(each, inner)
         found, mask = inner.meanings[function.result], inner.mask(function.result)
+        span = inner.spans.get(function.result)
     else:
         taken = [worth(meaning, memory) for meaning in of]
         found = _value(node, taken)
-        mask = rounded(node, taken, masks) if taken else None
-    within.meanings[node.id], within.masks[node.id] = found, mask
+        spans = [within.spans.get(source) for source in node.of]
+        span = summed(node, taken, spans)
+        mask = rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
+    within.meanings[node.id], within.masks[node.id], within.spans[node.id] = found, mask, span
 
 
 def _leaf(node: Node, values: Values) -> Meaning:
@@ -130,7 +140,8 @@ def _leaf(node: Node, values: Values) -> Meaning:
 
 def _value(node: Node, of: list[Array]) -> Array:
     if node.op == "collective":
-        return np.array(_received(node, of))
+        with np.errstate(all="ignore"):
+            return np.array(_received(node, of))
     found = of[0]
     if node.op == "alu":
         found = apply(str(node.arg), of)

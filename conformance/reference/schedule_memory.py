@@ -99,7 +99,8 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
         memory.write(target, memory.read(source, values), values)
     elif isinstance(leaf, Collective):
         try:
-            _meet(memory, leaf, values)
+            with np.errstate(all="ignore"):
+                _meet(memory, leaf, values)
         except (TypeError, ValueError) as error:
             raise ScheduleError("form.C9", f"item {leaf.id!r} ({leaf.op}): {error}") from None
     elif isinstance(leaf, Kernel):

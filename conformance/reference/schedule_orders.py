@@ -43,6 +43,12 @@ def legal_orders(facts: Facts, seed: int = 0) -> Iterator[tuple[int, ...]]:
         yield tuple(order)
 
 
+def settled(facts: Facts) -> bool:
+    """Return whether a schedule permits only orders that keep all its conflicts: each gives the same values."""
+    before = _needs(facts)
+    return all(before[second] >> first & 1 for first, second, _, _ in facts.conflicts)
+
+
 def _needs(facts: Facts) -> tuple[int, ...]:
     """Return for each leaf the set, as bits, of those that it waits for; if only listed, that it conflicts with too."""
     conflicting = [0] * len(facts.leaves)

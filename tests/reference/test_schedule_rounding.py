@@ -107,11 +107,11 @@ def test_data_show_what_changes_no_small_number(
     assert law(Facts(made)) is not None
 
 
-def test_data_are_small_where_elements_are_multiplied() -> None:
+def test_data_are_wide_where_elements_are_multiplied_too() -> None:
     nodes = (stored("a"), stored("n", dtype="int16"), alu("y", "div", "a", "a"))
     facts = Facts(schedule([buffer("a", 64, preexisting=True), buffer("n", 64, "int16", preexisting=True)], [],
                            graph(*nodes, results=["y"])))  # fmt: skip
     last = initial(facts, DRAWS + 2)
-    assert set(np.abs(last.array("a"))) == {1, 2}
+    assert {0.5, 2.25, 2**11 + 1} <= set(np.abs(last.array("a")))
     assert {-(2**15), 2**15 - 1} <= set(last.array("n"))
     assert (initial(facts, DRAWS + 1).array("n") < 0).all()

@@ -94,10 +94,11 @@ def forced_copy_elided() -> Schedule:
     return schedule((*HERE, THERE), [item], graph(*nodes, results=["y"]), {"y": "y"})
 
 
-def _exchange(*edges: tuple[int, int], times: int = 1) -> Schedule:
+def _exchange(*edges: tuple[int, int], times: int = 1, labelled: bool = False) -> Schedule:
     """Return a ring over three devices that sends a whole block along each edge, and then adds up what has come.
 
-    A fourth device holds a block, and is not in the ring.
+    A fourth device holds a block, and is not in the ring. Where it is ``labelled`` what is made, the sums read all
+    blocks where they lie too.
     """
     devices = ("d0", "d1", "d2")
     sends = [(f"{source}{target}{turn}", source, target) for turn in range(times) for source, target in edges]
@@ -112,17 +113,20 @@ def _exchange(*edges: tuple[int, int], times: int = 1) -> Schedule:
     sums = []
     for d, name in enumerate(devices):
         come = [reads(f"t{send}") for send, _, target in sends if target == d]
-        sums.append(opaque(f"sum{d}", *come, writes(f"y{d}", node=f"y{d}"), device=name))
+        blocks = [reads(f"x{d}") for d in range(3)] if labelled else []
+        made = writes(f"y{d}", node=f"y{d}" if labelled else None)
+        sums.append(opaque(f"sum{d}", *come, *blocks, made, device=name))
     parts: tuple[Copy | Kernel, ...] = (*copies, *sums)
     ring = Collective(id="r", op="all_reduce", participants=devices, group="g", algorithm="ring", parts=parts)
     names = [f"y{d}" for d in range(3)]
-    return schedule(buffers, [ring], graph(*nodes, results=names), {name: name for name in names})
+    wanted = graph(*nodes, results=names if labelled else [])
+    return schedule(buffers, [ring], wanted, {name: name for name in names if labelled})
 
 
 @violates("copies.C8")
 def whole_blocks_around_a_ring() -> Schedule:
     """What is called a ring sends whole blocks where chunks would do: its cost grows with the square of the devices."""
-    return _exchange((0, 1), (1, 2), (2, 0), times=2)
+    return _exchange((0, 1), (1, 2), (2, 0), times=2, labelled=True)
 
 
 @violates("copies.C9")

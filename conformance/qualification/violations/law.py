@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.cases.index_map import Affine
 from conformance.cases.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
 from conformance.cases.schedule import Collective, Kernel, Schedule
@@ -9,11 +11,13 @@ from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.build import (
     alu,
     buffer,
+    constant,
     elementwise,
     given,
     graph,
     line,
     node,
+    opaque,
     reads,
     schedule,
     stored,
@@ -94,6 +98,80 @@ def sum_kept_in_a_narrower_dtype() -> Schedule:
     own = (reads("a", line()), reads("b", line()), writes("y", line(), node="y"))
     item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
     return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def _folded(id: str, value: float, **rest: Any) -> Schedule:
+    """Return y = a OP a, of which an engine makes a constant."""
+    dtype = rest.pop("dtype", "float32")
+    nodes = (A, alu("y", id, "a", "a", dtype=dtype))
+    body = Body(extents=(4,), instructions=(Constant(value=tensor(value, dtype)), Store(access=0, of=0)))
+    item = Kernel(id="k", device="d0", accesses=(writes("y", line(), node="y"),), bodies=(body,), provenance=("y",))
+    return schedule((*given("a"), buffer("y", dtype=dtype)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def difference_folded_to_zero() -> Schedule:
+    """A - a is taken for 0, which it is not of an infinity or a NaN. Seen in tinygrad 0.14.0."""
+    return _folded("sub", 0)
+
+
+@violates("law.C1")
+def quotient_folded_to_one() -> Schedule:
+    """A / a is taken for 1, which it is not of a zero, an infinity or a NaN."""
+    return _folded("div", 1)
+
+
+@violates("law.C1")
+def equality_folded_to_true() -> Schedule:
+    """A == a is taken for true, which it is not of a NaN."""
+    return _folded("eq", True, dtype="bool")
+
+
+@violates("law.C1")
+def never_zero() -> Schedule:
+    """A == 0 is taken for false, since no value that was tried was zero."""
+    nodes = (A, constant("0", 0), alu("y", "eq", "a", "0", dtype="bool"))
+    body = Body(extents=(4,), instructions=(Constant(value=tensor(False, "bool")), Store(access=0, of=0)))
+    item = Kernel(id="k", device="d0", accesses=(writes("y", line(), node="y"),), bodies=(body,), provenance=("y",))
+    return schedule((*given("a"), buffer("y", dtype="bool")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C1")
+def product_through_fewer_digits() -> Schedule:
+    """A product is stored in the dtype of a gradient and read back: it keeps the range and two digits."""
+    nodes = (A, stored("b"), alu("y", "mul", "a", "b"))
+    code = (Load(access=0), Load(access=1), Alu(op="mul", of=(0, 1)), Cast(of=2, dtype="float8_e5m2"))
+    body = Body(extents=(4,), instructions=(*code, Cast(of=3, dtype="float32"), Store(access=2, of=4)))
+    own = (reads("a", line()), reads("b", line()), writes("y", line(), node="y"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C2")
+def maximum_by_comparison() -> Schedule:
+    """A maximum is chosen by ``a < b``, which is false of a NaN, so that the NaN in b is lost."""
+    nodes = (A, stored("b"), alu("y", "max", "b", "a"))
+    code = (Load(access=0), Load(access=1), Alu(op="lt", of=(0, 1)), Alu(op="where", of=(2, 1, 0)))
+    body = Body(extents=(4,), instructions=(*code, Store(access=2, of=3)))
+    own = (reads("a", line()), reads("b", line()), writes("y", line(), node="y"))
+    item = Kernel(id="k", device="d0", accesses=own, bodies=(body,), provenance=("y",))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C3")
+def operand_not_read() -> Schedule:
+    """A kernel whose code is not known is bound to one operand of a sum: the other was taken for a constant."""
+    nodes = (A, stored("b"), alu("y", "add", "a", "b"))
+    item = opaque("k", reads("a"), writes("y", node="y"), provenance=("y",))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+@violates("law.C3")
+def half_of_an_operand_read() -> Schedule:
+    """A kernel whose code is not known sums half of a buffer: the grid was halved."""
+    nodes = (A, node("y", "reduce", "a", shape=(), arg=(0,), fold="add"))
+    item = opaque("k", reads("a", ranges=((0, 8),)), writes("y", node="y"), provenance=("y",))
+    return schedule((*given("a"), buffer("y", 1)), [item], graph(*nodes, results=["y"]), {"y": "y"})
 
 
 @violates("law.C1")

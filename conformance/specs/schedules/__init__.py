@@ -22,6 +22,7 @@ from conformance.specs.schedules.law import LAW
 from conformance.specs.schedules.memory import MEMORY, MEMORY_OF_TWO
 from conformance.specs.schedules.no_kernel import NO_KERNEL
 from conformance.specs.schedules.order import ORDER, ORDER_OF_TWO
+from conformance.specs.schedules.seen import SEEN
 from conformance.specs.schedules.variables import VARIABLES, VARIABLES_OF_TWO
 from conformance.specs.schedules.waits import WAITS
 
@@ -35,6 +36,7 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
     *BODIES,
     *WAITS,
     *LAW,
+    *SEEN,
 )
 """The clauses about one schedule."""
 

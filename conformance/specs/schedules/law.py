@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from conformance.cases.dtypes import kind
+from conformance.cases.graph import Node
 from conformance.judging.schedule_clause import ScheduleClause
-from conformance.reference.schedule import executable, law
+from conformance.reference.schedule import beside_nan, executable, law
 from conformance.reference.schedule_facts import Facts
 
 
 def _runs(facts: Facts) -> bool:
     return executable(facts) is None
+
+
+_EXTREMES: Final = ("max", "min")
+
+
+def _compares(facts: Facts) -> bool:
+    """Speak of maxima and minima of floats, where the schedule can be run."""
+    graph = facts.schedule.graph
+    nodes = (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes)) if graph else ()
+    return any(_extreme(node) for node in nodes) and _runs(facts)
+
+
+def _extreme(node: Node) -> bool:
+    words = (node.arg if node.op == "alu" else node.fold, node.attrs.get("op"))
+    return kind(node.dtype) == "float" and any(word in _EXTREMES for word in words)
 
 
 LAW = (
@@ -20,6 +39,15 @@ LAW = (
         "003",
         law,
         _runs,
+        last=True,
+    ),
+    ScheduleClause(
+        "law.C2",
+        "A maximum or a minimum of a NaN and a number is a NaN.",
+        "this specification",
+        beside_nan,
+        _compares,
+        requirement="should",
         last=True,
     ),
 )

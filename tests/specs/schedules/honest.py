@@ -138,6 +138,25 @@ def met_twice() -> Schedule:
     return schedule(buffers, items, graph(*nodes, results=names), {name: name for name in names})
 
 
+def greatest() -> Schedule:
+    """Return y = max(a, b)."""
+    item = elementwise("y", "max", writes("y", line(), node="y"), "a", "b", provenance=("y",))
+    nodes = (A, stored("b"), alu("y", "max", "a", "b"))
+    return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def unknown() -> Schedule:
+    """Return y = (a - a) + b, in an integer dtype, by kernels of which nothing is known; the first reads nothing."""
+    own = [buffer(name, dtype="int32", preexisting=name != "y") for name in "aby"]
+    nodes = [stored(name, dtype="int32") for name in "ab"]
+    nodes += [alu("z", "sub", "a", "a", dtype="int32"), alu("y", "add", "z", "b", dtype="int32")]
+    items = [
+        opaque("z", writes("t", node="z"), provenance=("z",)),
+        opaque("y", reads("t"), reads("b"), writes("y", node="y"), provenance=("y",)),
+    ]
+    return schedule([*own, buffer("t", dtype="int32")], items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
 HONEST: dict[str, Callable[[], Schedule]] = {
     "what no kernel is for": free,
     "variable": lambda: nothing_done("kernel_for_a_variable"),
@@ -152,4 +171,6 @@ HONEST: dict[str, Callable[[], Schedule]] = {
     "bytes given on": given_on,
     "bytes given on within a communicator": lambda: given_on("g", "h", "g"),
     "two collectives": met_twice,
+    "maximum": greatest,
+    "kernels of which nothing is known": unknown,
 }
