@@ -19,6 +19,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -34,6 +35,7 @@ from conformance.cases.number_model import Declared
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program import EFFECTS, Program, Step, rank_groups
 from conformance.cases.schedule import Schedule
+from conformance.cases.situations import OPERATIONS
 from conformance.cases.tensor import Tensor, from_array, to_array
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
@@ -41,6 +43,9 @@ Placed = dict[str, list[tuple[Array, Array]]]
 
 POISON: Final = 0xDB
 """Byte that fills freed storage."""
+
+NEARLY: Final = 0.85
+"""How alike a method's name and that of an operation are when it is taken for one: all_redcue is, reduce_all is not."""
 
 PATIENCE: Final = 10.0
 """Seconds after which a program that cannot go on has ended, unless a backend says otherwise."""
@@ -70,10 +75,12 @@ class Backend:
 
         ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited, but for
         ``effects`` and ``faults``, of which an operation that does not name them has none.
-        By default every public method is an operation without limits.
+        By default every public method that has the name of an operation, or nearly so, is one without limits: a
+        misspelt name is refused, and other methods are nobody's business.
         """
         own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
-        return {name: {} for name in sorted(own) if callable(getattr(self, name))}
+        meant = (name for name in sorted(own) if get_close_matches(name, OPERATIONS, n=1, cutoff=NEARLY))
+        return {name: {} for name in meant if callable(getattr(self, name))}
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from conformance.backends.base import Claims
 from conformance.cases.case import Case
@@ -20,6 +20,36 @@ _PLACES: Final = {
     "groups": frozenset({"none", "even", "uneven", "strided", "unsorted", "singletons"}),
 }
 """Where a health program sums follows from the program before it: what that may be when claims do not limit it."""
+
+
+def plain_claims(declared: Any) -> dict[str, dict[str, list[str]]]:
+    """Return claims as JSON has them; raise ``TypeError`` for a value of the wrong type, naming it."""
+    plain: dict[str, dict[str, list[str]]] = {}
+    for op, limits in _mapping("claims", declared, "operations to their limits, such as {'broadcast': {}}").items():
+        where = f"claims of {op}"
+        named = _mapping(where, limits, "features to words, such as {'dtype': ['float32']}; {} limits nothing")
+        plain[op] = {feature: _words(f"{where}: {feature}", words) for feature, words in named.items()}
+    return plain
+
+
+def _mapping(where: str, given: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{where} must be a mapping of {what}; got {given!r:.80}")
+    for name in given:
+        if not isinstance(name, str):
+            raise TypeError(f"{where}: names are strings; got {name!r:.80}")
+    return given
+
+
+def _words(where: str, given: Any) -> list[str]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{where} must be a list of words, such as [{str(given)!r:.80}]; got {given!r:.80}")
+    words = list(given)
+    for word in words:
+        if not isinstance(word, str):
+            meant = str(word).lower() if isinstance(word, bool) else str(word)
+            raise TypeError(f"{where}: words are strings; write {meant!r:.80}, not {word!r:.80}")
+    return words
 
 
 def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:

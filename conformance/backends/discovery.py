@@ -12,11 +12,14 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Any, Final
 
 from conformance.backends.base import Backend
 
@@ -97,18 +100,49 @@ def listed() -> list[Listing]:
 def load(spec: BackendSpec) -> Backend:
     """Import and construct the backend in this process.
 
-    Raise ``BackendError`` when it has no Python class, fails to import or to construct, or is no ``Backend``.
+    Raise ``BackendError`` when it has no Python class or fails to import or to construct, and ``DeclarationError`` when
+    it is no ``Backend``.
     """
     if spec.target is None:
         raise BackendError(f"backend {spec.name!r} is a separate program and cannot run in this process")
+    entry = EntryPoint(spec.name, spec.target, GROUP)
     try:
-        factory = EntryPoint(spec.name, spec.target, GROUP).load()
+        module = import_module(entry.module)
+    except Exception as error:
+        raise _unloadable(spec, error) from error
+    factory = _attribute(module, entry.attr)
+    if not callable(factory) or (isinstance(factory, type) and not issubclass(factory, Backend)):
+        meant = _classes(module) or "a backend subclasses conformance.backends.base.Backend"
+        raise DeclarationError(f"{spec.target} is no backend; {meant}")
+    try:
         backend = factory()
     except Exception as error:
-        raise BackendError(f"backend {spec.name!r} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise _unloadable(spec, error) from error
     if not isinstance(backend, Backend):
-        raise BackendError(f"backend {spec.name!r}: {spec.target} makes a {type(backend).__name__}, not a Backend")
+        raise DeclarationError(f"{spec.target} makes a {type(backend).__name__}, not a Backend")
     return backend
+
+
+def _unloadable(spec: BackendSpec, error: Exception) -> BackendError:
+    return BackendError(f"backend {spec.name!r} cannot be loaded: {type(error).__name__}: {error}")
+
+
+def _attribute(module: ModuleType, path: str) -> Any:
+    """Return what ``path`` names in ``module``; raise ``DeclarationError`` naming the backends that are there."""
+    try:
+        return reduce(getattr, path.split("."), module)
+    except AttributeError:
+        there = _classes(module)
+        raise DeclarationError(
+            f"module {module.__name__} has no {path!r}" + (f"; {there}" if there else ", nor any backend")
+        ) from None
+
+
+def _classes(module: ModuleType) -> str:
+    """Return which classes of ``module`` are backends, in words, and nothing where there is none."""
+    found = [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Backend)]
+    own = [name for name in found if name != Backend.__name__ and not name.startswith("_")]
+    return f"backends there are {', '.join(f'{module.__name__}:{name}' for name in own)}" if own else ""
 
 
 def _entries() -> dict[str, EntryPoint]:

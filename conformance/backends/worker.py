@@ -17,6 +17,7 @@ import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend, rank_error
+from conformance.backends.claimed import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
@@ -44,6 +45,10 @@ def main(name: str) -> int:
     faulthandler.enable()
     try:
         backend = load_backend(find(name))
+    except DeclarationError as error:
+        with contextlib.suppress(BrokenPipeError):
+            _send(sink, msgspec.json.encode(protocol.Unfit(problem=str(error))))
+        return 1
     except BackendError as error:
         print(error, file=sys.stderr)
         return 1
@@ -96,7 +101,11 @@ def introduce(backend: Backend) -> protocol.Ready:
 
     Raise ``DeclarationError`` where one of them is wrong.
     """
-    claims = {op: {key: list(words) for key, words in limits.items()} for op, limits in backend.claims.items()}
+    declared = backend.claims
+    try:
+        claims = plain_claims(declared)
+    except TypeError as error:
+        raise DeclarationError(str(error)) from error
     name = backend.name or type(backend).__name__
     description = backend.describe()
     if any("faults" in limits for limits in claims.values()):

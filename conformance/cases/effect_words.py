@@ -17,6 +17,15 @@ CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_p
 storage that is shared in any other way.
 """
 
+FLOW: Final = (
+    *("part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone"),
+    *("survives_free", "assign_overlap", "target_overlap", "crossed", "miscounted"),
+    *("in_flight", "out_of_order", "done_twice", "never_done", "read_before_done", "input_overwritten"),
+    *("target_overwritten", "input_freed", "started_alone", "started_over_nothing", "started_several"),
+    *("started_none", "started_constant"),
+)
+"""Words of the feature ``flow``: in which order things happen; ``effect_words`` says what each means."""
+
 ROUNDS: Final = 3
 """Times that a buffer is written with what came of it to be called ``feedback``: mistakes that need two captures and a
 replay show in the third."""

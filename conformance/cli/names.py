@@ -38,9 +38,11 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
         """Return the names; fail when there is none."""
         if isinstance(value, tuple):
             return value
-        names = tuple(name.strip() for name in str(value).split(",") if name.strip())
-        if not names:
+        names = tuple(name.strip() for name in str(value).split(","))
+        if not any(names):
             self.fail("names nothing", param, ctx)
+        if not all(names):
+            self.fail(f"{value!r} has an empty name; write names with one comma between them", param, ctx)
         return names
 
 

@@ -14,6 +14,7 @@ from conformance.cases.case import Case
 from conformance.cases.health import followed
 from conformance.cases.observation import Observation
 from conformance.runner.answers import Answer, Broken, Limits, Question, StartError, misfit
+from conformance.runner.claims import introduced
 
 
 class InProcess:
@@ -46,7 +47,7 @@ class InProcess:
         if self._ready is None:
             try:
                 self._backend = self._backend or load(self.spec)
-                self._ready = introduce(self._backend)
+                self._ready = introduced(introduce(self._backend))
             except DeclarationError as error:
                 raise DeclarationError(f"backend {self.spec.name!r}: {error}") from error
             except BackendError as error:

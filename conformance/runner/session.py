@@ -150,7 +150,13 @@ class Session:
     def _hear_last(self, status: int) -> list[tuple[Item, Observation]]:
         """Take what was written before the exit (a surviving child may hold the pipe open), then blame the exit."""
         answered = self._hear()
-        if self.broken is None:
+        if self.unfit is None and self.broken is None and self.ready is None and status == 0:
+            self.unfit = DeclarationError(
+                "it ended in order, with status 0, and never introduced itself; a backend is a program that speaks the "
+                "worker protocol (docs/vendors-guide.md, Another language)"
+            )
+            self._process.kill()
+        elif self.unfit is None and self.broken is None:
             self._break("crashed", f"{ending(status)} before answering", ending_word(status))
         return answered
 

@@ -16,6 +16,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.stored import sibling_of
 from conformance.runner.answers import Question, misfit
+from conformance.runner.claims import introduced
 
 HELLO: Final = msgspec.json.encode(protocol.Hello()) + b"\n"
 STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
@@ -58,7 +59,7 @@ def introduction(line: bytes) -> protocol.Ready:
         raise ProtocolError(f"the first reply must be ready, got {shown(line)}")
     if reply.protocol != protocol.VERSION:
         raise ProtocolError(f"the backend speaks protocol {reply.protocol}, the runner {protocol.VERSION}")
-    return reply
+    return introduced(reply)
 
 
 def observation(line: bytes, seq: int, case: Case | Question, folder: Path) -> Observation:
@@ -106,6 +107,8 @@ def _reply(line: bytes) -> protocol.Reply:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         if isinstance(error.__cause__, ValueError):  # of ``Ready``, which came whole
             raise DeclarationError(str(error.__cause__)) from None
+        if "at `$.claims" in str(error):
+            raise DeclarationError(f"claims are lists of words by operation and feature: {error}") from None
         raise ProtocolError(f"a reply breaks the protocol ({error}): {shown(line)}") from None
     return reply
 

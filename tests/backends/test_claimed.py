@@ -8,10 +8,9 @@ import pytest
 
 from conformance.backends import protocol
 from conformance.backends.claimed import unhealthy
-from conformance.backends.discovery import find
+from conformance.backends.discovery import DeclarationError, find
 from conformance.backends.mpi.claims import CLAIMS
 from conformance.backends.reference import Reference
-from conformance.runner.answers import StartError
 from conformance.runner.workers import Worker
 
 LATE = {"faults": ("late",)}
@@ -55,6 +54,6 @@ def test_without_one_a_backend_does_not_start() -> None:
         protocol.Ready(protocol=1, name="b", description={}, claims={"broadcast": {"faults": ["late"]}})
     with (
         Worker(find(f"{__name__}:Broadcasts")) as worker,
-        pytest.raises(StartError, match="all_reduce is not claimed"),
+        pytest.raises(DeclarationError, match="all_reduce is not claimed"),
     ):
         worker.ready  # noqa: B018 - starts the backend

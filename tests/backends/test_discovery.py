@@ -6,12 +6,15 @@ import subprocess
 import sys
 from importlib.metadata import EntryPoint, PackageNotFoundError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.backends import discovery
-from conformance.backends.discovery import BackendError, find, listed, load
+from conformance.backends.discovery import BackendError, DeclarationError, find, listed, load
 from conformance.backends.reference import Reference
+from conformance.runner.in_process import InProcess
+from conformance.runner.workers import Worker
 
 
 def test_an_entry_point_is_found_by_name() -> None:
@@ -93,10 +96,31 @@ def test_a_broken_entry_point_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatc
         find("acme")
 
 
-@pytest.mark.parametrize("target", ["conformance.cases.case:nothing", "conformance.cases.case:FORMAT", "builtins:dict"])
-def test_what_is_no_backend_does_not_load(target: str) -> None:
-    with pytest.raises(BackendError, match=r"backend '.*'(:| cannot be loaded)"):
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("conformance.cases.case:nothing", "module conformance.cases.case has no 'nothing', nor any backend"),
+        ("conformance.backends.mpi:MPl", "has no 'MPl'; backends there are conformance.backends.mpi:MPI"),
+        ("conformance.cases.case:FORMAT", "is no backend; a backend subclasses conformance.backends.base.Backend"),
+        ("json:JSONDecoder", "json:JSONDecoder is no backend; a backend subclasses"),
+        ("subprocess:Popen", "subprocess:Popen is no backend"),
+        ("time:time", "time:time makes a float, not a Backend"),
+    ],
+)
+def test_what_is_no_backend_does_not_load(target: str, said: str) -> None:
+    with pytest.raises(DeclarationError, match=said):
         load(find(target))
+
+
+@pytest.mark.parametrize("open_worker", [Worker, InProcess])
+def test_what_is_no_backend_is_named_by_whoever_opens_it(open_worker: Any) -> None:
+    with open_worker(find("json:JSONDecoder")) as worker, pytest.raises(DeclarationError, match=r"JSONDecoder is no"):
+        worker.ready  # noqa: B018 - starts the backend
+
+
+def test_a_program_that_says_nothing_and_ends_in_order_is_no_backend() -> None:
+    with Worker(find("exec:true")) as worker, pytest.raises(DeclarationError, match="never introduced itself; a back"):
+        worker.ready  # noqa: B018 - starts the backend
 
 
 def test_listing_imports_no_implementation() -> None:

@@ -20,13 +20,13 @@ Make = Callable[..., Case]
 class Counting(Backend):
     """Answers a case with the number of the call it was in."""
 
-    def __init__(self, *, follows: bool) -> None:
+    def __init__(self, *, takes_up: bool) -> None:
         self.calls = 0
-        self.follows = follows
+        self.takes_up = takes_up
 
     def execute_many(self, cases: Sequence[Case]) -> Iterator[Observation]:
         self.calls += 1
-        for _ in cases if self.follows else list(cases):
+        for _ in cases if self.takes_up else list(cases):
             yield Observation(seconds=self.calls)
 
 
@@ -41,11 +41,11 @@ def answers(backend: Backend, case: Case) -> list[tuple[float, bool]]:
 
 
 def test_a_case_that_arrives_joins_the_others(one: Make) -> None:
-    assert answers(Counting(follows=True), one("all_reduce", 2, op="sum")) == [(1, False)] * 3
+    assert answers(Counting(takes_up=True), one("all_reduce", 2, op="sum")) == [(1, False)] * 3
 
 
 def test_a_case_that_is_not_taken_up_is_handed_over_again(one: Make) -> None:
-    assert answers(Counting(follows=False), one("all_reduce", 2, op="sum")) == [(1, False), (1, False), (2, False)]
+    assert answers(Counting(takes_up=False), one("all_reduce", 2, op="sum")) == [(1, False), (1, False), (2, False)]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_case_that_is_not_taken_up_is_handed_over_again(one: Make) -> None:
         ("raise NotImplementedError", NotImplementedError, "unsupported"),
     ],
 )
-def test_whose_fault_an_error_is_follows_from_its_type(code: str, kind: type[Exception], category: str) -> None:
+def test_whose_fault_an_error_is_takes_up_from_its_type(code: str, kind: type[Exception], category: str) -> None:
     with pytest.raises(kind) as caught:
         exec(code)
     assert category_of(caught.value) == category

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from conformance.backends import discovery
 from tests.cli.conftest import Conformance
 
 ONE = ("-b", "reference", "--op", "broadcast", "--examples", 100)
@@ -75,6 +77,45 @@ def test_a_backend_that_does_not_start_is_one_line(conformance: Conformance) -> 
     assert "did not start: exited with status 1" in ended.err
     assert "conformance doctor" in ended.err
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("backend", "said"),
+    [
+        ("reference,,jax", "'reference,,jax' has an empty name; write names with one comma between them"),
+        ("reference,", "'reference,' has an empty name"),
+        ("json:JSONDecoder", "backend 'json:JSONDecoder': json:JSONDecoder is no backend; a backend subclasses"),
+        ("exec:true", "backend 'exec:true': it ended in order, with status 0, and never introduced itself"),
+        ("acme:Acme", "backend 'acme:Acme': claims of broadcast: unknown feature 'dtpye'; did you mean 'dtype'?"),
+    ],
+)
+def test_what_is_no_backend_is_one_line(backend: str, said: str, conformance: Conformance) -> None:
+    Path("acme.py").write_text(
+        "from conformance.backends.base import Backend\n"
+        "class Acme(Backend):\n    claims = {'broadcast': {'dtpye': ['float32']}}\n"
+    )
+    ended = conformance("run", "-b", backend, "--op", "broadcast", "-o", "out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert said in ended.err
+    assert not Path("out").exists()
+
+
+def test_in_a_core_install_a_backend_that_lacks_its_extra_is_one_line_with_the_command(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(discovery, "distribution", absent)
+    for backend, extra in (("opencl", "opencl"), ("opencl-reordered", "opencl"), ("opencl-pocl", "pocl")):
+        ended = conformance("run", "-b", backend, "--op", "broadcast", "-o", "out")
+        assert (ended.status, ended.err.count("\n")) == (2, 1)
+        assert "pyopencl" in ended.err
+        assert f"run: pip install 'mesh-conformance[{extra}]'" in ended.err
+        assert not Path("out").exists()
+    table = conformance("backends", "--json").out
+    assert table.count("pip install 'mesh-conformance[opencl]'") == 4
+    assert table.count("pip install 'mesh-conformance[pocl]'") == 3
 
 
 def test_an_output_folder_that_cannot_be_made_is_one_line(conformance: Conformance) -> None:
