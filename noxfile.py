@@ -13,7 +13,7 @@ VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-
 # What a schedule is does not depend on where it runs, so these are judged by what they compute alone.
 POCL = ("opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
-BACKENDS = ("opencl", "jax", "torch", "mpi", "tinygrad")
+BACKENDS = ("opencl", "jax", "stablehlo", "torch", "mpi", "tinygrad")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of long blocks on 8 devices took 104 s on
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}

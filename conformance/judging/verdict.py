@@ -47,13 +47,17 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     """Return the verdict on ``seen``: ``passed``, ``failed``, or ``errored`` when a legal case raised.
 
-    Where an adapter's own lines raised, on whichever rank, nothing is known of what it adapts: ``adapter_error``.
+    Where an adapter's own lines raised, on whichever rank, nothing is known of what it adapts: ``adapter_error``. Who
+    has no words for an illegal program (``backends.base.Unsupported``) has not refused it: ``unsupported``.
     A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
     wrong is not asked for its own: what is wrong there may have been so when it was read.
     """
     slip = _slip(seen)
     if slip is not None:
         return Verdict(outcome="adapter_error", clauses={}, detail=slip)
+    wordless = None if subject.legal else _wordless(seen)
+    if wordless is not None:
+        return Verdict(outcome="unsupported", clauses={}, detail=wordless)
     asked = speaking(subject, of)
     diverged = divergences(subject, seen, asked)
     own = {clause.id for clause in of(subject.step.op)}
@@ -106,6 +110,13 @@ def left_to_ask(asked: Sequence[Asked], diverged: Sequence[Asked], seen: Observa
     numbers = {number for number, _ in diverged} | {None}
     left = [each for each in asked if each not in diverged]
     return [each for each in left if each.part not in numbers or each.clause.check not in VALUES]
+
+
+def _wordless(seen: Observation) -> str | None:
+    """Return why every rank was asked for what there are no words for, if every one says so."""
+    errors = [error for error in seen.errors if error is not None and error.kind == "Unsupported"]
+    alike = bool(errors) and len(errors) == len(seen.errors)
+    return f"there are no words for it: {errors[0].message}" if alike else None
 
 
 def _answers(

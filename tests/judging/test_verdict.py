@@ -75,6 +75,14 @@ def test_a_legal_case_that_raises_is_errored() -> None:
     assert judged(gather(), Observation(errors=(error(), error()))).outcome == "errored"
 
 
+def test_who_has_no_words_for_an_illegal_case_has_not_refused_it() -> None:
+    wordless = RankError(kind="Unsupported", message="no axis 1", category="unsupported")
+    seen = judged(gather(axis=1), Observation(errors=(wordless, wordless)))
+    assert (seen.outcome, seen.clauses, seen.detail) == ("unsupported", {}, "there are no words for it: no axis 1")
+    assert judged(gather(axis=0), Observation(errors=(wordless, wordless))).outcome == "errored"
+    assert judged(gather(axis=1), Observation(errors=(wordless, error()))).outcome == "failed"
+
+
 def test_an_illegal_case_wants_an_error_on_every_rank_about_the_argument() -> None:
     case = gather(axis=1)
     assert judged(case, Observation(errors=(error(), error()))).outcome == "passed"

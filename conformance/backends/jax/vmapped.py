@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -29,8 +30,11 @@ class Stack:
         """Return the blocks in rank order."""
         with framework():
             found = np.asarray(array)
+        sizes = tuple(axis.size for axis in self.mesh)
+        if found.shape[: len(sizes)] != sizes:
+            return [found] * math.prod(sizes)  # no block of it is one rank's, and its shape is no rank's
         # The ellipsis keeps a block without axes an array.
-        return [found[(*position, ...)] for position in np.ndindex(found.shape[: len(self.mesh)])]
+        return [found[(*position, ...)] for position in np.ndindex(sizes)]
 
     def call(self, rank: Callable[..., dict[str, Any]]) -> Any:
         """Return ``rank`` under ``vmap`` for every axis of the mesh, and ``jit``."""

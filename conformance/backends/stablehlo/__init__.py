@@ -1,0 +1,91 @@
+"""StableHLO under test: the reference interpreter of the standard, which jaxlib carries.
+
+A program is one function that every process runs, in a module whose ``main`` runs the processes in parallel: a replica
+a rank, one partition each. So process groups are replica groups, which need no channel ("cross-replica communication
+doesn't need channels"). What the text of StableHLO says is in its ``docs/spec.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib.metadata import version
+from typing import TYPE_CHECKING, ClassVar
+
+from conformance.backends.adapting import framework
+from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, tensors, touched
+from conformance.backends.stablehlo.claims import claims
+from conformance.backends.stablehlo.module import Types, module
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+
+if TYPE_CHECKING:
+    from conformance.backends.base import Placed
+    from conformance.cases.dtypes import Array
+
+
+class StableHlo(Backend):
+    """Interprets every program as a whole; raise ``ImportError`` when jaxlib is not installed."""
+
+    name = "stablehlo"
+    adapts: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        """Make a context that knows StableHLO and the operations of its interpreter."""
+        from conformance.backends.stablehlo.interpreter import Interpreter
+
+        self._interpreter = Interpreter()
+        self._threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the text of StableHLO has, for as many processes as the interpreter runs at a time.
+
+        It has a thread for each processor. Further processes wait for one, and those that wait for them end the
+        program after three seconds: "LLVM ERROR: rendezvous timed out" (jaxlib 0.10.2).
+        """
+        worlds = [str(world) for world in range(1, self._threads + 1)]
+        return {op: {**limits, "world": worlds} for op, limits in claims().items()}
+
+    def describe(self) -> dict[str, str]:
+        """Return the versions, and how many processes run at a time."""
+        return {
+            "jaxlib": version("jaxlib"),
+            "stablehlo": self._interpreter.version,
+            "processes": f"replicas without channels, at most {self._threads}, a thread each",
+        }
+
+    def execute(self, case: Case) -> Observation:
+        """Write the program down as a module, evaluate it on the placed inputs and read every process's results."""
+        began = time.perf_counter()
+        placed = place_inputs(case)
+        try:
+            results = tensors(self._evaluated(case, placed))
+        except Exception as raised:  # noqa: BLE001 - whatever the interpreter raises is the observation
+            errors = (rank_error(raised, adapts=self.adapts),) * case.program.world
+            return Observation(errors=errors, touched=touched(case, placed), seconds=time.perf_counter() - began)
+        return Observation(results=results, touched=touched(case, placed), seconds=time.perf_counter() - began)
+
+    def _evaluated(self, case: Case, placed: Placed) -> dict[str, list[Array]]:
+        """Return the blocks of every result, in rank order; raise whatever the interpreter raises."""
+        if case.troubled:
+            raise Unsupported("what happens where processes run different steps is to be decided in StableHLO's text")
+        program = module(case.program, _types(case))
+        blocks = [placed[name][rank][1] for rank in range(case.program.world) for name in program.inputs]
+        with framework():
+            read = self._interpreter.evaluate(program, blocks)
+        results: dict[str, list[Array]] = {name: [] for name in case.program.results}
+        for at, block in enumerate(read):
+            results[case.program.results[at % len(results)]].append(block)
+        return results
+
+
+def _types(case: Case) -> Types:
+    """Return dtype and shape of every input; raise ``Unsupported`` where ranks differ in them."""
+    found = {}
+    for name, operand in case.inputs.items():
+        kinds = {(block.dtype, tuple(block.shape)) for block in operand.blocks}
+        if len(kinds) != 1:
+            raise Unsupported(f"{name}: all processes run one function, so their blocks are alike, not {kinds}")
+        (found[name],) = kinds
+    return found

@@ -1,0 +1,95 @@
+"""A program as the text of a StableHLO module: the function of every process, and a ``main`` that runs them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from conformance.backends.base import Unsupported
+from conformance.backends.stablehlo.collectives import COLLECTIVES
+from conformance.backends.stablehlo.elements import Value, carriers, packed, tensor_type, unpacked
+from conformance.cases.program import Program, rank_groups
+
+Types = Mapping[str, tuple[str, tuple[int, ...]]]
+"""Dtype and shape of every input, the same on all ranks."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The ``text`` of a module for ``world`` processes.
+
+    ``main`` takes what carries the ``inputs`` of each process in turn, and returns what carries its ``results``.
+    """
+
+    text: str
+    world: int
+    inputs: tuple[str, ...]
+    taken: tuple[Value, ...]
+    results: tuple[Value, ...]
+
+
+def module(program: Program, types: Types) -> Module:
+    """Return ``program`` as a module; raise ``Unsupported`` for what StableHLO has no words for."""
+    taken = tuple(Value(f"%x{at}", *kind) for at, kind in enumerate(types.values()))
+    values = dict(zip(types, taken, strict=True))
+    body = list(_steps(program, values))
+    results = tuple(values[name] for name in program.results)
+    text = "\n".join([*_process(taken, body, results), *_main(program.world, taken, results)])
+    return Module(text, program.world, tuple(types), taken, results)
+
+
+def _steps(program: Program, values: dict[str, Value]) -> Iterator[str]:
+    """Yield the operations of one process, and add what they give to ``values``; over no axis that is the operand."""
+    for number, step in enumerate(program.steps):
+        if step.op not in COLLECTIVES or step.into or step.start:
+            raise Unsupported(
+                f"StableHLO has no {step.op}{' into storage' * bool(step.into)}{' to start' * step.start}"
+            )
+        for at, (operand, output) in enumerate(zip(step.inputs, step.outputs, strict=True)):
+            if step.idle:
+                values[output] = values[operand]
+                continue
+            groups = rank_groups(program.mesh, step.axes, step.groups)
+            text, made = COLLECTIVES[step.op](values[operand], f"%s{number}_{at}", groups, **step.attrs)
+            values[output] = made
+            yield text
+
+
+def _process(taken: tuple[Value, ...], body: list[str], results: tuple[Value, ...]) -> Iterator[str]:
+    types = ", ".join(value.type for value in results)
+    yield f"func.func @process({', '.join(f'{value.name}: {value.type}' for value in taken)}) -> ({types}) {{"
+    yield from body
+    yield f'"func.return"({_names(results)}) : ({types}) -> () }}'
+
+
+def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...]) -> Iterator[str]:
+    """Yield the function that runs the processes on what it makes of integers, and gives integers again."""
+    given = [_of(value, rank) for rank in range(world) for value in taken]
+    found = [_of(replace(value, name=f"%y{at}"), rank) for rank in range(world) for at, value in enumerate(results)]
+    parameters = ", ".join(f"{part}: {kind}" for value in given for part, kind in _parts(value))
+    returned = [each for value in found for each in _parts(value)]
+    types = ", ".join(kind for _, kind in returned)
+    yield f"func.func @main({parameters}) -> ({types}) {{"
+    for value in given:
+        yield from unpacked(tuple(part for part, _ in _parts(value)), value)
+    programs = ", ".join(["[@process]"] * world)
+    signature = f"({', '.join(value.type for value in given)}) -> ({', '.join(value.type for value in found)})"
+    made = f"{_names(found)} = " if found else ""
+    yield f'{made}"interpreter.run_parallel"({_names(given)}) {{programs = [{programs}]}} : {signature}'
+    for value in found:
+        yield from packed(value, tuple(part for part, _ in _parts(value)))
+    yield f'"func.return"({", ".join(part for part, _ in returned)}) : ({types}) -> () }}'
+
+
+def _of(value: Value, rank: int) -> Value:
+    return replace(value, name=f"{value.name}_r{rank}")
+
+
+def _parts(value: Value) -> list[tuple[str, str]]:
+    """Return names and types of the integers that carry a value."""
+    kinds = carriers(value.dtype)
+    return [(f"{value.name}_{at}", tensor_type(kind, value.shape)) for at, kind in enumerate(kinds)]
+
+
+def _names(values: list[Value] | tuple[Value, ...]) -> str:
+    return ", ".join(value.name for value in values)
