@@ -25,16 +25,18 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "effects": CAPABILITIES,
     "flow": FLOW,
     "faults": FAULTS,
+    "tokens": ("received", "unreceived"),
+    "calls": ("legal", "illegal"),
 }
-"""The features that every case has, but for those counted, and their words; attributes have features of their own."""
+"""The features that cases have, but for those counted, and their words; attributes have features of their own."""
 
 OF_TRUTH: Final = ("true", "false")
 OF_NUMBER: Final = ("negative", "nonnegative")
 OF_TUPLE: Final = ("given", "empty", "negative", "repeated")
 """The words of attributes by their type."""
 
-OF_ROOT: Final = "partial"
-"""The word of a root that some groups have and others not."""
+PARTIAL: Final = {"root": "partial", "pairs": "partial"}
+"""The word of attributes that hold for some positions or groups alone."""
 
 UNKNOWN_REDUCTION: Final = "median"
 """What programs name that ask for a reduction which does not exist."""

@@ -12,9 +12,9 @@ from conformance.backends.protocol import Ready
 from conformance.cases.feature_words import (
     COUNTED,
     OF_NUMBER,
-    OF_ROOT,
     OF_TRUTH,
     OF_TUPLE,
+    PARTIAL,
     UNKNOWN_REDUCTION,
     WORDS,
     reduction_words,
@@ -25,11 +25,8 @@ from conformance.specs import OPS
 
 
 def _attribute_words(name: str, kind: Any) -> tuple[str, ...]:
-    if kind is bool:
-        return OF_TRUTH
-    if kind is int:
-        return (*OF_NUMBER, OF_ROOT) if name == "root" else OF_NUMBER
-    return OF_TUPLE if get_origin(kind) is tuple else ()
+    words = OF_TUPLE if get_origin(kind) is tuple else {bool: OF_TRUTH, int: OF_NUMBER}.get(kind, ())
+    return (*words, PARTIAL[name]) if name in PARTIAL else words
 
 
 _FEATURES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -18,10 +18,10 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.tinygrad.claims import claims as tinygrad_claims
 from conformance.backends.torch import claims as torch_claims
 from conformance.cases.case import Case
-from conformance.cases.features import features
 from conformance.runner.claims import _FEATURES, check_claims
 from conformance.runner.draws import draw_cases
 from conformance.runner.in_process import InProcess
+from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
 from conformance.runner.workers import Worker
 from conformance.specs import OPS
@@ -33,7 +33,7 @@ def test_every_word_of_a_drawn_case_may_be_claimed(op: str) -> None:
     for draws in Plan(ops=(op,), examples=30).draws():
         draw_cases(draws.domain, draws.examples, 11, cases.append)
     for case in cases:
-        check_claims({op: {feature: sorted(words) for feature, words in features(case).items()}})
+        check_claims({op: {feature: sorted(words) for feature, words in meaning(case).features.items()}})
 
 
 def test_what_every_adapter_claims_is_right() -> None:
