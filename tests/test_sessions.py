@@ -59,7 +59,7 @@ def sessions(noxfile: ModuleType) -> dict[str, Recorded]:
     import nox.registry
 
     options_of = {
-        "conformance": [{"backend": backend} for backend in noxfile.BACKENDS],
+        "conformance": [{"backend": backend} for backend in noxfile.JUDGED],
         "schedules": [{"algorithm": algorithm} for algorithm in noxfile.ALGORITHMS],
     }
     found: dict[str, Recorded] = {}
