@@ -52,14 +52,18 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
 def leaves_open(source: str, text: str, most: Callable[[Subject], float | None]) -> Divergence:
     """Return the divergence of a source that says nothing of results past a magnitude, ``most`` of a subject.
 
-    What is folded from terms whose magnitudes come to no more than that is demanded as everywhere.
+    What is folded from terms whose magnitudes come to no more than that is demanded as everywhere, where a program of
+    magnitudes can say what that is.
     """
 
     def shown(subject: Subject, seen: Observation) -> bool:
         limit = None if seen.raised or not subject.legal else most(subject)
         if limit is None:
             return False
-        past = evaluate(_magnitudes(subject.case))
+        try:
+            past = evaluate(_magnitudes(subject.whole.case))
+        except Rejected:
+            return True
         for name, blocks in subject.expected.items():
             for expected, found, size in zip(blocks, seen.results[name], past[name], strict=True):
                 if (expected is None) != (found is None):

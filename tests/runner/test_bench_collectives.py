@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from conformance.cli.bench.collectives import command
+from conformance.cli.problems import Problem
 from conformance.runner.bench_collectives import rounds
-from conformance.runner.bench_collectives.driven import PeerError
+from conformance.runner.bench_collectives.driven import Driven, PeerError
 from conformance.runner.bench_collectives.point import OPS, Point, rounded, wrong
 
 
@@ -93,6 +97,45 @@ def test_the_command_times_and_checks_processes() -> None:
 @pytest.mark.parametrize(("option", "value"), [("--sizes", "4X"), ("--ops", "all_reduced"), ("-b", "nccl")])
 def test_what_is_not_known_is_refused(option: str, value: str) -> None:
     assert CliRunner().invoke(command, [option, value]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("peer", "message"),
+    [
+        ("mpi", "'mpi' is no NAME=PYTHON"),
+        ("nccl=python", "'nccl' cannot be timed; known are opencl, jax"),
+        ("mpi=/nowhere/python", "'/nowhere/python' of mpi is no program"),
+    ],
+)
+def test_a_peer_elsewhere_is_a_name_and_an_interpreter(peer: str, message: str) -> None:
+    done = CliRunner().invoke(command, ["--peer", peer])
+    assert (done.exit_code, message in done.output) == (2, True)
+
+
+def test_where_nobody_can_be_timed_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.cli.bench.collectives.missing", lambda name: f"no {name}")
+    done = CliRunner().invoke(command, [])
+    assert "opencl cannot be timed here: no opencl; jax cannot be timed here: no jax" in done.output
+    with pytest.raises(Problem) as found:
+        command.main([], standalone_mode=False)
+    assert found.value.status == 2
+
+
+def test_a_peer_of_another_environment_is_timed_by_its_interpreter(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\ntouch "{tmp_path}/asked"\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    with Driven("opencl", 2, str(python)) as peer:
+        peer.prepare(Point("all_gather", 64, 2))
+        assert peer.wrong() == 0
+    assert (tmp_path / "asked").exists()
+
+
+def test_an_interpreter_without_this_suite_is_told_at_once() -> None:
+    with pytest.raises(PeerError, match="opencl did not start; it said"):
+        Driven("opencl", 2, shutil.which("false") or "false")
+    with pytest.raises(PeerError, match=r"mpi of .*false: no word"):
+        Driven("mpi", 2, shutil.which("false") or "false")
 
 
 def test_a_peer_that_dies_in_a_round_has_its_error_in_the_row() -> None:

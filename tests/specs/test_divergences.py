@@ -64,6 +64,21 @@ def saturated(found: list[int]) -> Verdict:
     return judged(case, Observation(results={"y": (from_array(np.array(found, np.int8)),) * 2}), "mpi")
 
 
+def test_what_a_source_leaves_open_may_be_stored_and_passed_on() -> None:
+    steps = (
+        Step(op="buffer", inputs=("x",), outputs=("b",)),
+        Step(op="all_reduce", inputs=("b",), outputs=("t",), axes=("i",), attrs={"op": "sum"}, into=("b",), start=True),
+        Step(op="done", inputs=("t",), outputs=("y",)),
+        Step(op="broadcast", inputs=("x",), outputs=("z",), axes=("i",), attrs={"root": 0}),
+    )
+    program = Program(mesh=(Axis(name="i", size=2),), steps=steps, results=("b", "y", "z"))
+    given = from_array(np.array([100, 1], np.int8))
+    case = Case(program=program, inputs={"x": Operand(blocks=(given, given), layouts=("contiguous",) * 2)})
+    found = from_array(np.array([127, 2], np.int8))
+    seen = Observation(results={"b": (found, found), "y": (found, found), "z": (given, given)})
+    assert (judged(case, seen, "mpi").outcome, judged(case, seen).outcome) == ("passed", "failed")
+
+
 def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> None:
     assert saturated([127, 2]).clauses["reduction.C12"] == "diverges"
     assert (saturated([127, 2]).outcome, saturated([-56, 2]).outcome, saturated([127, 3]).outcome) == (

@@ -55,10 +55,14 @@ IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """The start of a command that runs so many ranks of a program, and the environment variables that it needs."""
+    """The start of a command that runs so many ranks of a program, and the environment variables that it needs.
+
+    ``of`` is the library, as in ``Open MPI 5.0.11``.
+    """
 
     command: tuple[str, ...]
     environment: dict[str, str]
+    of: str
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Library:
             **(of.root if os.geteuid() == 0 else {}),
         }
         command = (launcher(of.wheel), *of.options, "-n", str(ranks))
-        return Launch(command, {name: os.environ.get(name, value) for name, value in settings.items()})
+        return Launch(command, {name: os.environ.get(name, value) for name, value in settings.items()}, self.name)
 
 
 def loaded() -> Library:
@@ -125,8 +129,12 @@ def _of_wheel(wheel: str) -> str | None:
 
 
 def main(arguments: list[str]) -> None:
-    """Print how the ranks asked for are started."""
-    sys.stdout.write(msgspec.json.encode(loaded().launch(int(arguments[0]))).decode())
+    """Print how the ranks asked for are started; exit with a line where there is no library or launcher."""
+    try:
+        launch = loaded().launch(int(arguments[0]))
+    except (ImportError, OSError, RuntimeError) as error:
+        raise SystemExit(" ".join(str(error).split())) from error
+    sys.stdout.write(msgspec.json.encode(launch).decode())
 
 
 if __name__ == "__main__":

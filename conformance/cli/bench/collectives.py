@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import click
@@ -43,8 +44,35 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
         return tuple(dict.fromkeys(found))
 
 
+HERE = ("opencl", "jax", "torch", "mpi")
+"""Who is timed where nobody is named: whatever of these the environment has."""
+
+
+class Peer(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
+    """A backend and the interpreter of the environment that it is in."""
+
+    name = "NAME=PYTHON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Return name and interpreter; fail on what is no backend that can be timed, and no program."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, python = str(value).partition("=")
+        if not equals:
+            self.fail(f"{value!r} is no NAME=PYTHON; write mpi-openmpi=/path/of/environment/bin/python", param, ctx)
+        if name not in PEERS:
+            self.fail(f"{name!r} cannot be timed; known are {', '.join(PEERS)}", param, ctx)
+        found = shutil.which(python)
+        if found is None:
+            self.fail(f"{python!r} of {name} is no program; name the python of its environment", param, ctx)
+        return name, found
+
+
 @click.command("collectives")
 @names_option("-b", "--backend", "names", help="Who is timed; all here by default.")
+@click.option(
+    "--peer", "elsewhere", type=Peer(), multiple=True, help="Time NAME too, in the environment of PYTHON; repeatable."
+)
 @click.option(
     "--sizes", type=Sizes(), multiple=True, default=("4K", "4M", "64M"), show_default=True, help="Bytes a rank."
 )
@@ -54,6 +82,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
     names: tuple[str, ...],
+    elsewhere: tuple[tuple[str, str], ...],
     sizes: tuple[tuple[int, ...], ...],
     ops: tuple[str, ...],
     ranks: int,
@@ -66,16 +95,16 @@ def command(
     all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy, and none is
     kept while the next is made.
     """
-    asked = checked("backend", names or PEERS, PEERS)
-    absent = {name: how for name in asked if (how := missing(name)) is not None}
-    if absent and names:
-        name, how = next(iter(absent.items()))
-        raise Problem(f"{name} cannot be timed here: {how}")
-    bytes_each = tuple(dict.fromkeys(size for several in sizes for size in several))
+    pythons = dict(elsewhere)
+    asked = checked("backend", tuple(dict.fromkeys((*(names or HERE), *pythons))), PEERS)
+    absent = {name: how for name in asked if name not in pythons and (how := missing(name)) is not None}
     chosen = [name for name in asked if name not in absent]
+    if absent and (names or not chosen):
+        raise Problem("; ".join(f"{name} cannot be timed here: {how}" for name, how in absent.items()))
+    bytes_each = tuple(dict.fromkeys(size for several in sizes for size in several))
     with Progress(quiet=as_json) as progress:
         try:
-            found = measure(chosen, checked("operation", ops, OPS), bytes_each, ranks, repeats, progress.tell)
+            found = measure(chosen, checked("operation", ops, OPS), bytes_each, ranks, repeats, progress.tell, pythons)
         except PeerError as error:
             raise Problem(str(error), 3) from error
     if as_json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import shutil
 import signal
@@ -11,11 +10,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 import msgspec
 
+from conformance import __version__
+from conformance.backends.discovery import BackendError, find
+from conformance.backends.mpi.library import IMPLEMENTATIONS, Launch
 from conformance.runner.bench_collectives.point import Point
 
 PATIENCE: Final = 120.0
@@ -23,19 +26,23 @@ PATIENCE: Final = 120.0
 
 
 class How(msgspec.Struct, frozen=True):
-    """How a peer is started, and which module it needs."""
+    """How a peer is started, the module ``MODULE_peer`` that it is in, and which MPI it has to be, if any."""
 
     started: Literal["one process", "a process a rank", "mpiexec"]
-    needs: str
-    missing: str
+    module: str
+    implementation: str | None = None
 
 
 PEERS: Final[dict[str, How]] = {
-    "opencl": How("one process", "pyopencl", "pip install 'mesh-conformance[opencl]'"),
-    "jax": How("one process", "jax", "pip install 'mesh-conformance[jax]'"),
-    "torch": How("a process a rank", "torch", "pip install 'mesh-conformance[torch]'"),
-    "mpi": How("mpiexec", "mpi4py", "pip install mpi4py mpich"),
+    "opencl": How("one process", "opencl"),
+    "jax": How("one process", "jax"),
+    "torch": How("a process a rank", "torch"),
+    "mpi": How("mpiexec", "mpi"),
+    "mpi-openmpi": How("mpiexec", "mpi", "openmpi"),
+    "mpi-intel": How("mpiexec", "mpi", "intel"),
 }
+"""By the name of the backend."""
+
 COPY: Final = "copy"
 
 
@@ -44,60 +51,91 @@ class PeerError(RuntimeError):
 
 
 def missing(name: str) -> str | None:
-    """Return how to get what a peer needs, or ``None`` when it is there."""
-    how = PEERS[name]
-    found = importlib.util.find_spec(how.needs) and (how.started != "mpiexec" or _mpiexec())
-    return None if found else how.missing
+    """Return what keeps a peer from being timed in this environment, or ``None``."""
+    try:
+        find(name)
+        if PEERS[name].started == "mpiexec":
+            launched(name, 1, sys.executable)
+    except (BackendError, PeerError) as error:
+        return str(error)
+    return None
 
 
-def _mpiexec() -> str | None:
-    beside = str(Path(sys.executable).parent)
-    return shutil.which("mpiexec", path=os.pathsep.join((beside, os.environ.get("PATH", ""))))
+def launched(name: str, ranks: int, python: str) -> Launch:
+    """Return how ``python`` starts ranks of an MPI; raise ``PeerError`` where it loads none, or not the right one."""
+    asked = [python, "-m", "conformance.backends.mpi.library", str(ranks)]
+    said = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if said.returncode:
+        raise PeerError(f"{name} of {python}: {(said.stderr.strip() or 'no word').splitlines()[-1]}")
+    launch = msgspec.json.decode(said.stdout, type=Launch)
+    wanted = PEERS[name].implementation
+    if wanted is not None and not launch.of.startswith(IMPLEMENTATIONS[wanted].vendor):
+        raise PeerError(f"{name} of {python}: mpi4py loads {launch.of}, and not {IMPLEMENTATIONS[wanted].vendor}")
+    return launch
 
 
 class Driven:
     """The processes of one peer. Use it as a context manager; raise ``PeerError`` where they fail."""
 
-    def __init__(self, name: str, ranks: int) -> None:
-        """Start the processes of ``name`` and wait until every one has called."""
+    def __init__(self, name: str, ranks: int, python: str = sys.executable) -> None:
+        """Start the processes of ``name`` with the interpreter ``python`` and wait until every one has called."""
         self.name = name
-        how = PEERS[name].started if name != COPY else "one process"
+        how = PEERS.get(name, How("one process", COPY))
+        launch = launched(name, ranks, python) if how.started == "mpiexec" else Launch((), {}, "")
         self._folder = tempfile.mkdtemp(prefix="conformance-")
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lines: list[Any] = []
         address = str(Path(self._folder) / "socket")
-        member = [sys.executable, "-m", "conformance.runner.bench_collectives.member"]
-        command = [*member, name, address, str(ranks), self._folder]
+        member = [python, "-m", "conformance.runner.bench_collectives.member"]
+        command = [*member, how.module, address, str(ranks), self._folder]
         commands = {
             "one process": [[*command, "0"]],
             "a process a rank": [[*command, str(rank)] for rank in range(ranks)],
-            "mpiexec": [[_mpiexec() or "mpiexec", "-n", str(ranks), *command]],
-        }[how]
+            "mpiexec": [[*launch.command, *command]],
+        }[how.started]
         self._noise = Path(self._folder) / "noise"
         try:
             with socket.socket(socket.AF_UNIX) as server, self._noise.open("wb") as noise:
                 server.bind(address)
                 server.listen()
-                server.settimeout(PATIENCE)
+                server.settimeout(0.2)
                 for each in commands:
                     started = subprocess.Popen(
-                        each, stdin=subprocess.DEVNULL, stdout=noise, stderr=noise, start_new_session=True
+                        each,
+                        stdin=subprocess.DEVNULL,
+                        stdout=noise,
+                        stderr=noise,
+                        start_new_session=True,
+                        env={**os.environ, **launch.environment},
                     )
                     self._processes.append(started)
-                for _ in range(1 if how == "one process" else ranks):
-                    connection, _ = server.accept()
-                    connection.settimeout(PATIENCE)
-                    self._lines.append(connection.makefile("rwb"))
-                    # The file keeps the socket open.
-                    connection.close()
+                for _ in range(1 if how.started == "one process" else ranks):
+                    self._lines.append(self._called(server))
                 for lines in self._lines:
-                    lines.readline()
+                    self._same_version(lines.readline(), python)
         except OSError as error:
             self.close()
             raise PeerError(f"{name} did not start: {error}; it said {self._said()}") from error
         except BaseException:
             self.close()
             raise
+
+    def _called(self, server: socket.socket) -> Any:
+        """Return the lines of the next process that calls; raise ``PeerError`` where one has ended before."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with contextlib.suppress(TimeoutError):
+                connection, _ = server.accept()
+                connection.settimeout(PATIENCE)
+                with connection:  # The file keeps the socket open.
+                    return connection.makefile("rwb")
+            if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes):
+                raise PeerError(f"{self.name} did not start; it said {self._said()}")
+
+    def _same_version(self, greeting: bytes, python: str) -> None:
+        version = msgspec.json.decode(greeting or b"{}").get("version")
+        if version != __version__:
+            raise PeerError(f"{self.name}: {python} has mesh-conformance {version}, and this is {__version__}")
 
     def __enter__(self) -> Self:
         """Return itself."""

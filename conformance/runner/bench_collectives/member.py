@@ -1,13 +1,12 @@
 """One process of a peer: it prepares, times and checks what the driver asks for, line by line.
 
-``python -m conformance.runner.bench_collectives.member PEER SOCKET RANKS FOLDER [RANK]``. Between two requests it
-blocks on its socket, so that nobody spins while others are timed.
+``python -m conformance.runner.bench_collectives.member PEER SOCKET RANKS FOLDER [RANK]``; ranks that a launcher starts
+are numbered by it. Between two requests it blocks on its socket, so that nobody spins while others are timed.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 import socket
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from conformance import __version__
 from conformance.runner.bench_collectives.point import Point
 
 
@@ -40,13 +40,12 @@ class Peer(Protocol):
 def main(arguments: list[str]) -> None:
     """Serve the driver until it closes the socket."""
     name, address, ranks, folder, *given = arguments
-    # Ranks started by a launcher are numbered by it.
-    rank = int(given[0] if given else os.environ.get("PMI_RANK", "0"))
+    rank = int(given[0]) if given else 0
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         lines = connection.makefile("rwb")
         peer: Peer | None = None
-        _say(lines, {"rank": rank})
+        _say(lines, {"version": __version__})
         for line in lines:
             asked = msgspec.json.decode(line)
             try:

@@ -19,7 +19,7 @@ class MpiPeer:
 
     def describe(self) -> dict[str, str]:
         """Return the library's first line."""
-        return {"mpi": MPI.Get_library_version().splitlines()[0].strip()}
+        return {"mpi": MPI.Get_library_version().splitlines()[0].strip(" \0")}
 
     def prepare(self, point: Point) -> None:
         """Make this rank's arrays, and run once."""

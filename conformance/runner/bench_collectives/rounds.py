@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -78,15 +80,19 @@ def measure(
     ranks: int,
     repeats: int,
     tell: Callable[[str], None] = lambda line: None,
+    pythons: Mapping[str, str] = MappingProxyType({}),
 ) -> Measured:
     """Return every backend on every operation and size, timed in ``repeats`` rounds.
 
+    ``pythons`` are the interpreters of those that are in another environment than this.
     Raise ``PeerError`` for a backend that does not start; one that fails on a point has its error in the row.
     """
     rows: list[Row] = []
     overlaps: list[Overlap] = []
     with ExitStack() as stack:
-        peers = {name: stack.enter_context(Driven(name, ranks)) for name in (COPY, *names)}
+        peers = {
+            name: stack.enter_context(Driven(name, ranks, pythons.get(name, sys.executable))) for name in (COPY, *names)
+        }
         described = {name: peer.describe() for name, peer in peers.items()}
         for size in sizes:
             for op in ops:
