@@ -66,9 +66,9 @@ def saturated(found: list[int]) -> Verdict:
 
 def test_what_a_source_leaves_open_may_be_stored_and_passed_on() -> None:
     steps = (
-        Step(op="buffer", inputs=("x",), outputs=("b",)),
+        Step(op="buffer", inputs=("x",), outputs=("b",), axes=()),
         Step(op="all_reduce", inputs=("b",), outputs=("t",), axes=("i",), attrs={"op": "sum"}, into=("b",), start=True),
-        Step(op="done", inputs=("t",), outputs=("y",)),
+        Step(op="done", inputs=("t",), outputs=("y",), axes=()),
         Step(op="broadcast", inputs=("x",), outputs=("z",), axes=("i",), attrs={"root": 0}),
     )
     program = Program(mesh=(Axis(name="i", size=2),), steps=steps, results=("b", "y", "z"))
