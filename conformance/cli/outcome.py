@@ -13,9 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.report.verdict import unshown
-from conformance.runner.explore import Result
 from conformance.runner.log import Failure, Silence
 from conformance.runner.outcomes import OUTCOMES, OWED
+from conformance.runner.result import Result
 
 STATUS = {
     0: "passed: no must clause fails",

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from conformance.report import (
     UNQUALIFIED,
     Report,
+    Run,
     clause_texts,
     read_explanations,
     read_qualification,
     read_run,
     summarise,
-    write_all,
 )
+from conformance.report.run import LOG
+from conformance.runner.log import Record
 from conformance.specs import OPS, SHARED
 
 
@@ -30,6 +34,16 @@ def report_of(
     )
 
 
-def write_report(directories: Sequence[Path], folder: Path) -> Path:
-    """Write every form of the report on ``directories`` into ``folder`` and return the path of its page."""
-    return write_all(report_of(directories), folder)[0]
+def report_on(run: Run) -> Report:
+    """Return the report on a run that has just ended."""
+    return summarise([run], clause_texts(OPS.values(), SHARED))
+
+
+def restored(directory: Path, records: Sequence[Record]) -> bool:
+    """Return whether the log in ``directory`` is what the run wrote; if it is not, write it again."""
+    path = directory / LOG
+    lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+    if path.is_file() and path.read_bytes() == lines:
+        return True
+    path.write_bytes(lines)
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -10,10 +11,15 @@ from conformance.cli.names import Duration, Written, names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.cli.reporting import write_report
+from conformance.cli.reporting import report_on, restored
+from conformance.report import run_of, write_all
+from conformance.report.run import LOG
 from conformance.runner.explore import explore
 from conformance.runner.known_file import read_known
 from conformance.runner.plan import PROFILES
+
+
+INCOMPLETE: Final = 3
 
 
 @click.command("run")
@@ -58,17 +64,22 @@ def command(
         time_budget=time_budget,
         case_limit=case_limit,
     )
-    with (
-        opened(names, in_process=in_process, case_limit=case_limit) as workers,
-        output(directory or new_directory()) as folder,
-        Progress(quiet=as_json) as progress,
-    ):
-        result = explore(plan, workers, folder, known=expected, resume=resume, watch=progress)
-        page = write_report([folder], folder)
+    with output(directory or new_directory()) as folder:
+        with (
+            opened(names, in_process=in_process, case_limit=case_limit) as workers,
+            Progress(quiet=as_json) as progress,
+        ):
+            result = explore(plan, workers, folder, known=expected, resume=resume, watch=progress)
+        # Nobody who was judged lives any more, and nothing is read that they could reach.
+        untouched = restored(folder, result.records)
+        report = report_on(run_of(folder, result.records))
+        page = write_all(report, folder)[0]
     if as_json:
-        print_json(as_data(result, folder, page))
+        print_json(as_data(result, report, folder, page))
     else:
         console = printer()
-        show(console, result, folder)
+        show(console, result, report, folder)
+        if not untouched:
+            console.print(f"{folder / LOG} was changed while the run went on; it was written again", markup=False)
         console.print(f"report: {page}", markup=False)
-    return result.status
+    return result.status if untouched else result.status or INCOMPLETE

@@ -11,7 +11,7 @@ from rich.table import Table
 from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.lane import Judgeable
+from conformance.runner.judgeable import Judgeable
 from conformance.runner.log import CaseRecord
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
 from conformance.runner.smoke import smoke

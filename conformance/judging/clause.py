@@ -164,7 +164,8 @@ class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
     A ``variant`` clause speaks about one value of an option that every case has (tiled or not, sum or
-    max); it is blamed before a ``general`` clause and after a particular one. A clause for ``each`` collective speaks
+    max); it is blamed before a ``general`` clause and after a particular one, last where the value is a ``plain`` one,
+    with which shrinking ends. A clause for ``each`` collective speaks
     about one and the results that it made, any other about the whole program. The clause of a ``guarantee`` is a *may*
     of the specification, and a *must* for the backends that give it (``held_to``); its source is their word.
 
@@ -182,6 +183,7 @@ class Clause:
     source: str
     suite: str = "collectives"
     variant: bool = False
+    plain: bool = False
     general: bool = False
     each: bool = False
     guarantee: Guarantee | None = None

@@ -78,9 +78,9 @@ def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[Settled]:
 
 
 def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
-    """Return the order of blame: *must* before *should*; particular, then variant, then general; last listed."""
+    """Return the order of blame: *must* before *should*; particular, variant, plain variant, general; last listed."""
     level = ("may", "should", "must").index(clause.requirement)
-    breadth = 0 if clause.general else 1 if clause.variant else 2
+    breadth = 0 if clause.general else (1 if clause.plain else 2) if clause.variant else 3
     return level, breadth, clauses.index(clause)
 
 

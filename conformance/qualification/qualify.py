@@ -25,7 +25,8 @@ from conformance.qualification.violations import Violation
 from conformance.runner.answers import Answer, Broken, StartError
 from conformance.runner.draws import draw_cases
 from conformance.runner.in_process import InProcess
-from conformance.runner.lane import Judgeable, outside
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.lane import outside
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.plan import Plan
 from conformance.runner.workers import Worker

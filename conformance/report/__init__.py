@@ -7,7 +7,7 @@
 from conformance.report.error import ReportError
 from conformance.report.explanations import Explanation, read_explanations
 from conformance.report.qualification import UNQUALIFIED, Mutant, Qualification, read_qualification
-from conformance.report.run import Run, read_run
+from conformance.report.run import Run, read_run, run_of
 from conformance.report.specification import ClauseText, clause_texts
 from conformance.report.summarise import summarise
 from conformance.report.summary import Report
@@ -26,6 +26,7 @@ __all__ = [
     "read_explanations",
     "read_qualification",
     "read_run",
+    "run_of",
     "summarise",
     "write_all",
 ]

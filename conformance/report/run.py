@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.report.error import ReportError
-from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, Record, read
+from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, Record, SequenceFailure, read
 
 LOG: Final = "run.jsonl"
 
@@ -24,6 +24,7 @@ class Run:
     failures: tuple[Failure, ...]
     footer: Footer | None
     why_incomplete: str | None
+    sequences: tuple[SequenceFailure, ...] = ()
 
     @property
     def name(self) -> str:
@@ -47,11 +48,23 @@ def read_run(directory: Path) -> Run:
         raise ReportError(f"{path} cannot be read: {error.strerror}") from None
     except LogError as error:
         raise ReportError(str(error)) from None
+    return run_of(path.parent, records, whole=whole)
+
+
+def run_of(directory: Path, records: Sequence[Record], *, whole: bool = True) -> Run:
+    """Return the run in ``directory`` whose log has ``records``; ``whole`` says that its last line has its end.
+
+    Of two records of one case and backend the later one holds. Raise ``ReportError`` when the header is none.
+    """
+    path = directory / LOG
     header = _header(path, records)
     footer = records[-1] if isinstance(records[-1], Footer) else None
-    cases = tuple(record for record in records if isinstance(record, CaseRecord))
+    last = {(r.backend, r.case): r for r in records if isinstance(r, CaseRecord)}
+    cases = tuple(last.values())
     failures = tuple(record for record in records if isinstance(record, Failure))
-    return Run(path.parent, header, cases, failures, footer, _why_incomplete(cases, footer, whole=whole))
+    sequences = tuple(record for record in records if isinstance(record, SequenceFailure))
+    why = _why_incomplete(cases, footer, whole=whole)
+    return Run(directory, header, cases, failures, footer, why, sequences)
 
 
 def _header(path: Path, records: Sequence[Record]) -> Header:
@@ -74,4 +87,17 @@ def _why_incomplete(records: Sequence[CaseRecord], footer: Footer | None, *, who
             have = sum(n for key, n in written.items() if key == (backend, outcome))
             if have < count:
                 return f"records are missing: the footer counts {count} {outcome} of {backend}, the log has {have}"
+    return _why_not_whole(footer)
+
+
+def _why_not_whole(footer: Footer) -> str | None:
+    """Return what the run itself says is missing from it."""
+    once = sum(footer.unrepeated.values())
+    if footer.undrawn:
+        many = len(footer.undrawn)
+        return f"the time budget was spent before all cases were drawn, those of {footer.undrawn[0]} and {many - 1} more"
+    if footer.differing:
+        return f"{footer.differing} of {footer.asked_again} records of an earlier run came out otherwise when asked again"
+    if once:
+        return f"{once} cases failed once after others and passed alone, and no sequence makes them fail again"
     return None

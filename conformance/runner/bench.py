@@ -10,10 +10,11 @@ import msgspec
 
 from conformance.cases.case import Case, case_id
 from conformance.runner.clock import Clock
-from conformance.runner.explore import pass_one
-from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.lane import Lane
 from conformance.runner.log import CaseRecord
 from conformance.runner.outcomes import ENDING, UNJUDGED
+from conformance.runner.pass_one import lateness, pass_one
 from conformance.runner.plan import Plan
 
 
@@ -95,7 +96,7 @@ def _measure(
     clock, began = Clock(), time.monotonic()
     with clock.phase("waiting"):
         lane = Lane(name, worker, count, clock)
-    pass_one(plan, [lane], began, clock, cases)
+    pass_one(plan, [lane], lateness(plan, began), clock, cases)
     seconds = time.monotonic() - began
     for subject in lane.subjects.values():
         drawn(subject.case)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from random import Random
 from typing import Final, TypeVar
 
@@ -81,19 +82,24 @@ def draw_cases(
     *,
     distinct: int = 0,
     enough: Callable[[], bool] = lambda: True,
-) -> None:
+    late: Callable[[], bool] = lambda: False,
+) -> bool:
     """Hand ``sink`` the cases of a domain: the same for the same seed, repeats included.
 
     Go on after ``examples`` draws until there were ``distinct`` different ones and it is ``enough``, within reason.
+    Return whether that was before it was ``late``; nothing is drawn from then on.
     """
     seen: set[str] = set()
     for number in range(examples * LONGEST):
         if number >= examples and len(seen) >= distinct and enough():
             break
+        if late():
+            return False
         case, _ = numbered(domain, seed, number)
         if distinct:
             seen.add(case_id(case))
         sink(case)
+    return True
 
 
 class _StillFails(Exception):
@@ -108,13 +114,15 @@ def shrink(
     fails: Callable[[T], bool],
     calls: int,
     name_of: Callable[[T], str],
+    late: Callable[[], bool] = lambda: False,
 ) -> T | None:
     """Draw again until the case with id ``start``, and return the smallest case that ``fails`` from there.
 
     ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. Return
-    ``None`` when ``start`` does not come again.
+    ``None`` when ``start`` does not come again, or not before it is ``late``.
     """
-    drawn = (numbered(domain, seed, number) for number in range(examples * LONGEST))
+    wanted = takewhile(lambda _: not late(), range(examples * LONGEST))
+    drawn = (numbered(domain, seed, number) for number in wanted)
     best, numbers = next(((case, found) for case, found in drawn if name_of(case) == start), (None, None))
     if best is None or numbers is None:
         return None

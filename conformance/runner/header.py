@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.runner.environment import digests, environment
+from conformance.runner.judgeable import Judgeable
 from conformance.runner.known_file import KnownCase
-from conformance.runner.lane import Judgeable
 from conformance.runner.log import BackendEntry, CaseRecord, Header, LogError, Record, read
 from conformance.runner.plan import Plan
 

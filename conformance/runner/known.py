@@ -16,11 +16,12 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
+from conformance.runner.alike import explains, rivals
 from conformance.runner.known_entry import STANDING, Expected, Flaky, Known, State
 from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Lane
 from conformance.runner.log import Failure
-from conformance.runner.minimise import explains, rivals
+from conformance.runner.meaning import all_binding
 from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
@@ -61,11 +62,14 @@ def known_failures(
     replayed: Sequence[Replayed], lane: Lane, op: str, save: Callable[[str, Case], str]
 ) -> Iterator[Failure]:
     """Yield the known failures of ``op`` that still fail, each with the cases of the run it covers."""
+    clauses = all_binding(op, lane.terms)
     standing = [one for one in replayed if one.known.subject.step.op == op and one.expected.state in STANDING]
     for one in sorted(standing, key=lambda one: list(one.verdict.clauses.values()).count("broken")):
         entry, subject = one.known.entry, one.known.subject
         covered = [
-            name for name in lane.failing(op) if name != entry.case and explains(one.verdict, lane.verdicts[name])
+            name
+            for name in lane.failing(op)
+            if name != entry.case and explains(one.verdict, lane.verdicts[name], clauses)
         ]
         lane.cover([entry.case, *covered])
         yield Failure(
@@ -73,7 +77,9 @@ def known_failures(
             op=op,
             clause=entry.clause,
             requirement=next(
-                clause.requirement for clause in rivals(lane, op, one.verdict) if clause.id == entry.clause
+                clause.requirement
+                for clause in rivals(one.verdict, all_binding(op, lane.terms))
+                if clause.id == entry.clause
             ),
             outcome=one.verdict.outcome,
             case=entry.case,
@@ -123,7 +129,7 @@ def _as_entered(one: KnownCase, judged: Verdict, lane: Lane) -> bool:
     """Return whether a case fails as its entry says: with its outcome, and its clause can be to blame."""
     if judged.blame is None or judged.outcome != one.entry.outcome:
         return False
-    return one.entry.clause in {clause.id for clause in rivals(lane, one.subject.step.op, judged)}
+    return one.entry.clause in {clause.id for clause in rivals(judged, all_binding(one.subject.step.op, lane.terms))}
 
 
 def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, lane: Lane) -> Expected:

@@ -4,57 +4,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.backends.claimed import supported, unasked
-from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Subject
+from conformance.judging.clause import Outcome, Subject
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer, Question
+from conformance.runner.answers import Answer
 from conformance.runner.clock import Clock
+from conformance.runner.judgeable import Judgeable
 from conformance.runner.known_entry import Expected
 from conformance.runner.log import CaseRecord
 from conformance.runner.meaning import meaning, verdict
-from conformance.runner.waiting import Waitable
+from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.served import Served
+
+LATE: Final = Verdict(outcome="not_run", clauses={}, detail="the time budget was spent")
 
 PROBES: Final = 2
 """Cases outside a claim that are run all the same, to see whether the claim is too small."""
 
 
-class Judgeable(Waitable, Protocol):
-    """A worker, in its own process or in this one."""
+@dataclass(frozen=True)
+class _Pending:
+    """A case that was handed over; ``outside`` is the claim that leaves it out, where it is asked to probe that.
 
-    @property
-    def ready(self) -> Ready:
-        """Return how the backend introduced itself; raise ``StartError`` when it does not start."""
+    It is asked ``again`` where an earlier run said what it came to.
+    """
 
-    @property
-    def outstanding(self) -> int:
-        """Return how many submitted cases ``poll`` has not returned yet."""
-
-    def submit(self, case: Case | Question) -> int:
-        """Queue a case, or the question for a schedule, and return its ticket."""
-
-    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
-        """Return the answers that arrived, by ticket, waiting up to ``timeout`` seconds for the first."""
-
-    def ask(self, case: Case | Question) -> Answer:
-        """Return the answer to one case or question."""
-
-    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = ...) -> list[Answer] | None:
-        """Return the answers to cases run one after the other in a process of their own; ``None`` where none can be."""
-
-    def renew(self) -> None:
-        """End the process, so that the next case begins with a fresh one."""
-
-    def cancel(self) -> None:
-        """Give up what was submitted and not answered."""
-
-    def close(self) -> None:
-        """End the backend."""
+    name: str
+    outside: str | None = None
+    again: bool = False
 
 
 class Lane:
@@ -73,11 +56,25 @@ class Lane:
         self.suites: dict[str, str] = {}
         self.verdicts: dict[str, Verdict] = {}
         self.seconds = 0.0
+        self.served = Served()
+        self.confirmed: set[str] = set()
+        """The failing cases of the run that failed alike alone in a fresh process."""
+        self.poisoned = False
+        """Whether a case was seen that fails after others and passes alone."""
+        self.dependent: dict[str, Verdict] = {}
+        """What such cases came to after others."""
+        self.again: set[str] = set()
+        """Cases of an earlier run that are to be asked again."""
+        self.asked_again = 0
+        self.differing: list[str] = []
+        """Those of them that came out otherwise."""
         self._write = write
-        self._pending: dict[int, tuple[str, str | None]] = {}
+        self._pending: dict[int, _Pending] = {}
         self._probed: Counter[str] = Counter()
         self._recorded: set[str] = set()
         self._covered: set[str] = set()
+        self._asked: dict[str, Verdict] = {}
+        self._tainted: int | None = None
 
     def resume(self, record: CaseRecord, known: Verdict) -> None:
         """Take over the verdict of an earlier, unfinished run instead of asking again."""
@@ -89,17 +86,19 @@ class Lane:
         self.subjects[name] = subject
         self.suites[name] = suite
         if name in self._recorded:
+            if name in self.again:
+                self._pending[self.worker.submit(subject.case)] = _Pending(name, again=True)
             return
         outside = self.outside(subject)
         if outside is None:
-            self._pending[self.worker.submit(subject.case)] = (name, None)
+            self._pending[self.worker.submit(subject.case)] = _Pending(name)
         elif (
             subject.legal
             and self._probed[outside] < PROBES
             and not unasked(self.claims, _ops(subject), subject.features)
         ):
             self._probed[outside] += 1
-            self._pending[self.worker.submit(subject.case)] = (name, outside)
+            self._pending[self.worker.submit(subject.case)] = _Pending(name, outside)
         else:
             self._record(name, Verdict(outcome="unsupported", clauses={}, detail=outside))
 
@@ -108,7 +107,7 @@ class Lane:
         self.subjects[name] = subject
         self.suites[name] = suite
         if name not in self._recorded:
-            self._record(name, Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"))
+            self._record(name, LATE)
 
     def outside(self, subject: Subject) -> str | None:
         """Return the claim that leaves the case out, if one does."""
@@ -124,34 +123,109 @@ class Lane:
     def collect(self, timeout: float = 0.0) -> None:
         """Judge every answer that has come."""
         for ticket, answer in self.worker.poll(timeout):
-            name, outside = self._pending.pop(ticket)
-            with self.clock.phase("judging"):
-                judged = verdict(self.subjects[name], answer, self.terms)
-            seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
-            self.seconds += seconds
-            if outside is not None:
-                works = judged.outcome == "passed"
-                judged = Verdict(outcome="unsupported", clauses={}, detail=outside)
-                self._record(name, judged, seconds, answer.note, under_claimed=works)
-            else:
-                self._record(name, judged, seconds, answer.note)
+            self._take(self._pending.pop(ticket), answer)
 
-    def ask(self, case: Case) -> Verdict:
-        """Return the verdict on one case now, from memory where it is known."""
+    def abandon(self) -> None:
+        """Give up what was handed over and not answered: the time budget is spent."""
+        self.worker.cancel()
+        pending, self._pending = self._pending, {}
+        for one in pending.values():
+            if one.name not in self._recorded:
+                self._record(one.name, LATE)
+
+    def _take(self, pending: _Pending, answer: Answer) -> None:
+        name = pending.name
+        with self.clock.phase("judging"):
+            judged = verdict(self.subjects[name], answer, self.terms)
+        seconds = answer.result.seconds if isinstance(answer.result, Observation) else 0.0
+        self.seconds += seconds
+        self.served.add(name, answer)
+        if pending.again:
+            self._compare(name, judged, seconds)
+            return
+        if pending.outside is not None:
+            works = judged.outcome == "passed"
+            judged = Verdict(outcome="unsupported", clauses={}, detail=pending.outside)
+            self._record(name, judged, seconds, answer.note, under_claimed=works)
+            return
+        if judged.blame is not None and answer.alone:
+            self.confirmed.add(name)
+        if answer.unrepeated is None:
+            self._record(name, judged, seconds, answer.note)
+        else:
+            self.poisoned = True
+            self.dependent[name] = once = verdict(self.subjects[name], answer.unrepeated, self.terms)
+            self._record(name, judged, seconds, answer.note, unrepeated=once.outcome)
+
+    def _compare(self, name: str, judged: Verdict, seconds: float) -> None:
+        """Hold what a case came to now against what an earlier run said; where it differs, what is seen now counts."""
+        earlier = self.verdicts[name]
+        self.asked_again += 1
+        if (judged.outcome, judged.clauses) != (earlier.outcome, earlier.clauses):
+            self.differing.append(name)
+            self._record(name, judged, seconds, f"the record of the earlier run said {earlier.outcome}")
+
+    def unjudged(self, ops: Iterable[str]) -> tuple[str, ...]:
+        """Return those of ``ops`` of which no case was judged."""
+        judged = {s.step.op for name, s in self.subjects.items() if self.verdicts[name].outcome not in UNJUDGED}
+        return tuple(op for op in ops if op not in judged)
+
+    def ask(self, case: Case, *, careful: bool = False) -> Verdict:
+        """Return the verdict on one case now, from memory where it is known.
+
+        When ``careful``, what the run found is not taken for known, and a process that gave a failing answer is asked
+        nothing more.
+        """
         name = case_id(case)
-        if name not in self.verdicts:
-            subject = meaning(case)
-            outside = self.outside(subject)
-            if outside is not None:
-                self.verdicts[name] = Verdict(outcome="unsupported", clauses={}, detail=outside)
-            else:
-                self.verdicts[name] = verdict(subject, self.worker.ask(case), self.terms)
-        return self.verdicts[name]
+        known = self._asked.get(name) or (None if careful else self.verdicts.get(name))
+        if known is None:
+            known = self._asked[name] = self._ask(case, careful=careful)
+        return known
 
-    def failing(self, op: str) -> Iterator[str]:
-        """Yield the ids of the run's cases of ``op`` that failed in any way and that no known failure covers."""
+    def _ask(self, case: Case, *, careful: bool) -> Verdict:
+        subject = meaning(case)
+        outside = self.outside(subject)
+        if outside is not None:
+            return Verdict(outcome="unsupported", clauses={}, detail=outside)
+        if careful and self._tainted is not None:
+            self.worker.renew()
+            self._tainted = None
+        answer = self.worker.ask(case)
+        judged = verdict(subject, answer, self.terms)
+        if judged.blame is not None:
+            self._tainted = answer.process
+        return judged
+
+    def forget(self) -> None:
+        """Forget what was asked beside the run, and end the process that it was asked of."""
+        self._asked.clear()
+        self.worker.renew()
+        self._tainted = None
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> Verdict | None:
+        """Return the verdict on the last of ``cases``, run in order in a process of their own.
+
+        It is ``None`` where none can be run so, or one before the last ended that process.
+        """
+        answers = self.worker.alone(cases, late)
+        if answers is None or len(answers) < len(cases):
+            return None
+        judged = verdict(meaning(cases[-1]), answers[-1], self.terms)
+        return None if judged.outcome == "not_run" else judged
+
+    def settle_alone(self, name: str, judged: Verdict) -> None:
+        """Record what a case comes to alone in place of what it came to after others in one process."""
+        once = self.verdicts[name]
+        self.poisoned = True
+        self.dependent[name] = once
+        note = f"this is what it does alone in a fresh process; after other cases: {once.outcome}, {once.detail}"
+        self._record(name, judged, note=note, unrepeated=once.outcome)
+
+    def failing(self, op: str | None = None) -> Iterator[str]:
+        """Yield the ids of the run's cases, of ``op`` or all, that failed and that no known failure covers."""
         for name, subject in self.subjects.items():
-            if subject.step.op == op and self.verdicts[name].blame is not None and name not in self._covered:
+            mine = op is None or subject.step.op == op
+            if mine and self.verdicts[name].blame is not None and name not in self._covered:
                 yield name
 
     def cover(self, names: Iterable[str]) -> None:
@@ -184,6 +258,7 @@ class Lane:
         *,
         subject: Subject | None = None,
         under_claimed: bool = False,
+        unrepeated: Outcome | None = None,
         expected: Expected | None = None,
     ) -> None:
         subject = subject or self.subjects[name]
@@ -205,6 +280,7 @@ class Lane:
                 detail=judged.detail,
                 error=judged.error,
                 note=note,
+                unrepeated=unrepeated,
                 under_claimed=under_claimed,
                 expected=expected,
                 classes=judged.classes,

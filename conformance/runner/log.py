@@ -138,9 +138,11 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
 
     ``silent`` has what the run does not say of each backend. ``pairwise`` has, for every two dimensions of the
     domain, the pairs of values that met in some case and the pairs there are of values that were drawn.
+    ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short, and ``unjudged`` the operations
+    asked for by name of which a backend was judged by no case.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
-    anew.
+    anew, and ``differing`` those that came out otherwise.
     """
 
     finished: str
@@ -151,8 +153,11 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     silent: dict[str, Silence] = {}
     pairwise: dict[str, tuple[int, int]] = {}
     unrepeated: dict[str, int] = {}
+    undrawn: tuple[str, ...] = ()
+    unjudged: dict[str, tuple[str, ...]] = {}
     resumed: int = 0
     asked_again: int = 0
+    differing: int = 0
 
 
 Record = Header | CaseRecord | Failure | SequenceFailure | Footer

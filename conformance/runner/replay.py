@@ -10,7 +10,8 @@ from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause
 from conformance.judging.verdict import Verdict
 from conformance.runner.answers import Answer, Broken
-from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.lane import Lane
 from conformance.runner.meaning import all_binding, meaning, verdict
 from conformance.runner.outcomes import UNJUDGED
 

@@ -19,7 +19,7 @@ from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import text
 from conformance.judging.clause import Requirement
 from conformance.judging.schedule_clause import PairClause
-from conformance.runner.lane import Judgeable
+from conformance.runner.judgeable import Judgeable
 from conformance.runner.schedule_reductions import smallest
 from conformance.runner.schedules import Asked, Asker, Judged, Tally, drawn, name_of, reason, tallied
 from conformance.specs.schedules import EVERY

@@ -23,7 +23,8 @@ from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found, Relation
 from conformance.runner.answers import Answer, Broken, Question
 from conformance.runner.draws import numbered
-from conformance.runner.lane import Judgeable, outside
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.lane import outside
 from conformance.runner.meaning import meaning
 from conformance.specs import SUITES, choose
 from conformance.specs.choose import Choice

@@ -16,7 +16,8 @@ from conformance.cases.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.reference.spmd import OPERATIONS
 from conformance.runner.draws import draw_cases
-from conformance.runner.lane import Judgeable, Lane
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.lane import Lane
 from conformance.runner.log import CaseRecord
 from conformance.runner.meaning import meaning
 from conformance.specs import OPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace as changed
 
@@ -76,7 +76,7 @@ def value(
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
     """Return a *must* clause about results for one value of an option that every case has."""
-    return replace(value(id, text, source, when), variant=True)
+    return replace(value(id, text, source, when), variant=True, plain=isinstance(when, Attr) and when.plain)
 
 
 def rejection(id: str, text: str, source: str, requirement: Requirement = "must") -> Clause:
@@ -106,9 +106,30 @@ def _refusable(case: Case) -> bool:
     return False
 
 
-def attr(name: str, *wanted: object) -> Callable[[Subject], bool]:
+PLAIN_ATTRIBUTES: Final = {"op": "sum", "tiled": False}
+"""The plain value of an option: an operation that fails with it fails whatever the option."""
+
+
+@dataclass(frozen=True)
+class Attr:
+    """Speaks about cases whose step has one of the ``wanted`` values of attribute ``name``."""
+
+    name: str
+    wanted: tuple[object, ...]
+
+    def __call__(self, subject: Subject) -> bool:
+        """Return whether it speaks."""
+        return subject.step.attrs.get(self.name) in self.wanted
+
+    @property
+    def plain(self) -> bool:
+        """Return whether it speaks about the plain value of an option."""
+        return self.name in PLAIN_ATTRIBUTES and PLAIN_ATTRIBUTES[self.name] in self.wanted
+
+
+def attr(name: str, *wanted: object) -> Attr:
     """Speak about cases whose step has one of the ``wanted`` values of attribute ``name``."""
-    return lambda subject: subject.step.attrs.get(name) in wanted
+    return Attr(name, wanted)
 
 
 def has(feature: str, *words: str) -> Callable[[Subject], bool]:

@@ -11,11 +11,12 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.cases.dtypes import Array
-from conformance.runner.explore import Result, explore
+from conformance.runner.explore import explore
 from conformance.runner.in_process import InProcess
 from conformance.runner.known_entry import Known
 from conformance.runner.known_file import read_known, write_known
 from conformance.runner.plan import Plan
+from conformance.runner.result import Result
 from tests.runner.conftest import broadcast_of
 
 CASE = broadcast_of(1, extent=1)

@@ -12,7 +12,7 @@ import pytest
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.dtypes import Array
-from conformance.runner import minimise
+from conformance.runner import shrinking
 from conformance.runner.known import too_often
 from conformance.runner.known_entry import Flaky, Known
 from conformance.runner.log import CaseRecord, Failure, Footer, read
@@ -32,7 +32,7 @@ def test_a_known_failure_is_replayed_not_shrunk_and_does_not_fail_the_run(
     def never(*arguments: Any) -> None:
         raise AssertionError("a known failure was shrunk again")
 
-    monkeypatch.setattr(minimise, "shrink", never)
+    monkeypatch.setattr(shrinking, "shrink", never)
     result = run(Silent(), tmp_path, entry())
     records = read(tmp_path / "run" / "run.jsonl")
     replayed = next(record for record in records if isinstance(record, CaseRecord))

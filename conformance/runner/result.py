@@ -1,0 +1,74 @@
+"""What a run came to, and the status it ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from conformance.runner.log import CaseRecord, Failure, Record, SequenceFailure, Silence
+from conformance.runner.outcomes import OWED, UNJUDGED
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
+
+    ``silent`` has, for each backend, what none of its own cases triggered, and ``unjudged`` the operations asked for by
+    name of which no case was within its claims.
+    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
+    ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
+    ``sequences`` are failures of cases that pass alone; ``unrepeated`` counts, for each backend, the cases that failed
+    once after others and that no sequence makes fail again.
+    ``unexplained`` are the failing cases that none of them stands for.
+    ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
+    an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
+    ``records`` is the log, as the runner holds it.
+    """
+
+    counts: Mapping[str, Mapping[str, int]]
+    failures: tuple[Failure, ...]
+    never: tuple[str, ...]
+    pairwise: Mapping[str, tuple[int, int]]
+    seconds: float
+    known: tuple[Failure, ...] = ()
+    replayed: tuple[CaseRecord, ...] = ()
+    unexplained: tuple[CaseRecord, ...] = ()
+    silent: Mapping[str, Silence] = field(default_factory=dict)
+    sequences: tuple[SequenceFailure, ...] = ()
+    unrepeated: Mapping[str, int] = field(default_factory=dict)
+    unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    undrawn: tuple[str, ...] = ()
+    resumed: int = 0
+    asked_again: int = 0
+    differing: tuple[CaseRecord, ...] = ()
+    records: tuple[Record, ...] = ()
+
+    @property
+    def unmet(self) -> tuple[CaseRecord, ...]:
+        """Return the records of known failures that passed, failed in another way, or whose entry expired."""
+        return tuple(record for record in self.replayed if record.expected and not record.expected.met)
+
+    @property
+    def breaks_must(self) -> bool:
+        """Return whether something new breaks a *must*, be it that no smallest case stands for it."""
+        new = [failure.requirement for failure in self.failures] + [one.requirement for one in self.sequences]
+        return "must" in new or any(record.requirement == "must" for record in self.unexplained)
+
+    @property
+    def inconclusive(self) -> bool:
+        """Return whether all was run, and nothing is known of an operation that was asked for by name."""
+        return any(self.unjudged.values())
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every case was judged, every clause spoke, and what was seen once was seen again."""
+        judged = all(not OWED & counts.keys() and counts.keys() - UNJUDGED for counts in self.counts.values())
+        whole = judged and self.counts and not self.never and not self.undrawn
+        return bool(whole) and not any(self.unrepeated.values()) and not self.differing
+
+    @property
+    def status(self) -> int:
+        """Return the exit status: 0 nothing new fails, 1 a *must* clause or an expectation does, 3 nothing is shown."""
+        if self.unmet or self.breaks_must:
+            return 1
+        return 0 if self.complete and not self.inconclusive else 3
