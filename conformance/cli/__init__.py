@@ -6,7 +6,10 @@ standard error; a traceback is a bug of the suite.
 
 from __future__ import annotations
 
+import errno
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -15,6 +18,9 @@ from conformance import __version__
 from conformance.cli.lazy import LazyGroup
 
 USAGE, INCOMPLETE = 2, 3
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""The disk is full, or broken: nothing that was asked for is wrong."""
 
 COMMANDS = {
     "doctor": "What is installed, which devices, what is missing and how to get it.",
@@ -43,8 +49,10 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` by default) and return its exit status."""
+    _end_in_order()
     try:
         status = group.main(arguments, prog_name="conformance", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -53,6 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
         return INCOMPLETE
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        if error.filename is None:  # Nothing more can be printed there, at the end of the process either.
+            sys.stdout = None
+        where = error.filename or "standard output"
+        told = f"cannot write {where}: {error.strerror}; make room, and `conformance run --resume -o DIR` goes on"
+        return _complain(told, INCOMPLETE)
     except click.UsageError as error:
         return _complain(error.format_message(), USAGE)
     except Exception as error:
@@ -63,6 +79,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _complain(found.message, found.status)
     return status if isinstance(status, int) else 0
+
+
+def _end_in_order() -> None:
+    """Make the signals that end a process end it as an interrupt does: workers are closed, and the log is whole."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, interrupt)
 
 
 def _complain(message: str, status: int) -> int:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from conformance.cases.printable import printable
+from conformance.report.findings import Finding
+from conformance.report.summary import Report
 from conformance.report.verdict import unshown
 from conformance.runner.log import Failure, Silence
 from conformance.runner.outcomes import OUTCOMES, OWED
 from conformance.runner.result import Result
 
-STATUS = {
+SHOWN: Final = 4
+"""Operations, clauses or dtypes that a line names; how many more there are it counts."""
+
+STATUS: Final = {
     0: "passed: no must clause fails",
     1: "not conformant: a must clause fails",
     3: "incomplete: nothing is certified by this run",
@@ -28,6 +34,8 @@ def conclusion(result: Result) -> str:
     """Return the end of a run in one sentence."""
     if result.unmet and not result.breaks_must:
         return "failed: known failures are not as their entries say"
+    if result.status == 3 and result.complete:
+        return "inconclusive: nothing is known of an operation that was asked for by name"
     known = any(failure.requirement == "must" for failure in result.known)
     return STATUS[result.status] + (" but known ones" if known and result.status == 0 else "")
 
@@ -37,12 +45,29 @@ def replay_command(directory: Path, failure: Failure) -> str:
     return f"conformance replay {quote(str(directory / failure.file))} -b {quote(failure.backend)}"
 
 
-def as_data(result: Result, directory: Path, report: Path | None) -> dict[str, Any]:
+def finding_command(directory: Path, found: Finding) -> str:
+    """Return the command line that shows a finding again: its smallest case, or the cases of its sequence in order."""
+    files = " ".join(quote(str(directory / file)) for file in found.sequence or (found.file,))
+    return f"conformance replay {files} -b {quote(found.backend)}"
+
+
+def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict[str, Any]:
     """Return everything that ``show`` prints as plain data."""
     return {
         "status": result.status,
+        "conclusion": conclusion(result),
         "run": str(directory / "run.jsonl"),
-        "report": str(report) if report else None,
+        "report": str(page),
+        "verdicts": {backend.label: backend.title for backend in report.backends},
+        "findings": [
+            {**msgspec.to_builtins(found), "replay": finding_command(directory, found)} for found in report.findings
+        ],
+        "unrepeated": dict(result.unrepeated),
+        "unjudged": {name: list(ops) for name, ops in result.unjudged.items() if ops},
+        "undrawn": list(result.undrawn),
+        "resumed": result.resumed,
+        "asked_again": result.asked_again,
+        "differing": [record.case for record in result.differing],
         "seconds": round(result.seconds, 3),
         "backends": {
             name: {"outcomes": dict(counts), "silent": msgspec.to_builtins(result.silent.get(name, Silence()))}
@@ -83,54 +108,73 @@ def _failure(failure: Failure, directory: Path) -> dict[str, Any]:
         "file": str(directory / failure.file),
         "cases": len(failure.explains),
         "minimal": failure.minimal,
+        "alone": failure.alone,
+        "error": failure.error,
         "detail": failure.detail,
         "replay": replay_command(directory, failure),
     }
 
 
-def show(console: Console, result: Result, directory: Path) -> None:
-    """Print the table of outcomes, every failing clause with its replay command, and the known failures."""
+def show(console: Console, result: Result, report: Report, directory: Path) -> None:
+    """Print the table of outcomes, the findings with the commands that show them, and what is not known."""
     seen = [outcome for outcome in OUTCOMES if any(counts.get(outcome) for counts in result.counts.values())]
     table = Table("backend", *seen, title=f"{result.seconds:.1f} s", title_justify="left")
     for name, counts in result.counts.items():
         table.add_row(escape(name), *(str(counts.get(outcome, 0)) for outcome in seen))
     console.print(table)
-    for failure in sorted(result.failures, key=lambda f: (f.backend, f.requirement != "must", f.op, f.clause)):
-        console.print(
-            escape(
-                f"{failure.backend}: {failure.op} breaks {failure.clause} ({failure.requirement}, {failure.outcome}, "
-                f"{len(failure.explains)} cases): {failure.detail}\n    {replay_command(directory, failure)}"
-            )
-        )
-    for failure in result.known:
-        if failure.known is not None:
-            many = f"{failure.outcome}, {len(failure.explains)} cases"
-            console.print(
-                escape(
-                    f"{failure.backend}: {failure.op} breaks {failure.clause} ({many}), a {failure.known.words} "
-                    f"({failure.known.where})"
-                )
-            )
+    for line in (*_findings(report, directory), *_unmet(result), *_unknown(result)):
+        console.print(escape(printable(line)))
+    for backend in report.backends:
+        console.print(escape(printable(f"{backend.label}: {backend.title}")))
+    console.print(conclusion(result))
+
+
+def _findings(report: Report, directory: Path) -> Iterator[str]:
+    """Yield every finding: its cause, where it shows, and the command that shows its smallest case."""
+    for found in report.findings:
+        many = f"{found.cases} case{'' if found.cases == 1 else 's'}"
+        kind = f"a {found.known.words} ({found.known.where})" if found.known else found.requirement
+        yield f"{found.backend}: {found.cause} ({kind}, {many})"
+        yield f"    in {_some(found.ops)}; breaks {_some(found.clauses)}; {_some(found.dtypes) or 'no dtype'}"
+        yield f"    {found.detail}"
+        if found.known is None:
+            yield f"    {finding_command(directory, found)}"
+
+
+def _some(words: Sequence[str]) -> str:
+    more = len(words) - SHOWN
+    return ", ".join(words[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _unmet(result: Result) -> Iterator[str]:
     for record in result.unmet:
         if record.expected is not None:
-            console.print(escape(f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"))
+            yield f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"
+
+
+def _unknown(result: Result) -> Iterator[str]:
+    """Yield what the run does not know, and why."""
     if result.unexplained:
         first, count = result.unexplained[0], len(result.unexplained)
-        console.print(
-            escape(
-                f"{count} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
-            )
-        )
+        yield f"{count} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
+    for name, count in result.unrepeated.items():
+        yield f"{name}: {count} cases failed once after others and passed alone; no sequence makes them fail again"
+    if result.resumed:
+        yield f"{result.resumed} records were taken over from an earlier run, {result.asked_again} of them asked again"
+    for record in result.differing:
+        yield f"{record.backend}: {record.case} is {record.outcome} now; {record.note}: start anew without --resume"
+    if result.undrawn:
+        yield f"the time budget was spent before all cases of {_some(result.undrawn)} were drawn"
     if result.never:
-        console.print(escape(f"never exercised: {', '.join(result.never)}; draw more with --examples"))
+        yield f"never exercised: {', '.join(result.never)}; draw more with --examples"
+    for name, ops in result.unjudged.items():
+        if ops:
+            yield f"{name}: no case of {', '.join(ops)} is within its claims, so nothing is known of it"
     for name, silent in result.silent.items():
-        for line in unshown(silent):
-            console.print(escape(f"{name}: {line}"))
+        yield from (f"{name}: {line}" for line in unshown(silent))
     if result.pairwise:
-        console.print(escape(_coverage(result.pairwise)))
-    for line in _owed(result):
-        console.print(line)
-    console.print(conclusion(result))
+        yield _coverage(result.pairwise)
+    yield from _owed(result)
 
 
 def _owed(result: Result) -> Iterator[str]:

@@ -23,19 +23,23 @@ from conformance.runner.replay import Replay, replay
 
 
 @click.command("replay")
-@click.argument("file", metavar="CASE", type=click.Path(path_type=Path))
+@click.argument("files", metavar="CASE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
 @CASE_LIMIT
 @click.option("--in-process", is_flag=True, help="Without a worker process, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(file: Path, names: tuple[str, ...], case_limit: float, in_process: bool, as_json: bool) -> int:
-    """Run the case file CASE again: program, inputs, expected, observed, and the verdict clause by clause."""
-    if not file.is_file():
-        raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
-    case = load(file)
+def command(files: tuple[Path, ...], names: tuple[str, ...], case_limit: float, in_process: bool, as_json: bool) -> int:
+    """Run the case file CASE again: program, inputs, expected, observed, and the verdict clause by clause.
+
+    Of several case files all are run in order in one process, and the last one is shown.
+    """
+    for file in files:
+        if not file.is_file():
+            raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
+    *before, case = map(load, files)
     shown = example(case)
     with opened(names, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json):
-        found = {name: replay(case, worker) for name, worker in workers.items()}
+        found = {name: replay(case, worker, before) for name, worker in workers.items()}
     if as_json:
         data = {"case": case_id(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
         print_json(data)

@@ -18,7 +18,6 @@ from conformance.runner.explore import explore
 from conformance.runner.known_file import read_known
 from conformance.runner.plan import PROFILES
 
-
 INCOMPLETE: Final = 3
 
 

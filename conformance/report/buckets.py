@@ -36,7 +36,7 @@ def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, st
         known = smallest.get(key)
         if known is None or (failure.minimal and not known[1].minimal):
             smallest[key] = (run, failure)
-        members[key].update((case for case in failure.explains if case in records), [failure.case])
+        members[key].update(case for case in failure.explains if case in records)
     found = [_minimised(column, run, failure, members[key], records) for key, (run, failure) in smallest.items()]
     found += _loose(column, set().union(*members.values()))
     shown = [_explained(b, sentences.get((b.name, b.op, b.clause, b.outcome))) for b in found]

@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.run import Run
-from conformance.runner.log import BackendEntry, CaseRecord, Failure
+from conformance.runner.log import BackendEntry, CaseRecord, Failure, SequenceFailure
 from conformance.runner.outcomes import FAILING
 
 _WORST: tuple[Outcome, ...] = (
@@ -35,6 +35,7 @@ class Column:
     blamed: dict[str, dict[str, Requirement]] = field(default_factory=dict)
     known: dict[str, set[str]] = field(default_factory=dict)
     replayed: tuple[CaseRecord, ...] = ()
+    sequences: tuple[tuple[Run, SequenceFailure], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -81,7 +82,9 @@ def _column(label: str, entry: BackendEntry, runs: tuple[Run, ...]) -> Column:
     worst: dict[str, CaseRecord] = {}
     for record in replayed:
         worst.setdefault(record.case, record)
-    return Column(label, entry, runs, records, unstable, failures, blamed, _known(found), tuple(worst.values()))
+    sequences = tuple((run, one) for run in runs for one in run.sequences if one.backend == entry.name)
+    expected = tuple(worst.values())
+    return Column(label, entry, runs, records, unstable, failures, blamed, _known(found), expected, sequences)
 
 
 def _known(failures: Iterable[Failure]) -> dict[str, set[str]]:

@@ -22,8 +22,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Failures with one cause, shown by their smallest case, which is the stored ``file``, relative to the run.
 
     ``cause`` is a sentence. ``cases`` counts the distinct cases of the run that fail so. ``sequence`` has the stored
-    files of the cases that must run one after the other, where the last one passes alone. ``script`` is a program of the
-    framework alone that shows it, relative to the report, where there is one.
+    files of the cases that must run one after the other, where the last one passes alone. ``script`` is a program of
+    the framework alone that shows it, relative to the report, where there is one.
     """
 
     backend: str
@@ -56,7 +56,11 @@ def findings(
         groups[_cause(failure)].append(failure)
     found = [_finding(members, records) for members in groups.values()]
     found += [_of_sequence(one, records) for one in sequences]
-    return tuple(sorted(found, key=lambda f: (f.known is not None, f.backend, SEVERITY[f.requirement], -f.cases, f.case)))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(found: Finding) -> tuple[object, ...]:
+    return found.known is not None, found.backend, SEVERITY[found.requirement], -found.cases, found.case
 
 
 def _cause(failure: Failure) -> tuple[object, ...]:

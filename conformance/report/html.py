@@ -16,7 +16,7 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from conformance.report.markdown import replay
+from conformance.report.markdown import again, replay
 from conformance.report.numbers import table
 from conformance.report.specification import ClauseText
 from conformance.report.summary import MARK, Bucket, Cell, Report
@@ -82,6 +82,7 @@ def as_html(report: Report, folder: str = "") -> str:
             anchors=_anchors(report),
             shown_source=SHOWN_SOURCE,
             replay=lambda bucket: replay(bucket, folder),
+            again=lambda found: again(found, folder),
             classes=table(report.classes, [b.label for b in report.backends]),
             texts={text.id: text for text in report.clauses},
         )

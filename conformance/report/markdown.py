@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from conformance.cases.printable import printable
+from conformance.report.findings import Finding
 from conformance.report.numbers import table
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.report.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
@@ -18,7 +20,7 @@ def as_markdown(report: Report, folder: str = "") -> str:
 
 def escaped(text: object) -> str:
     """Return ``text`` as one line that Markdown shows as it is, in a table cell too."""
-    line = " ".join(str(text).split())
+    line = printable(" ".join(str(text).split()))
     return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", line)
 
 
@@ -43,6 +45,10 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     )
     for b in report.backends:
         yield f"- **{escaped(b.label)}**: {escaped(' '.join(b.why))}"
+    if report.findings:
+        yield from ("", "## Findings", "", "Failures with one cause are one finding. Counted are distinct cases.", "")
+    for number, found in enumerate(report.findings, 1):
+        yield from _finding(number, found, folder)
     yield from ("", "## Operations", "")
     yield from _matrix(report)
     yield from ("", "## Failures", "")
@@ -107,6 +113,24 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
         yield f"  - Seen: {escaped(bucket.detail)}"
     if bucket.file:
         yield f"  - `{replay(bucket, folder)}`"
+
+
+def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
+    many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
+    kind = "known" if found.known else found.requirement
+    yield f"{number}. **{escaped(found.backend)}**: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
+    dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
+    yield f"   {escaped(', '.join(found.ops))}{dtypes}; {escaped(', '.join(found.clauses))}"
+    if found.sequence:
+        yield f"   `{again(found, folder)}`"
+    if found.script:
+        yield f"   [Script without this suite](<{found.script}>)"
+
+
+def again(found: Finding, folder: str) -> str:
+    """Return the command that runs a finding's smallest case, or the cases of its sequence in order, again."""
+    files = " ".join(quoted(folder + file) for file in found.sequence or (found.file,))
+    return f"conformance replay {files} -b {quoted(found.backend)}"
 
 
 def _known(expected: Expected) -> str:

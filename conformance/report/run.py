@@ -95,9 +95,13 @@ def _why_not_whole(footer: Footer) -> str | None:
     once = sum(footer.unrepeated.values())
     if footer.undrawn:
         many = len(footer.undrawn)
-        return f"the time budget was spent before all cases were drawn, those of {footer.undrawn[0]} and {many - 1} more"
+        return (
+            f"the time budget was spent before all cases were drawn, those of {footer.undrawn[0]} and {many - 1} more"
+        )
     if footer.differing:
-        return f"{footer.differing} of {footer.asked_again} records of an earlier run came out otherwise when asked again"
+        return (
+            f"{footer.differing} of {footer.asked_again} records of an earlier run came out otherwise when asked again"
+        )
     if once:
         return f"{once} cases failed once after others and passed alone, and no sequence makes them fail again"
     return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from conformance.report.buckets import buckets
 from conformance.report.columns import Column, columns
 from conformance.report.error import ReportError
 from conformance.report.explanations import Explanation
+from conformance.report.findings import Finding, findings
 from conformance.report.matrix import Counts, cells, count, rows
 from conformance.report.numbers import reached
 from conformance.report.qualification import UNQUALIFIED, Qualification
@@ -41,6 +44,7 @@ def summarise(
         clauses=tuple(specification),
         cells=tuple(cells(judged, counts, rows(specification, counts))),
         buckets=found,
+        findings=_findings(judged),
         classes=tuple(reached(judged)),
         known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
@@ -50,6 +54,16 @@ def summarise(
         stale_explanations=tuple(e for e in explanations if (e.backend, e.op, e.clause, e.outcome) not in used),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
     )
+
+
+def _findings(judged: Iterable[Column]) -> tuple[Finding, ...]:
+    """Return the findings of every backend, under the label that it has in the report."""
+    found: list[Finding] = []
+    for column in judged:
+        records = {(record.backend, record.case): record for record in column.records}
+        own = findings([each for _, each in column.failures], [each for _, each in column.sequences], records)
+        found += [msgspec.structs.replace(each, backend=column.label) for each in own]
+    return tuple(found)
 
 
 def _run(run: Run) -> RunSummary:
@@ -119,4 +133,5 @@ def _warnings(
 
 
 def _explained(column: Column) -> set[str]:
-    return {case for _, failure in column.failures for case in (failure.case, *failure.explains)}
+    found = [case for _, failure in column.failures for case in (failure.case, *failure.explains)]
+    return {*found, *(case for _, one in column.sequences for case in one.explains)}

@@ -9,6 +9,7 @@ import msgspec
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.example import Example
 from conformance.report.explanations import Explanation
+from conformance.report.findings import Finding
 from conformance.report.numbers import Reached
 from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
@@ -65,7 +66,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
-    ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
+    ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause. ``unrepeated``
+    counts the cases that failed once after others, and passed alone, whatever made them fail.
     ``guarantees`` says of each guarantee whether it is given and what was seen.
     """
 
@@ -90,6 +92,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     claims: dict[str, dict[str, list[str]]]
     known: int = 0
     known_only: bool = False
+    unrepeated: int = 0
     guarantees: dict[str, str] = {}
 
 
@@ -151,6 +154,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     clauses: tuple[ClauseText, ...]
     cells: tuple[Cell, ...]
     buckets: tuple[Bucket, ...]
+    findings: tuple[Finding, ...] = ()
     classes: tuple[Reached, ...] = ()
     known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]

@@ -51,15 +51,17 @@ def backend_summary(
     unclaimed = _unclaimed(column, scope)
     open_clauses = _open(column, states, specification, scope)
     failing = any(failure.requirement == "must" for _, failure in column.failures)
+    failing |= any(one.requirement == "must" for _, one in column.sequences)
     new = any(words["must"] for words in counts.values())
     new |= any(failure.requirement == "must" and failure.known is None for _, failure in column.failures)
+    new |= any(one.requirement == "must" for _, one in column.sequences)
     failing |= new
     verdict: Verdict
     if failing:
         verdict = "not_conformant"
     elif not complete:
         verdict = "incomplete"
-    elif open_clauses or not per["must"].held or _missing(specification, scope):
+    elif open_clauses or not per["must"].held or _missing(specification, scope) or _unjudged(column):
         verdict = "inconclusive"
     else:
         verdict = "conformant"
@@ -87,6 +89,7 @@ def backend_summary(
         under_claimed=dict(Counter(record.op for record in column.records if record.under_claimed)),
         description=column.entry.description,
         claims=column.entry.claims,
+        unrepeated=sum(record.unrepeated is not None for record in column.records),
         guarantees=_guarantees(column, specification),
     )
 
@@ -128,6 +131,11 @@ def _scope(column: Column, specification: Sequence[ClauseText]) -> frozenset[str
 
 def _missing(specification: Sequence[ClauseText], scope: frozenset[str]) -> list[str]:
     return sorted({text.op for text in specification if not text.shared} - scope)
+
+
+def _unjudged(column: Column) -> list[str]:
+    """Return the operations that a run was asked for by name, and of which it judged no case of the backend."""
+    return sorted({op for run in column.runs if run.footer for op in run.footer.unjudged.get(column.entry.name, ())})
 
 
 def _unclaimed(column: Column, scope: frozenset[str]) -> list[str]:
@@ -187,6 +195,13 @@ def _why(
         yield "There are failures that no clause explains; until one does they count like a broken must."
     elif must.held:
         yield f"No must clause is broken; {must.held} of {must.total} were shown to hold."
+    once = sum(record.unrepeated is not None for record in column.records)
+    if once:
+        yield f"{once} cases failed after others and passed alone in a fresh process."
+    if column.sequences:
+        yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
+    if _unjudged(column):
+        yield f"Asked for by name and not judged: {', '.join(_unjudged(column))}."
     missing = _missing(specification, scope)
     if missing:
         yield f"Not asked for: {', '.join(missing)}."

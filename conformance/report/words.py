@@ -46,12 +46,15 @@ VERDICT_GLYPHS: Final = {"conformant": "✓", "not_conformant": "✗", "incomple
 
 
 def figure(cell: Cell) -> str:
-    """Return the numbers of a cell: ``3 of 40`` to blame, ``40`` held, ``30 of 40 run`` when some are unsupported."""
+    """Return the numbers of a cell: ``3 of 40 run`` to blame, ``40`` held, ``30 of 40`` where others say nothing.
+
+    A failing cell divides by the cases that were judged, any other one by those that speak of it.
+    """
     tally = cell.tally
     broken = tally.must + tally.should + tally.may or tally.known
-    if broken:
-        return f"{broken:,} of {tally.cases:,}"
     ran = tally.cases - sum(tally.outcomes.get(outcome, 0) for outcome in UNJUDGED)
+    if broken:
+        return f"{broken:,} of {ran:,} run"
     if ran and ran < tally.cases:
         return f"{ran:,} of {tally.cases:,} run"
     if tally.held and tally.held < tally.cases:

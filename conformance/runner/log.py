@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -199,6 +200,7 @@ class Log:
 
     def __init__(self, path: Path, *, keep: list[Record] | None = None) -> None:
         """Start the log at ``path``, or go on after the records in ``keep``."""
+        self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         if keep is not None:
             fresh = path.with_suffix(".resumed")
@@ -208,9 +210,13 @@ class Log:
 
     def write(self, record: Record) -> None:
         """Append one record and hand it to the operating system."""
-        self._file.write(msgspec.json.encode(record) + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(msgspec.json.encode(record) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; what could not be written was told when it was tried."""
+        with contextlib.suppress(OSError):
+            self._file.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.cases.case import Case
@@ -47,13 +47,31 @@ class Replay:
         return int(self.verdict.blame is not None and self.verdict.blame.requirement == "must")
 
 
-def replay(case: Case, worker: Judgeable) -> Replay:
-    """Ask ``worker`` for the case; raise ``StartError`` when it does not start, ``ValueError`` for a malformed case."""
+def replay(case: Case, worker: Judgeable, before: Sequence[Case] = ()) -> Replay:
+    """Ask ``worker`` for the case, after the cases ``before`` it in the same process.
+
+    Raise ``StartError`` when it does not start, ``ValueError`` for a malformed case.
+    """
     subject = meaning(case)
     lane = Lane("", worker, lambda record: None)
     clauses = {clause.id: clause for clause in all_binding(subject.step.op, lane.terms)}
     outside = lane.outside(subject)
     if outside is not None:
         return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None, clauses)
-    answer = worker.ask(case)
+    answer = _answer(case, worker, before)
     return Replay(verdict(subject, answer, lane.terms), answer, clauses)
+
+
+def _answer(case: Case, worker: Judgeable, before: Sequence[Case]) -> Answer:
+    answers = worker.alone([*before, case]) if before else None
+    if answers is None:
+        for earlier in before:
+            worker.ask(earlier)
+        return worker.ask(case)
+    last = answers[-1]
+    if len(answers) <= len(before) and last.broken is not None:
+        told = (
+            f"case {len(answers)} of {len(before) + 1} ended the process: {last.broken.outcome}, {last.broken.detail}"
+        )
+        return Answer(Broken("not_run", told, last.broken.stderr_tail))
+    return last

@@ -6,16 +6,19 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
+from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
-from conformance.cases.case import case_id
-from conformance.cases.dtypes import Array
-from conformance.runner import shrinking
+from conformance.cases.case import Case, case_id
+from conformance.runner import minimise, shrinking
+from conformance.runner.in_process import InProcess
 from conformance.runner.known import too_often
 from conformance.runner.known_entry import Flaky, Known
+from conformance.runner.lane import Lane
 from conformance.runner.log import CaseRecord, Failure, Footer, read
+from conformance.runner.shrinking import Smallest
+from tests.runner.conftest import broadcast_of
 from tests.runner.known_broadcast import CASE, Silent, entry, run
 
 
@@ -138,20 +141,15 @@ def test_a_resumed_run_replays_known_failures_and_counts_each_case_once(tmp_path
     assert first.counts == again.counts
 
 
-class Scattered(Reference):
-    """Sends zeros for what has no axes, and to several groups: two smallest cases with one clause to blame."""
-
-    def broadcast(self, blocks: list[Array], **rest: Any) -> list[Array]:
-        right: list[Array] = super().__getattr__("broadcast")(blocks, **rest)
-        several = len(rest["groups"]) > 1
-        return [np.zeros_like(block) for block in right] if several or blocks[0].ndim == 0 else right
-
-
-def test_other_smallest_cases_of_a_failure_are_stored(tmp_path: Path) -> None:
-    plain = run(Scattered(), tmp_path)
-    assert any(failure.alike for failure in plain.failures)
-    names = [name for failure in plain.failures for name in (failure.case, *failure.alike)]
-    assert all((tmp_path / "run" / f"cases/{name.replace('/', '_')}.json").is_file() for name in names)
+def test_other_smallest_cases_of_a_failure_are_stored() -> None:
+    cases = [broadcast_of(first) for first in (1, 2)]
+    lane = Lane("it", InProcess(BackendSpec("it", ()), backend=Silent()), lambda record: None)
+    found = minimise._Way(
+        {case_id(c): minimise._Confirmed(Smallest(c, lane.ask(c), minimal=True), alone=None) for c in cases}
+    )
+    stored: dict[str, Case] = {}
+    failure = minimise._failure(lane, "broadcast", found, lambda name, case: str(stored.setdefault(name, case)))
+    assert {failure.case, *failure.alike} == stored.keys() == {case_id(case) for case in cases}
 
 
 def test_a_spent_time_budget_leaves_known_failures_not_run(tmp_path: Path) -> None:

@@ -38,9 +38,11 @@ function cellAt(row, column, dtypes = []) {
 function figureOf(counts) {
   const broken = counts.must + counts.should + counts.may || counts.known;
   const ran = counts.cases - counts.adapter_error - counts.unsupported - counts.not_run;
-  const [part, word] = broken ? [broken, ""] : ran < counts.cases ? [ran, " run"] : [counts.held, ""];
+  // A failing cell divides by the cases that were judged.
+  if (broken) return `${broken.toLocaleString("en")} of ${ran.toLocaleString("en")} run`;
+  const [part, word] = ran < counts.cases ? [ran, " run"] : [counts.held, ""];
   const all = counts.cases.toLocaleString("en");
-  if (part && part < counts.cases || broken) return `${part.toLocaleString("en")} of ${all}${word}`;
+  if (part && part < counts.cases) return `${part.toLocaleString("en")} of ${all}${word}`;
   return counts.cases ? all : "";
 }
 
