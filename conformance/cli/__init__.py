@@ -6,7 +6,6 @@ standard error; a traceback is a bug of the suite.
 
 from __future__ import annotations
 
-import errno
 import signal
 import sys
 import threading
@@ -18,9 +17,6 @@ from conformance import __version__
 from conformance.cli.lazy import LazyGroup
 
 USAGE, INCOMPLETE = 2, 3
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""The disk is full, or broken: nothing that was asked for is wrong."""
 
 COMMANDS = {
     "doctor": "What is installed, which devices, what is missing and how to get it.",
@@ -51,8 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` by default) and return its exit status."""
     _end_in_order()
     try:
-        status = group.main(arguments, prog_name="conformance", standalone_mode=False)
-        sys.stdout.flush()
+        return _status(arguments)
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -61,14 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
         return INCOMPLETE
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        if error.filename is None:  # Nothing more can be printed there, at the end of the process either.
-            sys.stdout = None
-        where = error.filename or "standard output"
-        told = f"cannot write {where}: {error.strerror}; make room, and `conformance run --resume -o DIR` goes on"
-        return _complain(told, INCOMPLETE)
     except click.UsageError as error:
         return _complain(error.format_message(), USAGE)
     except Exception as error:
@@ -77,7 +64,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = problem(error)
         if found is None:
             raise
+        if isinstance(error, OSError) and error.filename is None:
+            sys.stdout = None  # Nothing more can be printed there, at the end of the process either.
         return _complain(found.message, found.status)
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    status = group.main(arguments, prog_name="conformance", standalone_mode=False)
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return status if isinstance(status, int) else 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from typing import Final
+
 import click
 
 from conformance.backends.discovery import BackendError
@@ -11,6 +14,9 @@ from conformance.report.error import ReportError
 from conformance.runner.answers import StartError
 from conformance.runner.known_file import KnownError
 from conformance.runner.log import LogError
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""The disk is full, or broken: nothing that was asked for is wrong."""
 
 
 class Problem(click.ClickException):
@@ -30,6 +36,10 @@ def problem(error: Exception) -> Problem | None:
         return Problem(str(error))
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = error.filename or "standard output"
+        told = f"cannot write {where}: {error.strerror}; make room, and `conformance run --resume -o DIR` goes on"
+        return Problem(told, 3)
     if isinstance(error, OSError) and error.filename is not None:
         return Problem(f"{error.filename}: {error.strerror}; choose another path or mend its permissions")
     return None

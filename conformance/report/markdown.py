@@ -28,6 +28,16 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from (f"<!-- {MARK} -->", "# Compatibility report", "")
     for warning in report.warnings:
         yield from (f"> **{escaped(warning)}**", "")
+    yield from _backends(report)
+    yield from _found(report, folder)
+    yield from ("", "## Operations", "")
+    yield from _matrix(report)
+    yield from _failures(report, folder)
+    yield from _suite(report)
+    yield from _environment(report)
+
+
+def _backends(report: Report) -> Iterable[str]:
     yield from _table(
         ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s"),
         [
@@ -45,12 +55,16 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     )
     for b in report.backends:
         yield f"- **{escaped(b.label)}**: {escaped(' '.join(b.why))}"
+
+
+def _found(report: Report, folder: str) -> Iterable[str]:
     if report.findings:
         yield from ("", "## Findings", "", "Failures with one cause are one finding. Counted are distinct cases.", "")
     for number, found in enumerate(report.findings, 1):
         yield from _finding(number, found, folder)
-    yield from ("", "## Operations", "")
-    yield from _matrix(report)
+
+
+def _failures(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Failures", "")
     new = [bucket for bucket in report.buckets if bucket.known is None]
     known = [bucket for bucket in report.buckets if bucket.known is not None]
@@ -61,6 +75,9 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Known failures", "") if known else ()
     for bucket in known:
         yield from _bucket(bucket, folder)
+
+
+def _suite(report: Report) -> Iterable[str]:
     if report.classes:
         labels = [b.label for b in report.backends]
         yield from ("", "## Results where rounding depends on the order", "")
@@ -77,6 +94,9 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
         if report.uncovered:
             yield from ("", "Public reports of real defects that no broken backend stands for yet:", "")
         yield from (f"- [{escaped(one.id)}]({one.url}): {escaped(one.missing)}." for one in report.uncovered)
+
+
+def _environment(report: Report) -> Iterable[str]:
     yield from ("", "## Environment", "")
     for run in report.runs:
         yield (

@@ -66,8 +66,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
-    ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause. ``unrepeated``
-    counts the cases that failed once after others, and passed alone, whatever made them fail.
+    ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
+    ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
     ``guarantees`` says of each guarantee whether it is given and what was seen.
     """
 

@@ -195,13 +195,7 @@ def _why(
         yield "There are failures that no clause explains; until one does they count like a broken must."
     elif must.held:
         yield f"No must clause is broken; {must.held} of {must.total} were shown to hold."
-    once = sum(record.unrepeated is not None for record in column.records)
-    if once:
-        yield f"{once} cases failed after others and passed alone in a fresh process."
-    if column.sequences:
-        yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
-    if _unjudged(column):
-        yield f"Asked for by name and not judged: {', '.join(_unjudged(column))}."
+    yield from _after_others(column)
     missing = _missing(specification, scope)
     if missing:
         yield f"Not asked for: {', '.join(missing)}."
@@ -210,6 +204,17 @@ def _why(
     if open_clauses and column.records:
         yield f"Nothing shown about {_first(open_clauses)}."
     yield from unshown(_silent(column, open_clauses))
+
+
+def _after_others(column: Column) -> Iterable[str]:
+    """Yield what fails only after other cases, and what was asked for and not judged."""
+    once = sum(record.unrepeated is not None for record in column.records)
+    if once:
+        yield f"{once} cases failed after others and passed alone in a fresh process."
+    if column.sequences:
+        yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
+    if _unjudged(column):
+        yield f"Asked for by name and not judged: {', '.join(_unjudged(column))}."
 
 
 def unshown(silent: Silence) -> Iterable[str]:
