@@ -1,8 +1,8 @@
 """StableHLO under test: the reference interpreter of the standard, which jaxlib carries.
 
-A program is one function that every process runs, in a module whose ``main`` runs the processes in parallel: a replica
-a rank, one partition each. So process groups are replica groups, which need no channel ("cross-replica communication
-doesn't need channels"). What the text of StableHLO says is in its ``docs/spec.md``.
+A program is one function that every process runs, in a module whose ``main`` runs the processes in parallel. They are
+replicas, whose communication "doesn't need channels", or partitions, and then each collective has a channel of its own.
+What the text of StableHLO says is in its ``docs/spec.md``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class StableHlo(Backend):
     """Interprets every program as a whole; raise ``ImportError`` when jaxlib is not installed."""
 
     name = "stablehlo"
+    channels: ClassVar = False
     adapts: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -52,8 +53,12 @@ class StableHlo(Backend):
         return {
             "jaxlib": version("jaxlib"),
             "stablehlo": self._interpreter.version,
-            "processes": f"replicas without channels, at most {self._threads}, a thread each",
+            "processes": f"{self._kind}, at most {self._threads}, a thread each",
         }
+
+    @property
+    def _kind(self) -> str:
+        return "partitions, a channel for each collective" if self.channels else "replicas, no channels"
 
     def execute(self, case: Case) -> Observation:
         """Write the program down as a module, evaluate it on the placed inputs and read every process's results."""
@@ -70,7 +75,7 @@ class StableHlo(Backend):
         """Return the blocks of every result, in rank order; raise whatever the interpreter raises."""
         if case.troubled:
             raise Unsupported("what happens where processes run different steps is to be decided in StableHLO's text")
-        program = module(case.program, _types(case))
+        program = module(case.program, _types(case), channels=self.channels)
         blocks = [placed[name][rank][1] for rank in range(case.program.world) for name in program.inputs]
         with framework():
             read = self._interpreter.evaluate(program, blocks)
@@ -78,6 +83,13 @@ class StableHlo(Backend):
         for at, block in enumerate(read):
             results[case.program.results[at % len(results)]].append(block)
         return results
+
+
+class StableHloChannels(StableHlo):
+    """Gives each collective a channel, without which two of one group read what each other gathered (jaxlib 0.10.2)."""
+
+    name = "stablehlo-channels"
+    channels: ClassVar = True
 
 
 def _types(case: Case) -> Types:

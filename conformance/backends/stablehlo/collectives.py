@@ -1,7 +1,8 @@
 """The operations of the specification in StableHLO's words: one function each, mapping names and arguments only.
 
-Each returns the operation on one operand as text, and its result. A result's type must be written down, so its shape is
-worked out here; where the arguments allow none it is the operand's, and the verifier is left to say what is wrong.
+Each returns the operation on one operand as text, and its result. ``groups`` are of replicas where ``channel`` is 0,
+else of the partitions that meet on that channel. A result's type must be written down, so its shape is worked out here;
+where the arguments allow none it is the operand's, and the verifier is left to say what is wrong.
 """
 
 from __future__ import annotations
@@ -20,36 +21,42 @@ COMPUTATIONS: Final = {
 }  # fmt: skip
 
 
-def all_gather(x: Value, name: str, groups: Groups, *, axis: int, tiled: bool) -> Made:
+FLATTENED: Final = ("all_gather", "all_reduce", "reduce_scatter")
+"""Operations that, with a channel, are across replicas and partitions unless they are told that ids are flattened."""
+
+
+def all_gather(x: Value, name: str, groups: Groups, channel: int, *, axis: int, tiled: bool) -> Made:
     """Return ``all_gather``; raise ``Unsupported`` for results of one more dimension."""
     _tiled("all_gather", tiled)
     made = _resized(x, name, {axis: len(groups[0])})
-    return _op("all_gather", x, made, f"all_gather_dim = {axis} : i64, {_replicas(groups)}"), made
+    return _op("all_gather", x, made, f"all_gather_dim = {axis} : i64, {_replicas(groups)}", channel=channel), made
 
 
 def all_reduce(
-    x: Value, name: str, groups: Groups, *, op: str, local_axes: tuple[int, ...] = (), factor: float = 1.0
+    x: Value, name: str, groups: Groups, channel: int, *, op: str, local_axes: tuple[int, ...] = (), factor: float = 1.0
 ) -> Made:
     """Return ``all_reduce``; raise ``Unsupported`` for local axes and reductions that are no single operation."""
     del factor
     if local_axes:
         raise Unsupported("StableHLO reduces over processes alone")
     made = _resized(x, name, {})
-    return _op("all_reduce", x, made, _replicas(groups), _computation(op, x)), made
+    return _op("all_reduce", x, made, _replicas(groups), _computation(op, x), channel=channel), made
 
 
 def reduce_scatter(
-    x: Value, name: str, groups: Groups, *, op: str, axis: int, tiled: bool, factor: float = 1.0
+    x: Value, name: str, groups: Groups, channel: int, *, op: str, axis: int, tiled: bool, factor: float = 1.0
 ) -> Made:
     """Return ``reduce_scatter``; raise ``Unsupported`` as ``all_gather`` and ``all_reduce`` do."""
     del factor
     _tiled("reduce_scatter", tiled)
     made = _resized(x, name, {axis: -len(groups[0])})
     attributes = f"scatter_dimension = {axis} : i64, {_replicas(groups)}"
-    return _op("reduce_scatter", x, made, attributes, _computation(op, x)), made
+    return _op("reduce_scatter", x, made, attributes, _computation(op, x), channel=channel), made
 
 
-def all_to_all(x: Value, name: str, groups: Groups, *, split_axis: int, concat_axis: int, tiled: bool) -> Made:
+def all_to_all(
+    x: Value, name: str, groups: Groups, channel: int, *, split_axis: int, concat_axis: int, tiled: bool
+) -> Made:
     """Return ``all_to_all``; raise ``Unsupported`` where the split dimension is to go and another to come."""
     _tiled("all_to_all", tiled)
     count = len(groups[0])
@@ -58,27 +65,30 @@ def all_to_all(x: Value, name: str, groups: Groups, *, split_axis: int, concat_a
         f"split_dimension = {split_axis} : i64, concat_dimension = {concat_axis} : i64, split_count = {count} : i64, "
         f"{_replicas(groups)}"
     )
-    return _op("all_to_all", x, made, attributes), made
+    return _op("all_to_all", x, made, attributes, channel=channel), made
 
 
-def permute(x: Value, name: str, groups: Groups, *, pairs: Groups) -> Made:
+def permute(x: Value, name: str, groups: Groups, channel: int, *, pairs: Groups) -> Made:
     """Return ``collective_permute`` of all groups together; raise ``Unsupported`` where a position is no process."""
     processes = [tuple(_member(group, position) for position in pair) for group in groups for pair in pairs]
     made = _resized(x, name, {})
-    return _op("collective_permute", x, made, f"source_target_pairs = {_dense(processes, 2)}"), made
+    return _op("collective_permute", x, made, f"source_target_pairs = {_dense(processes, 2)}", channel=channel), made
 
 
-def broadcast(x: Value, name: str, groups: Groups, *, root: int) -> Made:
+def broadcast(x: Value, name: str, groups: Groups, channel: int, *, root: int) -> Made:
     """Return ``collective_broadcast``, whose source is the first process of a group.
 
     Raise ``Unsupported`` where the root is no process.
     """
     first = [(_member(group, root), *(rank for at, rank in enumerate(group) if at != root)) for group in groups]
     made = _resized(x, name, {})
-    return _op("collective_broadcast", x, made, _replicas(tuple(first))), made
+    return _op("collective_broadcast", x, made, _replicas(tuple(first)), channel=channel), made
 
 
-def _op(word: str, x: Value, made: Value, attributes: str, region: str = "") -> str:
+def _op(word: str, x: Value, made: Value, attributes: str, region: str = "", *, channel: int) -> str:
+    if channel:
+        attributes += f", channel_handle = #stablehlo.channel_handle<handle = {channel}, type = 1>"
+        attributes += ", use_global_device_ids" * (word in FLATTENED)
     return f'{made.name} = "stablehlo.{word}"({x.name}) {region}{{{attributes}}} : ({x.type}) -> {made.type}'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count, repeat
 
 from conformance.backends.base import Unsupported
 from conformance.backends.stablehlo.collectives import COLLECTIVES
@@ -28,18 +29,22 @@ class Module:
     results: tuple[Value, ...]
 
 
-def module(program: Program, types: Types) -> Module:
-    """Return ``program`` as a module; raise ``Unsupported`` for what StableHLO has no words for."""
+def module(program: Program, types: Types, *, channels: bool = False) -> Module:
+    """Return ``program`` as a module; raise ``Unsupported`` for what StableHLO has no words for.
+
+    Processes are replicas; with ``channels`` they are partitions, and each collective has a channel of its own.
+    """
     taken = tuple(Value(f"%x{at}", *kind) for at, kind in enumerate(types.values()))
     values = dict(zip(types, taken, strict=True))
-    body = list(_steps(program, values))
+    body = list(_steps(program, values, channels=channels))
     results = tuple(values[name] for name in program.results)
-    text = "\n".join([*_process(taken, body, results), *_main(program.world, taken, results)])
+    text = "\n".join([*_process(taken, body, results), *_main(program.world, taken, results, partitions=channels)])
     return Module(text, program.world, tuple(types), taken, results)
 
 
-def _steps(program: Program, values: dict[str, Value]) -> Iterator[str]:
+def _steps(program: Program, values: dict[str, Value], *, channels: bool) -> Iterator[str]:
     """Yield the operations of one process, and add what they give to ``values``; over no axis that is the operand."""
+    channel = count(1) if channels else repeat(0)
     for number, step in enumerate(program.steps):
         if step.op not in COLLECTIVES or step.into or step.start:
             raise Unsupported(
@@ -50,7 +55,8 @@ def _steps(program: Program, values: dict[str, Value]) -> Iterator[str]:
                 values[output] = values[operand]
                 continue
             groups = rank_groups(program.mesh, step.axes, step.groups)
-            text, made = COLLECTIVES[step.op](values[operand], f"%s{number}_{at}", groups, **step.attrs)
+            name = f"%s{number}_{at}"
+            text, made = COLLECTIVES[step.op](values[operand], name, groups, next(channel), **step.attrs)
             values[output] = made
             yield text
 
@@ -62,7 +68,7 @@ def _process(taken: tuple[Value, ...], body: list[str], results: tuple[Value, ..
     yield f'"func.return"({_names(results)}) : ({types}) -> () }}'
 
 
-def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...]) -> Iterator[str]:
+def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...], *, partitions: bool) -> Iterator[str]:
     """Yield the function that runs the processes on what it makes of integers, and gives integers again."""
     given = [_of(value, rank) for rank in range(world) for value in taken]
     found = [_of(replace(value, name=f"%y{at}"), rank) for rank in range(world) for at, value in enumerate(results)]
@@ -72,7 +78,7 @@ def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...]) -> I
     yield f"func.func @main({parameters}) -> ({types}) {{"
     for value in given:
         yield from unpacked(tuple(part for part, _ in _parts(value)), value)
-    programs = ", ".join(["[@process]"] * world)
+    programs = f"[{', '.join(['@process'] * world)}]" if partitions else ", ".join(["[@process]"] * world)
     signature = f"({', '.join(value.type for value in given)}) -> ({', '.join(value.type for value in found)})"
     made = f"{_names(found)} = " if found else ""
     yield f'{made}"interpreter.run_parallel"({_names(given)}) {{programs = [{programs}]}} : {signature}'

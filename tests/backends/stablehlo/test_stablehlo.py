@@ -12,7 +12,7 @@ import pytest
 
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.claimed import supported
-from conformance.backends.stablehlo import StableHlo
+from conformance.backends.stablehlo import StableHlo, StableHloChannels
 from conformance.backends.stablehlo.elements import Value
 from conformance.backends.stablehlo.module import module
 from conformance.cases.case import Case, Operand
@@ -120,6 +120,21 @@ def test_a_position_that_is_none_has_no_process_to_be_named_by(
     interpreter: StableHlo, one: Make, op: str, attrs: dict[str, Attr]
 ) -> None:
     assert {error and error.kind for error in interpreter.execute(one(op, 2, **attrs)).errors} == {"Unsupported"}
+
+
+def test_processes_are_partitions_where_each_collective_has_a_channel(
+    interpreter: StableHlo, one: Make, agrees: Agrees
+) -> None:
+    channels = StableHloChannels()
+    for op, attrs in FORMS.items():
+        agrees(channels, one(op, 2, operands=3, groups=((1, 0),), **attrs))
+    text = module(
+        one("permute", 2, operands=2, **FORMS["permute"]).program,
+        dict.fromkeys(("x0", "x1"), ("int32", ())),
+        channels=True,
+    )
+    assert "programs = [[@process, @process]]" in text.text
+    assert "handle = 2" in text.text
 
 
 def test_the_verifier_refuses_what_it_can_tell_without_running_it(interpreter: StableHlo, one: Make) -> None:
