@@ -92,11 +92,13 @@ def pruned(graph: Graph) -> Graph:
         if node.id in needed:
             needed.update(node.of)
     nodes = tuple(node for node in graph.nodes if node.id in needed)
-    inner = [node for function in graph.functions.values() for node in function.nodes]
+    called = {str(node.arg) for node in nodes if node.op == "call"}
+    functions = {name: function for name, function in graph.functions.items() if name in called}
+    inner = [node for function in functions.values() for node in function.nodes]
     spoken = {name for node in (*nodes, *inner) for name in variables_of(node)}
     return Graph(
         nodes=nodes,
         results=graph.results,
-        functions=graph.functions,
+        functions=functions,
         variables={name: variable for name, variable in graph.variables.items() if name in spoken},
     )

@@ -19,10 +19,17 @@ from conformance.cli.opening import new_directory, opened, output
 from conformance.cli.outcome import STATUS
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.judging.schedule_clause import Found, Relation
+from conformance.runner.interactions import Interactions
 from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
 
-ALONE: Final = {"examples": "--examples", "seed": "--seed", "directory": "-o", "in_process": "--in-process"}
+ALONE: Final = {
+    "examples": "--examples",
+    "seed": "--seed",
+    "directory": "-o",
+    "in_process": "--in-process",
+    "coverage": "--coverage",
+}
 """The options that are about asking backends."""
 
 
@@ -43,6 +50,7 @@ ALONE: Final = {"examples": "--examples", "seed": "--seed", "directory": "-o", "
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same questions.")
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
+@click.option("--coverage", is_flag=True, help="Say which features and steps of graphs met, and which never did.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
     file: Path | None,
@@ -52,6 +60,7 @@ def command(
     seed: int,
     directory: Path | None,
     in_process: bool,
+    coverage: bool,
     as_json: bool,
 ) -> int:
     """Judge the schedule in FILE: for each clause whether it is held, broken, or does not speak of it.
@@ -69,7 +78,8 @@ def command(
     if idle:
         raise click.UsageError(f"{ALONE[idle[0]]} is for -b: a FILE is judged as it is")
     if names:
-        return _asked(names, examples, seed, directory or new_directory(), in_process=in_process, as_json=as_json)
+        directory = directory or new_directory()
+        return _asked(names, examples, seed, directory, in_process=in_process, coverage=coverage, as_json=as_json)
     assert file is not None
     first = load_schedule(file)
     found = list(judge(first))
@@ -115,7 +125,14 @@ def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool
 
 
 def _asked(
-    names: tuple[str, ...], examples: int, seed: int, directory: Path, *, in_process: bool, as_json: bool
+    names: tuple[str, ...],
+    examples: int,
+    seed: int,
+    directory: Path,
+    *,
+    in_process: bool,
+    coverage: bool,
+    as_json: bool,
 ) -> int:
     with ExitStack() as stack:
         workers = stack.enter_context(opened(names, in_process=in_process))
@@ -131,6 +148,8 @@ def _asked(
         print_json(data)
     else:
         _show_run(printer(), found, directory)
+        if coverage:
+            _show_coverage(printer(), found.graphs)
     return found.status
 
 
@@ -139,6 +158,8 @@ def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
         others = [f"{count} {outcome}" for outcome, count in one.outcomes.items() if outcome != "judged"]
         seconds = [f"{count} with a second, {name}" for name, count in one.second.items()]
         console.print(", ".join([_judged(one), *others, *seconds]), markup=False)
+        computed = sum(each.held + each.broken for each in one.clauses if each.id == "law.C1")
+        console.print(f"    the values of {computed} of {one.judged} were computed", markup=False)
         for reason, count in one.reasons.items():
             console.print(f"    {count} {reason}", markup=False)
         _show_clauses(console, one)
@@ -154,6 +175,14 @@ def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
         if 2 * count < found.examples:
             console.print(f"{found.examples} draws gave only {count} distinct {domain}", markup=False)
     console.print(f"{STATUS[found.status]}; {', '.join(_judged(one) for one in found.backends)}", markup=False)
+
+
+def _show_coverage(console: Console, met: Interactions) -> None:
+    shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
+    said = [f"{each.met} of {each.feasible} {name} ({each.part:.0%})" for name, each in shares.items()]
+    console.print(f"graphs met {', '.join(said)}; the largest holes:", markup=False)
+    for hole in met.holes:
+        console.print(f"    {hole}", markup=False)
 
 
 def _judged(one: Outcome) -> str:

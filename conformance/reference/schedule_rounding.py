@@ -61,7 +61,8 @@ def summed(node: Node, of: Sequence[Array], spans: Sequence[Span | None]) -> Spa
     if node.op != "alu" or node.arg not in ("add", "sub") or kind(node.dtype) != "float":
         return None
     known = [_span(value) if span is None else span for value, span in zip(of, spans, strict=True)]
-    return np.minimum(known[0][0], known[1][0]), known[0][1] + known[1][1]
+    with np.errstate(over="ignore"):
+        return np.minimum(known[0][0], known[1][0]), known[0][1] + known[1][1]
 
 
 def _span(value: Array) -> Span:

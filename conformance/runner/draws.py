@@ -16,6 +16,7 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.cases.case import Case, case_id
 from conformance.specs.choose import Choice, Draw
+from conformance.specs.schedules.graph_chains import chain_wishes
 
 T = TypeVar("T")
 
@@ -71,7 +72,7 @@ def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
     """
     # Not for secrets: the same seed must give the same cases.
     numbers = Numbers(Random(f"{domain.name}, {seed}, {number}") if number else None)  # noqa: S311
-    return Draw(numbers)(domain), numbers
+    return Draw(numbers, chain_wishes(domain.name, seed, number) if number else {})(domain), numbers
 
 
 def draw_cases(

@@ -14,11 +14,14 @@ import msgspec
 
 from conformance.cases.case import Case
 from conformance.cases.codec import save
+from conformance.cases.graph import Graph
+from conformance.cases.graph_situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
 from conformance.cases.pretty import pretty
 from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_codec import text
 from conformance.judging.clause import Requirement
 from conformance.judging.schedule_clause import PairClause
+from conformance.runner.interactions import Interactions, interactions
 from conformance.runner.judgeable import Judgeable
 from conformance.runner.schedule_reductions import smallest
 from conformance.runner.schedules import Asked, Asker, Judged, Tally, drawn, name_of, reason, tallied
@@ -107,11 +110,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScheduleRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run found."""
+    """What a run found. ``graphs`` says which features of graphs, and which steps, met in those that were drawn."""
 
     seed: int
     examples: int
     drawn: dict[str, int]
+    graphs: Interactions
     backends: tuple[Outcome, ...]
 
     @property
@@ -166,7 +170,14 @@ def run_schedules(
             )
         )
     counts = {domain: len(listed) for domain, listed in questions.items()}
-    return ScheduleRun(seed=seed, examples=examples, drawn=counts, backends=tuple(outcomes))
+    met = met_in([asked for asked in questions.get("graphs", ()) if isinstance(asked, Graph)])
+    return ScheduleRun(seed=seed, examples=examples, drawn=counts, graphs=met, backends=tuple(outcomes))
+
+
+def met_in(graphs: Sequence[Graph]) -> Interactions:
+    """Return the interaction coverage of graphs."""
+    found = [each for graph in graphs for each in situations(graph)]
+    return interactions(found, (each for graph in graphs for each in trigrams(graph)), FEATURES, CLASSES, EXCLUDED)
 
 
 def _untaken(answers: Mapping[str, Judged]) -> dict[str, Judged]:

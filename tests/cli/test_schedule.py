@@ -67,7 +67,7 @@ def test_a_second_schedule_is_compared(conformance: Conformance) -> None:
         save_schedule(each, Path(name))
     assert conformance("schedule", "one.json", "--second", "again", "one.json").status == 0
     ended = conformance("schedule", "one.json", "--second", "again", "two.json")
-    assert ended.status == 1
+    assert ended.status == 0  # a *should*
     assert "broken order.C8" in ended.out
 
 

@@ -190,7 +190,7 @@ class Dodges(Backend):
 
 def run(takes: int) -> ScheduleRun:
     first, second = (InProcess(BackendSpec("it", ()), backend=Dodges(takes)) for _ in range(2))
-    return run_schedules({"it": (first, second)}, None, examples=60, seed=0)
+    return run_schedules({"it": (first, second)}, None, examples=150, seed=0)
 
 
 def test_what_the_claims_promise_may_not_be_refused_by_who_schedules_programs() -> None:

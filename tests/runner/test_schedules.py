@@ -163,7 +163,12 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: py
 
 @pytest.mark.parametrize(
     ("backend", "broken"),
-    [(Negates, set()), (BakesTheValue, {"variables.C7"}), (KeepsTheValue, {"variables.C7"}), (RunsAgain, {"order.C6"})],
+    [
+        (Negates, set()),
+        (BakesTheValue, {"variables.C7"}),
+        (KeepsTheValue, {"variables.C7", "rebound variables.C3", "rebound order.C2"}),
+        (RunsAgain, {"order.C6"}),
+    ],
 )
 def test_other_values_and_what_remains_are_asked_for(backend: type[Backend], broken: set[str]) -> None:
     with Worker(spec_of(backend)) as worker, Worker(spec_of(backend)) as other:

@@ -1,0 +1,62 @@
+"""Interaction coverage, and that drawn graphs have enough of it on every seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.graph import Graph
+from conformance.cases.graph_situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.runner.draws import numbered
+from conformance.runner.interactions import Share, interactions
+from conformance.runner.schedule_run import met_in
+from conformance.specs.schedules.build import alu, graph, node, stored
+from conformance.specs.schedules.graphs import graphs
+
+EXAMPLES = 100
+
+
+def drawn(seed: int) -> list[Graph]:
+    return [numbered(graphs(), seed, number)[0] for number in range(EXAMPLES)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_graphs_meet_every_pair_and_nine_of_ten_triples_and_trigrams(seed: int) -> None:
+    met = met_in(drawn(seed))
+    assert met.pairs.part == 1, met.holes
+    assert met.triples.part > 0.9
+    assert met.trigrams.part > 0.9
+
+
+def test_what_is_excluded_never_meets() -> None:
+    found = [each for asked in drawn(0) for each in situations(asked)]
+    assert not [each for each in found for words in EXCLUDED if words.items() <= each.items()]
+
+
+def test_the_words_of_situations_are_in_the_table() -> None:
+    assert len(CLASSES) <= 14
+    for each in (one for asked in drawn(1) for one in situations(asked)):
+        assert each.keys() == FEATURES.keys()
+        assert all(word in FEATURES[name] for name, word in each.items())
+
+
+def test_a_trigram_goes_along_the_sources() -> None:
+    nodes = (
+        stored("a"), node("r", "reshape", "a", shape=(2, 2)), alu("n", "neg", "r", shape=(2, 2)),
+        alu("c", "lt", "n", "n", shape=(2, 2), dtype="bool"),
+    )  # fmt: skip
+    assert set(trigrams(graph(*nodes, results=["c"]))) == {("reshape", "elementwise", "convert")}
+
+
+def test_what_did_not_meet_is_a_hole() -> None:
+    found = interactions([{"x": "1", "y": "1"}, {"x": "2", "y": "2"}], [("p", "p", "p")], {"x": "12", "y": "12"}, "pq")
+    assert found.pairs == Share(2, 4)
+    assert found.trigrams == Share(1, 8)
+    assert "x 1 with y 2" in found.holes
+
+
+def test_a_share_of_graphs_is_long_and_some_are_past_thresholds() -> None:
+    sizes = sorted(len(situations(asked)) for asked in drawn(0))
+    assert sizes[EXAMPLES // 2] <= 20
+    assert sizes[-EXAMPLES // 5] >= 20
+    large = [n for asked in drawn(0) for n in asked.nodes if (n.op == "buf" and 8192 in n.shape) or 1024 in n.shape]
+    assert large
