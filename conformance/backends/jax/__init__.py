@@ -71,7 +71,7 @@ class Jax(Backend):
     def claims(self) -> Claims:
         """Return what JAX documents, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
-        documented = claims(self._devices[0].platform)
+        documented = claims(self._devices[0].platform, checked=self.checked)
         return {op: {**limits, "world": worlds} for op, limits in documented.items()}
 
     @property

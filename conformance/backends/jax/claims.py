@@ -67,9 +67,14 @@ EFFECTFUL: Final[dict[str, Sequence[str]]] = {
 }  # fmt: skip
 
 
-def claims(platform: str) -> Claims:
-    """Return what is documented for ``shard_map`` on a platform, ``cpu``, ``gpu`` or ``tpu``."""
+def claims(platform: str, *, checked: bool) -> Claims:
+    """Return what is documented for ``shard_map`` on a platform, ``cpu``, ``gpu`` or ``tpu``, type checks on or off.
+
+    The checks of 001 refuse pmax and pmin over no axis, with a sentence that speaks of psum; no docstring speaks of it.
+    """
     found = {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
+    if checked:
+        found["all_reduce"] = {**found["all_reduce"], "axes": ["one", "several", "invalid"]}
     return {op: {**limits, **EFFECTFUL} for op, limits in found.items()}
 
 

@@ -161,6 +161,14 @@ def test_vmap_claims_all_gather_over_one_axis(vmap: JaxVmap, axes: tuple[str, ..
     assert vmap.execute(case).raised is (len(axes) > 1)
 
 
+def test_the_checks_refuse_extremes_over_no_axis(jax: Jax, unchecked: JaxUnchecked) -> None:
+    case = over(IJ, "all_reduce", (), {"x": counting((2,), 6)}, op="max")
+    agrees(unchecked, case)
+    assert "variant->invariant" in refusal(jax, case).message
+    assert claimed(unchecked, case)
+    assert not claimed(jax, case)
+
+
 def test_arg_reduce_is_not_public_and_takes_one_axis(mode: Jax) -> None:
     blocks = {"x": counting((2,), 6)}
     assert "arg_reduce" not in mode.claims
