@@ -1,0 +1,141 @@
+"""A case as a script of mpi4py alone, under ``mpiexec``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conformance.cases.case import Case
+from conformance.cases.effects import Named, names
+from conformance.cases.program import EFFECTS, Step, rank_groups
+from conformance.reproduce.effects import aliased, storage_of, window_of
+from conformance.reproduce.frame import Program
+from conformance.reproduce.quote import Quotation
+
+DEFINITIONS = '''\
+class Unsupported(NotImplementedError):
+    """MPI has no such call."""
+
+
+COMMUNICATORS = {}
+
+
+def communicator_of(groups):
+    """Return the communicator of this rank's group, whose members count in the order of the group."""
+    if groups not in COMMUNICATORS:
+        rank = MPI.COMM_WORLD.Get_rank()
+        colour, members = next((colour, members) for colour, members in enumerate(groups) if rank in members)
+        COMMUNICATORS[groups] = MPI.COMM_WORLD.Split(colour, members.index(rank))
+    return COMMUNICATORS[groups]
+
+
+class Started:
+    def __init__(self, request, call):
+        self.request, self.call = request, call
+
+    def wait(self):
+        self.request.Wait()
+        return self.call.result()
+'''
+
+ENTRY = '''\
+def child():
+    rank = MPI.COMM_WORLD.Get_rank()
+    blocks = {name: placed(*ranks[rank]) for name, ranks in INPUTS.items()}
+    try:
+        results = {name: entry(value) for name, value in run(rank, blocks).items()}
+    except Exception as error:
+        told(rank, error=error)
+    else:
+        told(rank, results, changed=changed_inputs(rank, blocks))
+'''
+
+LAUNCH = "[*LAUNCHER, '-n', str(WORLD), sys.executable, ME, CHILD]"
+
+SETTING = (
+    "import shutil",
+    "",
+    'BESIDE = os.path.join(os.path.dirname(sys.executable), "mpiexec")',
+    'LAUNCHER = [BESIDE if os.path.exists(BESIDE) else shutil.which("mpiexec") or "mpiexec", *{flags!r}]',
+    "os.environ.update({environment!r})",
+)
+
+
+def program(case: Case, flags: tuple[str, ...] = (), environment: Mapping[str, str] | None = None) -> Program:
+    """Return the script's part for MPI; ``flags`` and ``environment`` are what its ``mpiexec`` needs."""
+    quotation = Quotation(given=frozenset({"Unsupported"}))
+    body = _body(case, quotation)
+    return Program(
+        needs="mpi4py with an MPI, ml_dtypes and numpy",
+        setting=tuple(line.format(flags=flags, environment=dict(environment or {})) for line in SETTING),
+        imports=tuple(dict.fromkeys(("from mpi4py import MPI", *quotation.imports))),
+        definitions=(DEFINITIONS, *quotation.definitions.values()),
+        body=body,
+        launch=LAUNCH,
+        entry=ENTRY,
+    )
+
+
+def _body(case: Case, quotation: Quotation) -> str:
+    table = names(case)
+    lines = [f"{name} = {storage_of(name)} = blocks[{name!r}]" for name in case.inputs]
+    groups = dict.fromkeys(rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives)
+    lines += [f"communicator_of({each!r})" for each in groups]
+    for index, step in enumerate(case.program.steps):
+        for fault in case.faults:
+            if fault.before == index and fault.delay is not None:
+                lines.append(f"if rank == {fault.rank}:\n        time.sleep({fault.delay})")
+        lines += _effect(step, table) if step.op in EFFECTS else _collective(case, index, step, table, quotation)
+    made = ", ".join(f"{name!r}: {name}" for name in case.program.results)
+    return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
+
+
+def _collective(
+    case: Case, index: int, step: Step, table: Mapping[str, Named], quotation: Quotation
+) -> Iterator[str]:
+    from conformance.backends.mpi.datatypes import Datatypes
+    from conformance.backends.mpi.messages import TAGGED, TOKENS
+    from conformance.backends.mpi.operations import ALONE, CALLS
+
+    said = "".join(f", {name}={value!r}" for name, value in step.attrs.items())
+    targets = step.into or ("None",) * len(step.outputs)
+    yield f"comm = communicator_of({rank_groups(case.program.mesh, step.axes, step.groups)!r})"
+    if step.op in ALONE:
+        quotation.add(ALONE[step.op])
+        yield f"{(step.outputs or ('_',))[0]} = {step.op}(comm{said})"
+    elif step.idle:
+        for taken, made, target in zip(step.inputs, step.outputs, targets, strict=True):
+            yield f"{made} = {taken}.copy()" if target == "None" else f"{target}[...] = {taken}; {made} = {target}"
+    elif step.op in TOKENS:
+        quotation.add(TOKENS[step.op])
+        for taken, made in zip(step.inputs, step.outputs, strict=True):
+            yield f"{made} = {step.op}({taken}, comm, {index}{said})"
+    else:
+        function = {**CALLS, **TAGGED}[step.op]
+        quotation.add(function, Datatypes)
+        tag = f", {index}" if step.op in TAGGED else ""
+        for taken, made, target in zip(step.inputs, step.outputs, targets, strict=True):
+            yield "with Datatypes() as described:"
+            yield f"    call = {function.__name__}({taken}, {target}, comm, described{tag}{said})"
+            if step.start:
+                yield f"    {made} = Started(getattr(comm, 'I' + call.name.lower())(*call.arguments), call)"
+            else:
+                yield "    getattr(comm, call.name)(*call.arguments)"
+                yield f"    {made} = call.result()"
+    yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))
+
+
+def _effect(step: Step, table: Mapping[str, Named]) -> Iterator[str]:
+    first = step.inputs[0] if step.inputs else ""
+    if step.op == "buffer":
+        yield f"{step.outputs[0]} = {storage_of(step.outputs[0])} = placed(*INPUTS[{first!r}][rank])"
+    elif step.op == "view":
+        yield f"{step.outputs[0]} = {storage_of(step.outputs[0])} = {window_of(step)}"
+    elif step.op == "copy":
+        yield f"{step.outputs[0]} = np.array({first})"
+    elif step.op == "assign":
+        yield f"{first}[...] = np.array({step.inputs[1]})"
+    elif step.op == "free":
+        yield f"{first}[...] = np.full({first}.nbytes, 0xDB, np.uint8).view({first}.dtype).reshape({first}.shape)"
+    else:
+        yield from (f"{made} = {ticket}.wait()" for made, ticket in zip(step.outputs, step.inputs, strict=True))
+        yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))

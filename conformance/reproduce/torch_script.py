@@ -1,0 +1,206 @@
+"""A case as a script of Torch alone: a process a rank, over gloo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from conformance.cases.case import Case
+from conformance.cases.effects import Named, names
+from conformance.cases.program import EFFECTS, Step, rank_groups
+from conformance.reproduce.effects import aliased, storage_of, window_of
+from conformance.reproduce.frame import Program
+from conformance.reproduce.quote import Quotation
+
+DEFINITIONS = '''\
+class Unsupported(NotImplementedError):
+    """Torch has no such call."""
+
+
+CARRIED = {"bfloat16": np.int16, "float8_e4m3fn": np.uint8, "float8_e5m2": np.uint8}
+GROUPS = {}
+
+
+def tensor(block):
+    """Return a tensor on the memory of the block."""
+    name = str(block.dtype)
+    return torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name)) if name in CARRIED else torch.from_numpy(block)
+
+
+def block_of(value):
+    if value is None:
+        return None
+    name = str(value.dtype).removeprefix("torch.")
+    if name in CARRIED:
+        carrier = getattr(torch, np.dtype(CARRIED[name]).name)
+        return value.contiguous().view(carrier).numpy().view(dtype_of(name))
+    return value.numpy()
+
+
+def group_of(groups):
+    """Return the process group that this rank is in; every rank makes all of them, in one order."""
+    for members in groups:
+        if members not in GROUPS:
+            everybody = members == tuple(range(WORLD))
+            GROUPS[members] = dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
+    return next(GROUPS[members] for members in groups if dist.get_rank() in members)
+'''
+
+ENTRY = '''\
+PATIENCE = timedelta(seconds=10)
+
+
+def child():
+    if len(sys.argv) == 2:
+        with tempfile.TemporaryDirectory() as folder:
+            ranks = [subprocess.Popen([sys.executable, ME, CHILD, str(rank), folder]) for rank in range(WORLD)]
+            for rank in ranks:
+                rank.wait()
+        return
+    rank, meeting = int(sys.argv[2]), dist.FileStore(os.path.join(sys.argv[3], "store"), WORLD)
+    dist.init_process_group("gloo", store=meeting, rank=rank, world_size=WORLD, timeout=PATIENCE)
+    blocks = {name: placed(*ranks[rank]) for name, ranks in INPUTS.items()}
+    try:
+        results = {name: entry(block_of(value)) for name, value in run(rank, blocks).items()}
+    except Exception as error:
+        told(rank, error=error)
+    else:
+        told(rank, results, changed=changed_inputs(rank, blocks))
+    os._exit(0)
+'''
+
+
+def program(case: Case, system: str) -> Program:
+    """Return the script's part for ``torch``, ``torch-functional`` or ``torch-checked``."""
+    operations = _operations(system)
+    quotation = Quotation(given=frozenset({"Unsupported"}))
+    body = _body(case, operations, quotation)
+    checked = ('os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"',) if system == "torch-checked" else ()
+    imports = ("import torch", "import torch.distributed as dist", *quotation.imports)
+    return Program(
+        needs="torch, ml_dtypes and numpy",
+        setting=(
+            "import tempfile", "import warnings", "from datetime import timedelta", "",
+            'os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")', *checked,
+            'warnings.filterwarnings("ignore", message="The given NumPy array is not writable")',
+        ),  # fmt: skip
+        imports=tuple(dict.fromkeys(imports)),
+        definitions=(DEFINITIONS, *quotation.definitions.values()),
+        body=body,
+        entry=ENTRY,
+    )
+
+
+def _operations(system: str) -> Mapping[str, Callable[..., Any]]:
+    if system == "torch-functional":
+        from conformance.backends.torch import functional
+
+        return functional.OPERATIONS
+    from conformance.backends.torch import c10d, forms
+
+    return {**c10d.OPERATIONS, **forms.FORMS}
+
+
+def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Quotation) -> str:
+    table = names(case)
+    lines = [f"{storage_of(name)} = blocks[{name!r}]\n    {name} = tensor({storage_of(name)})" for name in case.inputs]
+    if case.troubled:
+        made = dict.fromkeys(rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives)
+        lines += [f"group_of({groups!r})" for groups in made]
+    for index, step in enumerate(case.program.steps):
+        for fault in case.faults:
+            if fault.before == index:
+                what = "os.kill(os.getpid(), signal.SIGKILL)" if fault.delay is None else f"time.sleep({fault.delay})"
+                lines.append(f"if rank == {fault.rank}:\n        {what}")
+        of_step = list(_step(case, step, table, operations, quotation))
+        if step.ranks is not None:
+            none = [f"{name} = None" for name in step.outputs]
+            lines += [f"if rank in {step.ranks!r}:", *(f"    {line}" for line in of_step)]
+            lines += ["else:", *(f"    {line}" for line in none)] if none else []
+        else:
+            lines += of_step
+    made_of = ", ".join(f"{name!r}: {name}" for name in case.program.results)
+    return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made_of}}}"])
+
+
+def _step(
+    case: Case, step: Step, table: Mapping[str, Named], operations: Mapping[str, Callable[..., Any]], quotation: Quotation
+) -> Iterator[str]:
+    if step.op in EFFECTS:
+        yield from _effect(step, table, quotation)
+        return
+    if step.idle and step.inputs and len(step.inputs) == len(step.outputs):
+        targets = step.into or (None,) * len(step.outputs)
+        for name, made, target in zip(step.inputs, step.outputs, targets, strict=True):
+            yield f"{made} = {name}.clone()" if target is None else f"{made} = {target}.copy_({name})"
+        return
+    groups = rank_groups(case.program.mesh, step.axes, step.groups)
+    yield f"group = group_of({groups!r})"
+    name = f"start_{step.op}" if step.into or step.start else step.op
+    operation = operations.get(name)
+    if operation is None:
+        yield f'raise Unsupported("no {name}")'
+        return
+    yield from _called(step, operation, quotation)
+    for made, old in aliased(step, table):
+        yield f"{storage_of(made)} = {storage_of(old)}"
+
+
+def _called(step: Step, operation: Callable[..., Any], quotation: Quotation) -> Iterator[str]:
+    said = "".join(f", {name}={value!r}" for name, value in step.attrs.items())
+    style, function = _plain(operation)
+    quotation.add(function)
+    call = function.__name__
+    if style == "list":
+        yield f"{_left(step.outputs)} = {call}([{', '.join(step.inputs)}], group{said})"
+        return
+    targets = step.into or ("None",) * len(step.outputs)
+    for taken, made, target in zip(step.inputs, step.outputs, targets, strict=True):
+        if style == "one":
+            yield f"{made} = {call}({taken}, group{said})"
+        elif style == "form":
+            from conformance.backends.torch.operation import wait
+
+            quotation.add(wait)
+            begun = f"{call}({taken}, group, {target}{said})"
+            yield f"{made} = {begun}" if step.start else f"{made} = wait({begun})"
+        else:
+            from conformance.backends.torch.functional import wait as waited
+
+            quotation.add(waited)
+            begun = f"{call}({taken}, group{said})"
+            yield f"{made} = {begun}" if step.start else f"{made} = wait({begun})"
+
+
+def _plain(operation: Callable[..., Any]) -> tuple[str, Any]:
+    """Return how an entry of a table of operations is called, and the function of a framework's words behind it."""
+    inside = [cell.cell_contents for cell in operation.__closure__ or () if callable(cell.cell_contents)]
+    if not inside:
+        return ("form" if "out" in operation.__code__.co_varnames[:3] else "list"), operation
+    if operation.__qualname__.startswith("mapped."):
+        style, function = _plain(inside[0]) if inside[0].__closure__ else ("one", inside[0])
+        return style, function
+    return "start", inside[0]
+
+
+def _effect(step: Step, table: Mapping[str, Named], quotation: Quotation) -> Iterator[str]:
+    first, array = step.inputs[0] if step.inputs else "", storage_of(step.outputs[0]) if step.outputs else ""
+    if step.op == "buffer":
+        yield f"{array} = placed(*INPUTS[{first!r}][rank])"
+        yield f"{step.outputs[0]} = tensor({array})"
+    elif step.op == "view":
+        yield f"{array} = {window_of(step)}"
+        yield f"{step.outputs[0]} = tensor({array})"
+    elif step.op == "copy":
+        yield f"{step.outputs[0]} = {first}.clone()"
+    elif step.op == "assign":
+        yield f"{first}.copy_({step.inputs[1]})"
+    elif step.op == "free":
+        yield f"{storage_of(first)}[...] = np.full({storage_of(first)}.nbytes, 0xDB, np.uint8).view({storage_of(first)}.dtype).reshape({storage_of(first)}.shape)"
+    else:
+        yield from (f"{made} = wait({ticket})" for made, ticket in zip(step.outputs, step.inputs, strict=True))
+        yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))
+
+
+def _left(outputs: tuple[str, ...]) -> str:
+    return ", ".join(outputs) + ("," if len(outputs) == 1 else "") if outputs else "_"
