@@ -25,6 +25,7 @@ COMMANDS = {
     "smoke": "Under a minute: the worked examples; a failure here blames the adapter.",
     "run": "Judge backends and leave a report.",
     "replay": "One case on one backend: expected, observed, verdict.",
+    "reproduce": "A failing case as a script of the framework alone.",
     "known": "The failures of a run as known failures, for `conformance run --known`.",
     "schedule": "Schedules, of a file or of backends, judged clause by clause.",
     "report": "Run logs in, a report out.",

@@ -11,6 +11,7 @@ from conformance.backends.discovery import BackendError
 from conformance.cases.codec import CaseError
 from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
+from conformance.reproduce.write import ScriptError
 from conformance.runner.answers import StartError
 from conformance.runner.known_file import KnownError
 from conformance.runner.log import LogError
@@ -32,7 +33,7 @@ def problem(error: Exception) -> Problem | None:
     """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, BackendError | CaseError | KnownError | LogError | MutantError | ReportError):
+    if isinstance(error, BackendError | CaseError | KnownError | LogError | MutantError | ReportError | ScriptError):
         return Problem(str(error))
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)

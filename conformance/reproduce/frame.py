@@ -17,8 +17,8 @@ LIMIT: Final = 120
 class Program:
     """What a system adds to the frame.
 
-    ``needs`` names the packages. ``setting`` are lines before the ``imports`` of the framework, ``definitions`` come
-    after the data. ``body`` defines ``run(inputs)``, which returns the results of all ranks, unless the system has an
+    ``needs`` names the packages. ``setting`` are lines before the ``imports`` of the framework, and ``definitions`` come
+    after them, all of which the child alone executes. ``body`` defines ``run(inputs)``, which returns the results of all ranks, unless the system has an
     ``entry`` of its own. ``launch`` is an expression of the command that starts the ranks.
     """
 
@@ -41,26 +41,36 @@ def script(case: Case, clause: str, sentence: str, source: str, shown: Symptom, 
             case=case_id(case), clause=clause, sentence=sentence, source=source, wrong=SENTENCES[shown.kind],
             needs=program.needs, steps="\n".join(f"    {line}" for line in steps_of(case)),
         ),
-        "\n".join((*_IMPORTS, "", *program.setting)),
-        _imported(program),
+        _imported("ml_dtypes and numpy", *_IMPORTS),
         _DATA.format(
             limit=LIMIT, world=case.program.world, inputs=inputs_of(case), kind=shown.kind,
             expected=results_of(shown.expected) if not shown.refusal else "{}", refusal=shown.refusal,
             observed=results_of(shown.observed) if shown.kind == "values" and shown.several else "{}",
-            errors=shown.errors if shown.kind == "error" else {}, loose=shown.loose,
+            errors=shown.errors if shown.kind in ("error", "raised") else {}, loose=shown.loose,
         ),
         _ARRAYS,
+        _MAIN.format(launch=program.launch),
+        "\n".join(program.setting),
+        _imported(program.needs, *program.imports),
         *program.definitions,
         program.body,
         program.entry or _ENTRY,
-        _MAIN.format(launch=program.launch),
+        "child()",
     ]
     return "\n\n".join(part.strip("\n") + "\n" for part in parts)
 
 
-def _imported(program: Program) -> str:
-    lines = "".join(f"    {line}\n" for line in ("import ml_dtypes", "import numpy as np", *program.imports))
-    return f"try:\n{lines}except ImportError as error:\n    print(f\"{{error}}; this needs {program.needs}\")\n    sys.exit(2)\n"
+def _imported(needs: str, *imports: str) -> str:
+    """Return imports after which a script ends with 2, and says what it needs, where one is missing."""
+    own = [line for line in imports if line.removeprefix("import ") in _STANDARD]
+    others = "".join(f"    {line}\n" for line in imports if line not in own)
+    return "\n".join(own) + f"""
+
+try:
+{others}except ImportError as error:
+    print(f"{{error}}; this needs {needs}")
+    sys.exit(2)
+"""
 
 
 def steps_of(case: Case) -> list[str]:
@@ -79,14 +89,8 @@ def steps_of(case: Case) -> list[str]:
     return lines
 
 
-_IMPORTS: Final = (
-    "import json",
-    "import os",
-    "import signal",
-    "import subprocess",
-    "import sys",
-    "import time",
-)
+_STANDARD: Final = ("json", "os", "signal", "subprocess", "sys", "time")
+_IMPORTS: Final = (*(f"import {name}" for name in _STANDARD), "import ml_dtypes", "import numpy as np")
 
 _HEAD: Final = '''\
 """{case}
@@ -225,17 +229,17 @@ def shows(answers, hung, status):
         return True
     raised = {{rank: one["error"][0] for rank, one in answers.items() if one["error"]}}
     if SYMPTOM == "raised":
-        return bool(raised)
+        return any(raised.get(rank) == kind for rank, kind in ERRORS.items())
     if SYMPTOM == "accepted":
         return not raised
     if SYMPTOM == "uneven":
         return 0 < len(raised) < WORLD
     if SYMPTOM == "error":
-        return raised == {{int(rank): kind for rank, kind in ERRORS.items()}}
+        return raised == ERRORS
     if SYMPTOM == "changed":
         return any(one["changed"] for one in answers.values())
     if raised:
-        return True
+        return False
     return matches(OBSERVED, answers) if OBSERVED else not matches(EXPECTED, answers)
 
 
@@ -265,9 +269,6 @@ def main():
     return int(bug)
 
 
-if __name__ == "__main__":
-    if CHILD in sys.argv:
-        child()
-    else:
-        sys.exit(main())
+if CHILD not in sys.argv:
+    sys.exit(main())
 '''

@@ -51,13 +51,16 @@ PATIENCE = timedelta(seconds=10)
 
 
 def child():
-    if len(sys.argv) == 2:
-        with tempfile.TemporaryDirectory() as folder:
-            ranks = [subprocess.Popen([sys.executable, ME, CHILD, str(rank), folder]) for rank in range(WORLD)]
-            for rank in ranks:
-                rank.wait()
-        return
-    rank, meeting = int(sys.argv[2]), dist.FileStore(os.path.join(sys.argv[3], "store"), WORLD)
+    with tempfile.TemporaryDirectory() as folder:
+        store = os.path.join(folder, "store")
+        ranks = {os.fork() or life(rank, store): rank for rank in range(WORLD)}
+        for process in ranks:
+            os.waitpid(process, 0)
+
+
+def life(rank, store):
+    """Be one rank; the process ends here."""
+    meeting = dist.FileStore(store, WORLD)
     dist.init_process_group("gloo", store=meeting, rank=rank, world_size=WORLD, timeout=PATIENCE)
     blocks = {name: placed(*ranks[rank]) for name, ranks in INPUTS.items()}
     try:

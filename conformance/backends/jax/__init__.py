@@ -51,6 +51,7 @@ class Jax(Backend):
     """Compiles every program as a whole, one device a rank. JAX is imported when an instance is made, not before."""
 
     name = "jax"
+    system = "jax"
     adapts = True
     mode: ClassVar = "shard_map under jit, check_vma as by default"
     checked: ClassVar = True
@@ -190,6 +191,7 @@ class JaxVmap(Jax):
     """Compiles the same programs under nested ``vmap``, all ranks on one device."""
 
     name = "jax-vmap"
+    system = "jax-vmap"
     mode: ClassVar = "vmap with an axis name for each mesh axis, under jit, on the first device"
 
     def _load(self) -> Callable[[Program], Ranks]:

@@ -29,6 +29,7 @@ class MPI(Backend):
 
     name = "mpi"
     adapts = True
+    system = "mpi"
     demands: ClassVar[str] = ""
     """The implementation (``library.IMPLEMENTATIONS``) that mpi4py has to load; any, where none is named."""
 

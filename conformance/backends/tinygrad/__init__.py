@@ -24,6 +24,7 @@ class TinyGrad(Backend):
     """Every device copies all shards and folds them; raise ``ImportError`` when tinygrad is not installed."""
 
     name = "tinygrad"
+    system = "tinygrad"
     adapts = True
     algorithm: ClassVar[str] = "naive"
 
@@ -31,6 +32,11 @@ class TinyGrad(Backend):
         """Import tinygrad on the device that the environment names, or on one that works here."""
         self._device, self._world, self._note = start()
         self._carry: Any = import_module("conformance.backends.tinygrad.collectives")
+
+    @property
+    def device(self) -> str:
+        """Return tinygrad's name of the kind of devices that the ranks are on."""
+        return self._device
 
     @property
     def claims(self) -> Claims:

@@ -27,6 +27,7 @@ class Torch(Backend):
     """c10d collectives on Gloo process groups; raise ``ImportError`` when Torch is not installed."""
 
     name = "torch"
+    system = "torch"
     form: ClassVar[str] = "c10d"
     checked: ClassVar[bool] = False
 
@@ -90,6 +91,7 @@ class TorchChecked(Torch):
     """c10d collectives on process groups that compare the calls of their ranks: ``TORCH_DISTRIBUTED_DEBUG=DETAIL``."""
 
     name = "torch-checked"
+    system = "torch-checked"
     checked = True
 
     @property
@@ -102,6 +104,7 @@ class TorchFunctional(Torch):
     """Functional collectives on Gloo process groups."""
 
     name = "torch-functional"
+    system = "torch-functional"
     form = "functional collectives"
 
     def operations(self) -> dict[str, Operation]:

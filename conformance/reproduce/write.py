@@ -1,0 +1,56 @@
+"""The script of a case for a backend: which system it is, and what the script has to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from conformance.backends.base import Backend
+from conformance.cases.case import Case
+from conformance.reproduce import jax_script, mpi_script, tinygrad_script, torch_script
+from conformance.reproduce.frame import Program, script
+from conformance.reproduce.symptom import Symptom, symptom
+from conformance.runner.meaning import meaning
+from conformance.runner.replay import Replay
+
+
+class ScriptError(ValueError):
+    """A case for which there is no script; the message says why, and what would be right."""
+
+
+Writer = Callable[[Case, Backend], Program]
+
+WRITERS: Final[Mapping[str, Writer]] = {
+    "jax": lambda case, _: jax_script.program(case, mapped=False),
+    "jax-vmap": lambda case, _: jax_script.program(case, mapped=True),
+    "torch": lambda case, _: torch_script.program(case, "torch"),
+    "torch-checked": lambda case, _: torch_script.program(case, "torch-checked"),
+    "torch-functional": lambda case, _: torch_script.program(case, "torch-functional"),
+    "mpi": lambda case, _: mpi_script.program(case),
+    "tinygrad": lambda case, backend: tinygrad_script.program(case, backend.algorithm, backend.device),  # type: ignore[attr-defined]  # tinygrad's
+}
+"""For each framework, by ``Backend.system``, what writes its part of a script."""
+
+
+def reproduction(case: Case, backend: Backend, shown: Replay) -> str:
+    """Return a standalone script that shows with the framework alone what ``shown`` saw of ``backend``.
+
+    Raise ``ScriptError`` where the backend has no framework behind it, or where nothing failed.
+    """
+    verdict = shown.verdict
+    if verdict.blame is None:
+        raise ScriptError(f"the case is {verdict.outcome} on {backend.name}: there is no failure to reproduce")
+    clause = verdict.blame
+    seen = symptom(meaning(case), verdict, shown.observation)
+    return script(case, clause.id, clause.text, clause.source, seen, program_of(case, backend, seen))
+
+
+def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:
+    """Return the part of the script that is the framework's; raise ``ScriptError`` where there is no framework."""
+    writer = WRITERS.get(backend.system)
+    if writer is None:
+        raise ScriptError(
+            f"{backend.name or type(backend).__name__} names no framework to write a script of; known are "
+            f"{', '.join(WRITERS)}, and a backend says which by its attribute system"
+        )
+    return writer(case, backend)
