@@ -21,7 +21,7 @@ from conformance.runner.replay import replay
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the script [default: print it].")
 @CASE_LIMIT
 def command(file: Path, name: str, output: Path | None, case_limit: float) -> int:
-    """Print a script that shows the failure of CASE with the framework of NAME alone; it ends with 1 while it is there."""
+    """Print a script that shows a failure with the framework of NAME alone; it ends with 1 while that is so."""
     if not file.is_file():
         raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
     case = load_case(file)

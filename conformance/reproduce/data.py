@@ -38,5 +38,8 @@ def _entry(block: Block) -> tuple[str, tuple[int, ...], str] | None:
 
 
 def _table(entries: Mapping[str, Sequence[object]]) -> str:
-    lines = [f"    {name!r}: [\n" + "".join(f"        {each!r},\n" for each in each_of) + "    ],\n" for name, each_of in entries.items()]
+    lines = [
+        f"    {name!r}: [\n" + "".join(f"        {each!r},\n" for each in each_of) + "    ],\n"
+        for name, each_of in entries.items()
+    ]
     return "{\n" + "".join(lines) + "}" if lines else "{}"

@@ -19,7 +19,8 @@ class Program:
 
     ``needs`` names the packages. ``setting`` are lines before the ``imports`` of the framework, and ``definitions`` come
     after them, all of which the child alone executes. ``body`` defines ``run(inputs)``, which returns the results of all ranks, unless the system has an
-    ``entry`` of its own. ``launch`` is an expression of the command that starts the ranks.
+    ``entry`` of its own. ``launch`` is an expression of the command that starts the ranks, in which ``ME`` is the path
+    of the script and ``beside(name)`` that of a program beside Python, or its name alone.
     """
 
     needs: str
@@ -38,15 +39,25 @@ def script(case: Case, clause: str, sentence: str, source: str, shown: Symptom, 
     """
     parts = [
         _HEAD.format(
-            case=case_id(case), clause=clause, sentence=sentence, source=source, wrong=SENTENCES[shown.kind],
-            needs=program.needs, steps="\n".join(f"    {line}" for line in steps_of(case)),
+            case=case_id(case),
+            clause=clause,
+            sentence=sentence,
+            source=source,
+            wrong=SENTENCES[shown.kind],
+            needs=program.needs,
+            steps="\n".join(f"    {line}" for line in steps_of(case)),
         ),
         _imported("ml_dtypes and numpy", *_IMPORTS),
         _DATA.format(
-            limit=LIMIT, world=case.program.world, inputs=inputs_of(case), kind=shown.kind,
-            expected=results_of(shown.expected) if not shown.refusal else "{}", refusal=shown.refusal,
+            limit=LIMIT,
+            world=case.program.world,
+            inputs=inputs_of(case),
+            kind=shown.kind,
+            expected=results_of(shown.expected) if not shown.refusal else "{}",
+            refusal=shown.refusal,
             observed=results_of(shown.observed) if shown.kind == "values" and shown.several else "{}",
-            errors=shown.errors if shown.kind in ("error", "raised") else {}, loose=shown.loose,
+            errors=shown.errors if shown.kind in ("error", "raised") else {},
+            loose=shown.loose,
         ),
         _ARRAYS,
         _MAIN.format(launch=program.launch),
@@ -64,13 +75,16 @@ def _imported(needs: str, *imports: str) -> str:
     """Return imports after which a script ends with 2, and says what it needs, where one is missing."""
     own = [line for line in imports if line.removeprefix("import ") in _STANDARD]
     others = "".join(f"    {line}\n" for line in imports if line not in own)
-    return "\n".join(own) + f"""
+    return (
+        "\n".join(own)
+        + f"""
 
 try:
 {others}except ImportError as error:
     print(f"{{error}}; this needs {needs}")
     sys.exit(2)
 """
+    )
 
 
 def steps_of(case: Case) -> list[str]:
@@ -105,7 +119,7 @@ Needs {needs}. Exit status: 1 while this is so, 0 when it is not, 2 when it coul
 """
 '''
 
-_DATA: Final = '''\
+_DATA: Final = """\
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = {limit}  # seconds; who has not answered by then hangs
 WORLD = {world}
@@ -116,7 +130,7 @@ REFUSAL = {refusal!r}  # why the program has no meaning, if it has none
 OBSERVED = {observed}  # more than one result is right, so this wrong one is looked for
 ERRORS = {errors!r}
 ANY_NAN = {loose!r}  # results in which one NaN is as good as another
-'''
+"""
 
 _ARRAYS: Final = '''\
 def dtype_of(name):
@@ -166,7 +180,7 @@ def changed_inputs(rank, inputs):
     return [name for name, block in inputs.items() if block.tobytes().hex() != INPUTS[name][rank][2]]
 '''
 
-_ENTRY: Final = '''\
+_ENTRY: Final = """\
 def child():
     inputs = {name: [placed(*each) for each in blocks] for name, blocks in INPUTS.items()}
     try:
@@ -178,9 +192,14 @@ def child():
     for rank in range(WORLD):
         mine = {name: entry(blocks[rank]) for name, blocks in results.items()}
         told(rank, mine, changed=changed_inputs(rank, {name: blocks[rank] for name, blocks in inputs.items()}))
-'''
+"""
 
 _MAIN: Final = '''\
+def beside(name):
+    path = os.path.join(os.path.dirname(sys.executable), name)
+    return path if os.path.exists(path) else name
+
+
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()

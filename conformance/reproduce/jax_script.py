@@ -30,7 +30,7 @@ class Unsupported(NotImplementedError):
     """JAX has no such call."""
 '''
 
-SHARDED = '''\
+SHARDED = """\
 jax.config.update("jax_enable_x64", True)
 MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape({sizes}), {axes})
 SPLIT = NamedSharding(MESH, PartitionSpec(MESH.axis_names))  # a leading axis with one block a rank
@@ -52,11 +52,11 @@ def on_all_ranks(function):
         blocks = [{{name: lax.squeeze(x, (0,)) for name, x in each.items()}} for each in arrays]
         return {{name: lax.expand_dims(x, (0,)) for name, x in function(refs, *blocks).items()}}
 
-    mapped = jax.shard_map(one, mesh=MESH, in_specs=SPLIT.spec, out_specs=SPLIT.spec)
+    mapped = jax.shard_map(one, mesh=MESH, in_specs=SPLIT.spec, out_specs=SPLIT.spec, check_vma={checked})
     return jax.jit(mapped, donate_argnums=1)
-'''
+"""
 
-VMAPPED = '''\
+VMAPPED = """\
 jax.config.update("jax_enable_x64", True)
 SIZES, AXES = {sizes}, {axes}
 OWN = ()
@@ -75,22 +75,22 @@ def on_all_ranks(function):
     for name, size in reversed(list(zip(AXES, SIZES))):
         function = jax.vmap(function, axis_name=name, axis_size=size)
     return jax.jit(function, donate_argnums=1)
-'''
+"""
 
-RUN = '''\
+RUN = """\
 def run(inputs):
     values = {{name: put(blocks) for name, blocks in inputs.items()}}
     made = on_all_ranks(program)({{}}, {{}}, values)
     return {{name: blocks_of(made[name]) for name in {results!r}}}
-'''
+"""
 
 
-def program(case: Case, *, mapped: bool) -> Program:
-    """Return the script's part for ``jax``, or for ``jax-vmap`` where ``mapped``."""
+def program(case: Case, *, mapped: bool, checked: bool = True) -> Program:
+    """Return the script's part for ``jax``, or for ``jax-vmap`` where ``mapped``; ``checked`` as by default or not."""
     from conformance.backends.jax import effectful
 
     sizes, axes = [axis.size for axis in case.program.mesh], tuple(axis.name for axis in case.program.mesh)
-    layout = (VMAPPED if mapped else SHARDED).format(sizes=sizes, axes=axes)
+    layout = (VMAPPED if mapped else SHARDED).format(sizes=sizes, axes=axes, checked=checked)
     body = "\n\n".join(_dispatched(case)) if effectful(case.program) else _whole(case)
     quoted = _functions(case)
     return Program(
@@ -179,7 +179,11 @@ def _dispatched(case: Case) -> list[str]:
 def _perform(state: _Dispatch, number: int, step: Step) -> None:
     (first,) = step.inputs[:1] or ("",)
     if step.op == "buffer":
-        made = f"jnp.array({first}, copy=True)" if step.outputs[0] in state.donated else f"jax.new_ref(jnp.asarray({first}))"
+        made = (
+            f"jnp.array({first}, copy=True)"
+            if step.outputs[0] in state.donated
+            else f"jax.new_ref(jnp.asarray({first}))"
+        )
         state.lines.append(f"{step.outputs[0]} = {made}")
     elif step.op == "free":
         state.lines.append(f"del {first}" if first in state.donated else f"jax.freeze({first})")
@@ -212,12 +216,18 @@ def _call(state: _Dispatch, number: int, step: Step) -> None:
         body = [*before, *_write(state, step.inputs[0], operands[1]), "return {}"]
         results = []
     else:
-        calls = [f"{results[0]} = jnp.copy({operands[0]})"] if step.op == "copy" else list(_called(step, operands, results))
-        after = [line for at, name in enumerate(step.into) if at not in given for line in _write(state, name, f"made_{at}")]
+        calls = (
+            [f"{results[0]} = jnp.copy({operands[0]})"] if step.op == "copy" else list(_called(step, operands, results))
+        )
+        after = [
+            line for at, name in enumerate(step.into) if at not in given for line in _write(state, name, f"made_{at}")
+        ]
         table = ", ".join(f'"{at}": {name}' for at, name in enumerate(results))
         body = [*before, *calls, *after, f"return {{{table}}}"]
     state.functions.append("\n".join([f"def step_{number}(refs, given, values):", *(f"    {line}" for line in body)]))
-    arguments = ", ".join("{" + ", ".join(f'"{key}": {value}' for key, value in table.items()) + "}" for table in passed.values())
+    arguments = ", ".join(
+        "{" + ", ".join(f'"{key}": {value}' for key, value in table.items()) + "}" for table in passed.values()
+    )
     state.lines.append(f"made = on_all_ranks(step_{number})({arguments})")
     state.lines += [f'{state.held(step.into[at])} = made["{at}"]' for at in given]
     state.lines += [f'{name} = made["{at}"]' for at, name in enumerate(step.outputs) if step.op != "assign"]
@@ -237,5 +247,6 @@ def _write(state: _Dispatch, name: str, value: str) -> list[str]:
     what: Any = state.table[name]
     order = what.regions[0].order
     back = tuple(order.index(axis) for axis in range(len(order)))
-    return [f'refs["{what.base}"][{_index(state, name)}] = lax.expand_dims(jnp.transpose({value}, {back}), range(len(OWN)))']
-
+    return [
+        f'refs["{what.base}"][{_index(state, name)}] = lax.expand_dims(jnp.transpose({value}, {back}), range(len(OWN)))'
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.effects import Named, names
 from conformance.cases.program import EFFECTS, Step, rank_groups
@@ -37,7 +38,7 @@ class Started:
         return self.call.result()
 '''
 
-ENTRY = '''\
+ENTRY = """\
 def child():
     rank = MPI.COMM_WORLD.Get_rank()
     blocks = {name: placed(*ranks[rank]) for name, ranks in INPUTS.items()}
@@ -47,30 +48,27 @@ def child():
         told(rank, error=error)
     else:
         told(rank, results, changed=changed_inputs(rank, blocks))
-'''
+"""
 
-LAUNCH = "[*LAUNCHER, '-n', str(WORLD), sys.executable, ME, CHILD]"
-
-SETTING = (
-    "import shutil",
-    "",
-    'BESIDE = os.path.join(os.path.dirname(sys.executable), "mpiexec")',
-    'LAUNCHER = [BESIDE if os.path.exists(BESIDE) else shutil.which("mpiexec") or "mpiexec", *{flags!r}]',
-    "os.environ.update({environment!r})",
-)
+LAUNCHER = """\
+["env", *{environment!r}, beside("mpiexec"), *{flags!r}, sys.executable, ME, CHILD]"""
 
 
-def program(case: Case, flags: tuple[str, ...] = (), environment: Mapping[str, str] | None = None) -> Program:
-    """Return the script's part for MPI; ``flags`` and ``environment`` are what its ``mpiexec`` needs."""
+def program(case: Case, backend: Backend) -> Program:
+    """Return the script's part for the MPI that mpi4py loads, with what its launcher needs."""
+    from conformance.backends.mpi.library import loaded
+
+    launch = loaded().launch(case.program.world)
+    environment = [f"{name}={value}" for name, value in launch.environment.items()]
     quotation = Quotation(given=frozenset({"Unsupported"}))
     body = _body(case, quotation)
     return Program(
         needs="mpi4py with an MPI, ml_dtypes and numpy",
-        setting=tuple(line.format(flags=flags, environment=dict(environment or {})) for line in SETTING),
+        setting=(),
         imports=tuple(dict.fromkeys(("from mpi4py import MPI", *quotation.imports))),
         definitions=(DEFINITIONS, *quotation.definitions.values()),
         body=body,
-        launch=LAUNCH,
+        launch=LAUNCHER.format(environment=environment, flags=launch.command[1:]),
         entry=ENTRY,
     )
 
@@ -89,9 +87,7 @@ def _body(case: Case, quotation: Quotation) -> str:
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
 
 
-def _collective(
-    case: Case, index: int, step: Step, table: Mapping[str, Named], quotation: Quotation
-) -> Iterator[str]:
+def _collective(case: Case, index: int, step: Step, table: Mapping[str, Named], quotation: Quotation) -> Iterator[str]:
     from conformance.backends.mpi.datatypes import Datatypes
     from conformance.backends.mpi.messages import TAGGED, TOKENS
     from conformance.backends.mpi.operations import ALONE, CALLS

@@ -92,7 +92,7 @@ def _text(statement: ast.stmt) -> str:
 class _Bare(ast.NodeTransformer):
     """Leaves out annotations and our own markers of whose an exception is, which say nothing about a framework."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - the name that ``ast`` calls
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
         node.returns = None
         node.decorator_list = [each for each in node.decorator_list if not _marker(each)]
@@ -100,13 +100,13 @@ class _Bare(ast.NodeTransformer):
             argument.annotation = None
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802 - the name that ``ast`` calls
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         self.generic_visit(node)
         if node.value is None or not isinstance(node.target, ast.Name):
             return node
         return ast.copy_location(ast.Assign([node.target], node.value), node)
 
-    def visit_With(self, node: ast.With) -> Any:  # noqa: N802 - the name that ``ast`` calls
+    def visit_With(self, node: ast.With) -> Any:
         self.generic_visit(node)
         return node.body if all(_marker(item.context_expr) for item in node.items) else node
 

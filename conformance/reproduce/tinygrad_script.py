@@ -47,7 +47,7 @@ def program(case: Case, algorithm: str, device: str) -> Program:
     )
 
 
-_DTYPES = '''\
+_DTYPES = """\
 class NUMPY(dict):
     def __missing__(self, name):
         return dtype_of(name)
@@ -62,7 +62,7 @@ def logical(dtype):
 
 def kind(name):
     return "bool" if name == "bool" else "integer" if "int" in name else "complex" if "complex" in name else "float"
-'''
+"""
 
 
 def _collective(case: Case, step: Step, quotation: Quotation) -> Iterator[str]:

@@ -83,10 +83,14 @@ def program(case: Case, system: str) -> Program:
     return Program(
         needs="torch, ml_dtypes and numpy",
         setting=(
-            "import tempfile", "import warnings", "from datetime import timedelta", "",
-            'os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")', *checked,
+            "import tempfile",
+            "import warnings",
+            "from datetime import timedelta",
+            "",
+            'os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")',
+            *checked,
             'warnings.filterwarnings("ignore", message="The given NumPy array is not writable")',
-        ),  # fmt: skip
+        ),
         imports=tuple(dict.fromkeys(imports)),
         definitions=(DEFINITIONS, *quotation.definitions.values()),
         body=body,
@@ -108,7 +112,9 @@ def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Q
     table = names(case)
     lines = [f"{storage_of(name)} = blocks[{name!r}]\n    {name} = tensor({storage_of(name)})" for name in case.inputs]
     if case.troubled:
-        made = dict.fromkeys(rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives)
+        made = dict.fromkeys(
+            rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives
+        )
         lines += [f"group_of({groups!r})" for groups in made]
     for index, step in enumerate(case.program.steps):
         for fault in case.faults:
@@ -127,7 +133,11 @@ def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Q
 
 
 def _step(
-    case: Case, step: Step, table: Mapping[str, Named], operations: Mapping[str, Callable[..., Any]], quotation: Quotation
+    case: Case,
+    step: Step,
+    table: Mapping[str, Named],
+    operations: Mapping[str, Callable[..., Any]],
+    quotation: Quotation,
 ) -> Iterator[str]:
     if step.op in EFFECTS:
         yield from _effect(step, table, quotation)

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.reproduce import jax_script, mpi_script, tinygrad_script, torch_script
+from conformance.reproduce import jax_script, mpi_script, opencl_script, tinygrad_script, torch_script
 from conformance.reproduce.frame import Program, script
 from conformance.reproduce.symptom import Symptom, symptom
 from conformance.runner.meaning import meaning
@@ -21,12 +21,13 @@ class ScriptError(ValueError):
 Writer = Callable[[Case, Backend], Program]
 
 WRITERS: Final[Mapping[str, Writer]] = {
-    "jax": lambda case, _: jax_script.program(case, mapped=False),
+    "jax": lambda case, backend: jax_script.program(case, mapped=False, checked=backend.checked),
     "jax-vmap": lambda case, _: jax_script.program(case, mapped=True),
     "torch": lambda case, _: torch_script.program(case, "torch"),
     "torch-checked": lambda case, _: torch_script.program(case, "torch-checked"),
     "torch-functional": lambda case, _: torch_script.program(case, "torch-functional"),
-    "mpi": lambda case, _: mpi_script.program(case),
+    "mpi": mpi_script.program,
+    "opencl": opencl_script.program,
     "tinygrad": lambda case, backend: tinygrad_script.program(case, backend.algorithm, backend.device),  # type: ignore[attr-defined]  # tinygrad's
 }
 """For each framework, by ``Backend.system``, what writes its part of a script."""
@@ -53,4 +54,7 @@ def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:
             f"{backend.name or type(backend).__name__} names no framework to write a script of; known are "
             f"{', '.join(WRITERS)}, and a backend says which by its attribute system"
         )
-    return writer(case, backend)
+    try:
+        return writer(case, backend)
+    except opencl_script.NothingEnqueuedError as error:
+        raise ScriptError(str(error)) from error

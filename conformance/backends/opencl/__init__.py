@@ -54,6 +54,7 @@ class OpenCL(Backend):
     """Runs whole programs on the devices of one OpenCL platform, each rank on its own device where there are enough."""
 
     name = "opencl"
+    system = "opencl"
 
     def __init__(self, settings: Settings | None = None) -> None:
         """Take ``settings``, else what the environment asks for; devices are opened when first needed."""
