@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.reproduce import jax_script, mpi_script, opencl_script, tinygrad_script, torch_script
+from conformance.reproduce import jax_script, mpi_script, opencl_script, stablehlo_script, tinygrad_script, torch_script
 from conformance.reproduce.frame import Program, script
 from conformance.reproduce.symptom import Symptom, symptom
 from conformance.runner.meaning import meaning
@@ -26,6 +26,7 @@ WRITERS: Final[Mapping[str, Writer]] = {
     "torch": lambda case, _: torch_script.program(case, "torch"),
     "torch-checked": lambda case, _: torch_script.program(case, "torch-checked"),
     "torch-functional": lambda case, _: torch_script.program(case, "torch-functional"),
+    "stablehlo": lambda case, backend: stablehlo_script.program(case, channels=backend.channels),  # type: ignore[attr-defined]  # its own
     "mpi": mpi_script.program,
     "opencl": opencl_script.program,
     "tinygrad": lambda case, backend: tinygrad_script.program(case, backend.algorithm, backend.device),  # type: ignore[attr-defined]  # tinygrad's

@@ -28,6 +28,7 @@ class StableHlo(Backend):
     """Interprets every program as a whole; raise ``ImportError`` when jaxlib is not installed."""
 
     name = "stablehlo"
+    system = "stablehlo"
     channels: ClassVar = False
     adapts: ClassVar[bool] = True
 
@@ -75,7 +76,7 @@ class StableHlo(Backend):
         """Return the blocks of every result, in rank order; raise whatever the interpreter raises."""
         if case.troubled:
             raise Unsupported("what happens where processes run different steps is to be decided in StableHLO's text")
-        program = module(case.program, _types(case), channels=self.channels)
+        program = module(case.program, types_of(case), channels=self.channels)
         blocks = [placed[name][rank][1] for rank in range(case.program.world) for name in program.inputs]
         with framework():
             read = self._interpreter.evaluate(program, blocks)
@@ -92,7 +93,7 @@ class StableHloChannels(StableHlo):
     channels: ClassVar = True
 
 
-def _types(case: Case) -> Types:
+def types_of(case: Case) -> Types:
     """Return dtype and shape of every input; raise ``Unsupported`` where ranks differ in them."""
     found = {}
     for name, operand in case.inputs.items():
