@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from conformance.cases.effects import Named
 from conformance.cases.program import Step
@@ -15,10 +16,11 @@ def storage_of(name: str) -> str:
 
 def window_of(step: Step) -> str:
     """Return the expression of the view that a ``view`` step names."""
-    numbers = [tuple(step.attrs.get(name) or ()) for name in ("start", "stop", "step")]  # type: ignore[arg-type]  # by ``names``
-    parts = [range(*each) for each in zip(*numbers, strict=True)]  # type: ignore[arg-type]  # integers, by ``names``
+    # A view's attributes are lists of integers, by ``names``.
+    attrs: dict[str, Any] = dict(step.attrs)
+    parts = [range(*each) for each in zip(attrs["start"], attrs["stop"], attrs["step"], strict=True)]
     slices = "".join(f"{_slice(part)}, " for part in parts)
-    order = tuple(step.attrs.get("order") or ())  # type: ignore[arg-type]  # as above
+    order = tuple(attrs.get("order", ()))
     return f"{storage_of(step.inputs[0])}[({slices}...)]" + (f".transpose({order})" if order else "")
 
 

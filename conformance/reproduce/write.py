@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
@@ -18,7 +18,7 @@ class ScriptError(ValueError):
     """A case for which there is no script; the message says why, and what would be right."""
 
 
-Writer = Callable[[Case, Backend], Program]
+Writer = Callable[[Case, Any], Program]
 
 WRITERS: Final[Mapping[str, Writer]] = {
     "jax": lambda case, backend: jax_script.program(case, mapped=False, checked=backend.checked),
@@ -26,10 +26,10 @@ WRITERS: Final[Mapping[str, Writer]] = {
     "torch": lambda case, _: torch_script.program(case, "torch"),
     "torch-checked": lambda case, _: torch_script.program(case, "torch-checked"),
     "torch-functional": lambda case, _: torch_script.program(case, "torch-functional"),
-    "stablehlo": lambda case, backend: stablehlo_script.program(case, channels=backend.channels),  # type: ignore[attr-defined]  # its own
+    "stablehlo": lambda case, backend: stablehlo_script.program(case, channels=backend.channels),
     "mpi": mpi_script.program,
     "opencl": opencl_script.program,
-    "tinygrad": lambda case, backend: tinygrad_script.program(case, backend.algorithm, backend.device),  # type: ignore[attr-defined]  # tinygrad's
+    "tinygrad": lambda case, backend: tinygrad_script.program(case, backend.algorithm, backend.device),
 }
 """For each framework, by ``Backend.system``, what writes its part of a script."""
 
