@@ -12,6 +12,7 @@ from conformance.judging.compare import canonical_bools
 from conformance.specs import choose
 from conformance.specs.calls import CALLED
 from conformance.specs.collective import returns_bool
+from conformance.specs.divergences import accepts, diverging
 from conformance.specs.effectful import PARTIAL, script, shown
 from conformance.specs.mixing import alternating
 from conformance.specs.op import has, rejection
@@ -138,7 +139,12 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         some_have_no_part,
     ),
     rejection("aliasing.C15", "A target of another shape than the result is rejected.", "002"),
-    rejection("aliasing.C16", "A target of another dtype than the result is rejected.", "002"),
+    diverging(
+        rejection("aliasing.C16", "A target of another dtype than the result is rejected.", "002"),
+        accepts(
+            "jax", "Writing to a Ref converts among integers and among floats, as assigning to an array of NumPy does."
+        ),
+    ),
     rejection("aliasing.C17", "More or fewer targets than results are rejected.", "002"),
     rejection("aliasing.C18", "A target for the result of a group of another size is rejected.", "002"),
     shown(

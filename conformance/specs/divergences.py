@@ -31,6 +31,15 @@ def refuses(source: str, text: str, when: Callable[[Subject], bool] = legal) -> 
     return Divergence(source, text, shown)
 
 
+def accepts(source: str, text: str) -> Divergence:
+    """Return the divergence of a source that gives a meaning to what is rejected here."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return not subject.legal and not seen.raised
+
+    return Divergence(source, text, shown)
+
+
 def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
     """Return the divergence of a source by which a case means what it would mean ``otherwise``."""
 

@@ -56,6 +56,20 @@ def test_a_refusal_diverges_where_every_rank_refuses(silent: bool) -> None:
     assert judged(case, seen, "jax").outcome == ("errored" if silent else "passed")
 
 
+@pytest.mark.parametrize(("follows", "outcome"), [(("jax",), "passed"), ((), "failed")])
+def test_what_a_source_gives_a_meaning_may_be_accepted(follows: tuple[str, ...], outcome: str) -> None:
+    held, small = (
+        Operand(blocks=(from_array(np.array([1, 2], dtype)),), layouts=("contiguous",)) for dtype in (np.int32, np.int8)
+    )
+    buffer = Step(op="buffer", inputs=("x",), outputs=("b",), axes=())
+    total = Step(op="all_reduce", inputs=("v",), outputs=("y",), axes=("i",), attrs={"op": "sum"}, into=("b",))
+    program = Program(mesh=(Axis(name="i", size=1),), steps=(buffer, total), results=("y",))
+    seen = judged(
+        Case(program=program, inputs={"x": held, "v": small}), Observation(results={"y": held.blocks}), *follows
+    )
+    assert (seen.outcome, seen.clauses["aliasing.C16"]) == (outcome, "diverges" if follows else "broken")
+
+
 def saturated(found: list[int]) -> Verdict:
     step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
     blocks = tuple(from_array(np.array([100, 1], np.int8)) for _ in range(2))

@@ -26,10 +26,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import msgspec
 
 from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
-from conformance.backends.jax.claims import GUARANTEES, VMAP_GUARANTEES, claims, vmap_claims
+from conformance.backends.jax.claims import (
+    GUARANTEES,
+    NUMBERS,
+    VMAP_GUARANTEES,
+    VMAP_NUMBERS,
+    claims,
+    vmap_claims,
+)
 from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
 from conformance.cases.guarantees import Guarantee
+from conformance.cases.number_model import Declared
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program import EFFECTS
 from conformance.cases.tensor import Tensor
@@ -55,6 +63,7 @@ class Jax(Backend):
     adapts = True
     mode: ClassVar = "shard_map under jit, check_vma as by default"
     checked: ClassVar = True
+    numbers: ClassVar = NUMBERS
 
     def __init__(self) -> None:
         """Start JAX; raise ``ImportError`` when it is not installed."""
@@ -84,6 +93,11 @@ class Jax(Backend):
     def guarantees(self) -> tuple[Guarantee, ...]:
         """Return what JAX documents of the bits of its reductions."""
         return GUARANTEES
+
+    @property
+    def number_model(self) -> Declared:
+        """Return what XLA chooses about numbers on the processor; of other platforms nothing was seen."""
+        return self.numbers if self._devices[0].platform == "cpu" else {}
 
     def describe(self) -> dict[str, str]:
         """Return versions, devices and flags."""
@@ -192,6 +206,7 @@ class JaxVmap(Jax):
 
     name = "jax-vmap"
     system = "jax-vmap"
+    numbers: ClassVar = VMAP_NUMBERS
     mode: ClassVar = "vmap with an axis name for each mesh axis, under jit, on the first device"
 
     def _load(self) -> Callable[[Program], Ranks]:

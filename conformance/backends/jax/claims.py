@@ -16,6 +16,7 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.cases.effect_words import CAPABILITIES
 from conformance.cases.guarantees import Guarantee
+from conformance.cases.number_model import Declared
 
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
@@ -100,3 +101,14 @@ that a result is the same the next time, or in which order members are added."""
 
 VMAP_GUARANTEES: Final[tuple[Guarantee, ...]] = ()
 """Nothing is said of the bits of a collective under vmap."""
+
+FLUSHED: Final = {"subnormals": dict.fromkeys(("bfloat16", "float32", "float64"), "flushed")}
+
+NUMBERS: Final[Declared] = {
+    **FLUSHED,
+    "accumulate": {"bfloat16": "float32", "float8_e4m3fn": "float16", "float8_e5m2": "float16"},
+}
+"""What XLA:CPU chooses about numbers, as psum and psum_scatter in plain JAX showed (jaxlib 0.10.2): no page says so."""
+
+VMAP_NUMBERS: Final[Declared] = FLUSHED
+"""Under vmap sums are rounded to the dtype of the terms each time."""
