@@ -1,7 +1,7 @@
 """The kernels of a context: one program for all that work on any views, and one for each that streams runs.
 
-Both are built when they are first needed. There are as many as operations, dtypes and numbers of storages, whatever the
-sizes and strides, and whatever the caches hold, for those are arguments.
+The first is built when a session is opened, the others when they are first needed. There are as many as operations,
+dtypes and numbers of storages, whatever the sizes and strides, and whatever the caches hold, for those are arguments.
 """
 
 from __future__ import annotations
