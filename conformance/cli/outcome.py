@@ -135,7 +135,8 @@ def _findings(report: Report, directory: Path) -> Iterator[str]:
         many = f"{found.cases} case{'' if found.cases == 1 else 's'}"
         kind = f"a {found.known.words} ({found.known.where})" if found.known else found.requirement
         yield f"{found.backend}: {found.cause} ({kind}, {many})"
-        yield f"    in {_some(found.ops)}; breaks {_some(found.clauses)}; {_some(found.dtypes) or 'no dtype'}"
+        breaks = f"; breaks {_some(found.clauses)}" if found.clauses else ""
+        yield f"    in {_some(found.ops)}{breaks}; {_some(found.dtypes) or 'no dtype'}"
         yield f"    {found.detail}"
         if found.known is None:
             yield f"    {finding_command(directory, found)}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome
 from conformance.report.columns import Column
 from conformance.report.example import Example, read_example
@@ -17,30 +18,37 @@ from conformance.report.tally import SEVERITY
 from conformance.runner.log import CaseRecord, Failure, case_file
 from conformance.runner.outcomes import FAILING
 
-Key = tuple[str, str | None, Outcome, str]
-"""Operation, clause to blame, outcome, and of a known failure the case that its entry names."""
+Key = tuple[str, str | None, Outcome, str, str, str]
+"""Operation, clause to blame, signature, and of a known failure the case that its entry names."""
 
 
 def buckets(judged: Sequence[Column], explanations: Sequence[Explanation]) -> tuple[Bucket, ...]:
     """Return every bucket, backend by backend, new before known, *must* before *should*, then by operation."""
-    sentences = {(e.backend, e.op, e.clause, e.outcome): e for e in explanations}
-    return tuple(bucket for column in judged for bucket in _of_column(column, sentences))
+    return tuple(bucket for column in judged for bucket in _of_column(column, explanations))
 
 
-def _of_column(column: Column, sentences: Mapping[tuple[str, str, str | None, str], Explanation]) -> list[Bucket]:
+def _of_column(column: Column, explanations: Sequence[Explanation]) -> list[Bucket]:
     records = {record.case: record for record in column.records}
     smallest: dict[Key, tuple[Run, Failure]] = {}
     members: defaultdict[Key, set[str]] = defaultdict(set)
     for run, failure in column.failures:
-        key = (failure.op, failure.clause, failure.outcome, failure.case if failure.known else "")
+        known_case = failure.case if failure.known else ""
+        key: Key = (failure.op, failure.clause, *_signature(failure), known_case)
         known = smallest.get(key)
         if known is None or (failure.minimal and not known[1].minimal):
             smallest[key] = (run, failure)
         members[key].update(case for case in failure.explains if case in records)
-    found = [_minimised(column, run, failure, members[key], records) for key, (run, failure) in smallest.items()]
-    found += _loose(column, set().union(*members.values()))
-    shown = [_explained(b, sentences.get((b.name, b.op, b.clause, b.outcome))) for b in found]
-    return sorted(shown, key=lambda b: (b.known is not None, SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
+    found = []
+    for key, (run, failure) in smallest.items():
+        bucket = _minimised(column, run, failure, members[key], records)
+        found.append(_explained(bucket, {failure.case, *failure.alike, *failure.explains}, explanations))
+    explained = {case for _, one in column.sequences for case in one.explains}.union(*members.values())
+    found += [_explained(bucket, cases, explanations) for bucket, cases in _loose(column, explained)]
+    return sorted(found, key=lambda b: (b.known is not None, SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
+
+
+def _signature(failure: Failure) -> Signature:
+    return signature(failure.outcome, failure.error, failure.detail)
 
 
 def _minimised(
@@ -61,21 +69,22 @@ def _minimised(
         case=failure.case,
         minimal=failure.minimal,
         detail=failure.detail,
+        error=failure.error,
         file=case_file(failure.case) if example.source is not None else None,
         example=example,
         known=failure.known,
     )
 
 
-def _loose(column: Column, explained: set[str]) -> Iterable[Bucket]:
-    """Yield buckets of the failing cases that the run never minimised, each shown by its smallest world."""
+def _loose(column: Column, explained: set[str]) -> Iterable[tuple[Bucket, set[str]]]:
+    """Yield buckets of the failing cases that the run never minimised, by their smallest world, and those cases."""
     groups: defaultdict[Key, list[CaseRecord]] = defaultdict(list)
     for record in column.records:
         if record.outcome in FAILING and record.case not in explained:
-            groups[record.op, record.blame, record.outcome, ""].append(record)
-    for (op, clause, outcome, _), records in groups.items():
+            groups[record.op, record.blame, *signature(record.outcome, record.error, record.detail), ""].append(record)
+    for (op, clause, outcome, error, *_), records in groups.items():
         first = min(records, key=lambda record: (record.world, record.case))
-        yield Bucket(
+        bucket = Bucket(
             backend=column.label,
             name=column.entry.name,
             op=op,
@@ -88,12 +97,17 @@ def _loose(column: Column, explained: set[str]) -> Iterable[Bucket]:
             case=first.case,
             minimal=False,
             detail=first.detail or "",
+            error=error or None,
             file=None,
             example=Example(problem="the run ended before it minimised this failure; its cases are not stored"),
         )
+        yield bucket, {record.case for record in records}
 
 
-def _explained(bucket: Bucket, explanation: Explanation | None) -> Bucket:
+def _explained(bucket: Bucket, cases: Collection[str], explanations: Sequence[Explanation]) -> Bucket:
+    """Return the bucket with the sentence that was written for one of its cases."""
+    key = bucket.name, bucket.op, bucket.clause, bucket.outcome, bucket.error
+    explanation = next((each for each in explanations if each.key == key and each.case in cases), None)
     if explanation is None:
         return bucket
     return msgspec.structs.replace(bucket, explanation=explanation.sentence, link=explanation.link)

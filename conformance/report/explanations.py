@@ -10,14 +10,25 @@ from conformance.report.error import ReportError, content
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person found out about the failures with this backend, operation, blamed clause and outcome."""
+    """What a person found out about one way to fail: of a backend and operation, by clause, outcome and error class.
+
+    ``case`` is the id of the case that it was written for. It is shown only where that one is among those of the way to
+    fail: what was found out of one case is not said of others that happen to break the same clause.
+    """
 
     backend: str
     op: str
     outcome: str
+    case: str
     sentence: str
+    error: str | None = None
     clause: str | None = None
     link: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str | None, str, str | None]:
+        """Return what it shares with the failures that it may be about."""
+        return self.backend, self.op, self.clause, self.outcome, self.error
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a link that is no web address: it would run in the reader's browser."""

@@ -140,7 +140,8 @@ def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     kind = "known" if found.known else found.requirement
     yield f"{number}. **{escaped(found.backend)}**: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
     dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
-    yield f"   {escaped(', '.join(found.ops))}{dtypes}; {escaped(', '.join(found.clauses))}"
+    clauses = f"; {escaped(', '.join(found.clauses))}" if found.clauses else ""
+    yield f"   {escaped(', '.join(found.ops))}{dtypes}{clauses}"
     if found.sequence:
         yield f"   `{again(found, folder)}`"
     if found.script:

@@ -35,7 +35,7 @@ def summarise(
     counts = count(judged)
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
     found = buckets(judged, explanations)
-    used = {(b.name, b.op, b.clause, b.outcome) for b in found}
+    used = {(b.name, b.op, b.clause, b.outcome, b.explanation) for b in found}
     killers = [mutant for mutant in qualification.mutants if mutant.killed]
     killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
     return Report(
@@ -51,7 +51,9 @@ def summarise(
         mutants=qualification.mutants,
         uncovered=qualification.uncovered,
         unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if qualification.mutants else (),
-        stale_explanations=tuple(e for e in explanations if (e.backend, e.op, e.clause, e.outcome) not in used),
+        stale_explanations=tuple(
+            e for e in explanations if (e.backend, e.op, e.clause, e.outcome, e.sentence) not in used
+        ),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
     )
 

@@ -108,7 +108,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bucket(msgspec.Struct, frozen=True, kw_only=True):
-    """Failures with one operation, blamed clause and outcome, shown by their smallest case.
+    """Failures with one operation, blamed clause, outcome, error and deviation, shown by their smallest case.
 
     ``file`` is that case's file, relative to the report; ``minimal`` says that no listed reduction of it still fails.
     A ``known`` bucket is of one entry and its stored case.
@@ -128,6 +128,7 @@ class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     file: str | None
     example: Example
+    error: str | None = None
     explanation: str | None = None
     link: str | None = None
     known: Expected | None = None

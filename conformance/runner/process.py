@@ -61,6 +61,7 @@ class Process:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
+        self._watchdog = _watchdog(self._popen.pid, self.folder)
         for descriptor in (self._requests, self._replies, self._errors):
             os.set_blocking(descriptor, False)
         self._unsent: deque[memoryview] = deque()
@@ -167,6 +168,8 @@ class Process:
             while self.exit_status() is None and time.monotonic() < deadline:
                 self._pause()
         self._signal(signal.SIGKILL)
+        self._watchdog.kill()
+        self._watchdog.wait()
         for member in self._tree:
             with contextlib.suppress(psutil.Error):
                 member.kill()
@@ -223,6 +226,24 @@ class Process:
         self._requests = self._replies = self._errors = -1
         self.ended = True
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_WATCH: Final = 'read _; kill -9 -- "-$1"; rm -rf -- "$2"'
+"""Waits for a line, or for the end of who would write it."""
+
+
+def _watchdog(leader: int, folder: Path) -> subprocess.Popen[bytes]:
+    """Start what ends the process group of ``leader``, and its ``folder``, when this process ends however it does.
+
+    A worker that hangs in a case sees no end of its requests, and a runner that is killed can end nobody.
+    """
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH, "watchdog", str(leader), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _read(descriptor: int) -> bytes | None:

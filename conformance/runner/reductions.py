@@ -17,6 +17,7 @@ from conformance.cases.dtypes import Array
 from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array, to_array
 from conformance.runner.effect_reductions import effect_reductions
+from conformance.runner.rank_reductions import contracted, rank_reductions
 from conformance.runner.together import together
 from conformance.runner.trouble_reductions import among, trouble_reductions, without_step
 
@@ -25,10 +26,11 @@ def reductions(case: Case) -> Iterator[Case]:
     """Yield every case that is one listed reduction smaller, the boldest first.
 
     Drop a mesh axis, a rank, an operand, a step, the groups, halve, shorten or drop an extent, make layouts contiguous,
-    drop a pair, zero a block; what ``effect_reductions`` and ``trouble_reductions`` list; and what ``runner.together``
-    does to all steps or all inputs at once. A reduction may yield a program without meaning; whether it still fails
-    alike is for the caller to ask.
+    drop a pair, zero a block; what ``rank_reductions``, ``effect_reductions`` and ``trouble_reductions`` list; and what
+    ``runner.together`` does to all steps or all inputs at once. A reduction may yield a program without meaning; that it
+    still fails alike is for the caller to ask.
     """
+    yield from rank_reductions(case)
     yield from _without_axis(case)
     yield from _without_ranks(case)
     yield from _without_operand(case)
@@ -96,10 +98,16 @@ def _over(step: Step, mesh: tuple[Axis, ...], axis: Axis, coordinate: int, *, go
     for name, value in attrs.items():
         pairs = [pair for pair in value if isinstance(pair, tuple | list)] if isinstance(value, tuple | list) else []
         if pairs and not step.groups:
-            attrs[name] = tuple(tuple(new[p] for p in pair) for pair in pairs if set(pair) <= set(new))
+            attrs[name] = _among_positions(tuple((a, b) for a, b in pairs), [p for p in positions if p not in new])
     return msgspec.structs.replace(
         step, axes=axes, groups=tuple(group for group in groups or () if group) or None, attrs=attrs
     )
+
+
+def _among_positions(pairs: tuple[tuple[int, int], ...], gone: list[int]) -> tuple[tuple[int, int], ...]:
+    for position in sorted(gone, reverse=True):
+        pairs = contracted(pairs, position)
+    return pairs
 
 
 def _without_operand(case: Case) -> Iterator[Case]:

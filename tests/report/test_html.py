@@ -114,7 +114,8 @@ def test_hostile_strings_stay_text(
     entry = BackendEntry(name=HOSTILE, description={HOSTILE: HOSTILE}, claims={HOSTILE: {HOSTILE: [HOSTILE]}})
     bad = record(HOSTILE, backend=HOSTILE, outcome="failed", blame=HOSTILE, detail=HOSTILE, op=HOSTILE, dtype=HOSTILE)
     run = read_run(tiny(bad, backends=(entry,), environment={HOSTILE: HOSTILE}, profile=HOSTILE, started=HOSTILE))
-    explanation = Explanation(backend=HOSTILE, op=HOSTILE, clause=HOSTILE, outcome="failed", sentence=HOSTILE)
+    way = {"backend": HOSTILE, "op": HOSTILE, "clause": HOSTILE, "outcome": "failed", "case": HOSTILE}
+    explanation = Explanation(**way, sentence=HOSTILE)
     mutant = Mutant(name=HOSTILE, killed=True, clause=HOSTILE, doc=HOSTILE)
     page = Page(
         as_html(summarise([run], specification, explanations=[explanation], qualification=Qualification((mutant,))))

@@ -173,12 +173,17 @@ def test_two_versions_of_a_backend_have_a_column_each(
 def test_explanations_meet_their_bucket_and_stale_ones_are_told(
     tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:
-    mine = Explanation(backend="acme", op="shift", clause="shift.C1", outcome="failed", sentence="It truncates.")
-    stale = Explanation(backend="acme", op="shift", clause="shift.C2", outcome="failed", sentence="Old.")
+    way = {"backend": "acme", "op": "shift", "outcome": "failed"}
+    mine = Explanation(**way, clause="shift.C1", case=failure().case, sentence="It truncates.")
+    others = (
+        Explanation(**way, clause="shift.C2", case=failure().case, sentence="Old."),
+        Explanation(**way, clause="shift.C1", case="another", sentence="Of another case."),
+        Explanation(**way, clause="shift.C1", case=failure().case, error="SIGSEGV", sentence="Of a crash."),
+    )
     run = read_run(tiny(broken(record, "shift.C1"), failure()))
-    report = summarise([run], specification, explanations=[mine, stale])
+    report = summarise([run], specification, explanations=[*others, mine])
     assert report.buckets[0].explanation == "It truncates."
-    assert report.stale_explanations == (stale,)
+    assert report.stale_explanations == others
 
 
 def test_clauses_that_catch_no_mutant_are_listed(

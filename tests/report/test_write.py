@@ -86,7 +86,7 @@ def test_malformed_explanations_are_one_line(tmp_path: Path, content: str, says:
 
 
 def test_an_explanation_links_only_to_the_web(tmp_path: Path) -> None:
-    entry = '[{"backend":"a","op":"b","outcome":"failed","sentence":"s","link":"javascript:alert(1)"}]'
+    entry = '[{"backend":"a","op":"b","outcome":"failed","case":"c","sentence":"s","link":"javascript:alert(1)"}]'
     (tmp_path / "e.json").write_text(entry)
     with pytest.raises(ReportError, match="must begin with https://"):
         read_explanations(tmp_path / "e.json")
