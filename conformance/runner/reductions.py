@@ -27,8 +27,8 @@ def reductions(case: Case) -> Iterator[Case]:
 
     Drop a mesh axis, a rank, an operand, a step, the groups, halve, shorten or drop an extent, make layouts contiguous,
     drop a pair, zero a block; what ``rank_reductions``, ``effect_reductions`` and ``trouble_reductions`` list; and what
-    ``runner.together`` does to all steps or all inputs at once. A reduction may yield a program without meaning; that it
-    still fails alike is for the caller to ask.
+    ``runner.together`` does to all steps or inputs at once. A reduction may yield a program without meaning: whether
+    one fails alike is asked by the caller.
     """
     yield from rank_reductions(case)
     yield from _without_axis(case)
