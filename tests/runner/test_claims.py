@@ -37,7 +37,14 @@ def test_every_word_of_a_drawn_case_may_be_claimed(op: str) -> None:
 
 
 def test_what_every_adapter_claims_is_right() -> None:
-    ours = (OpenCL().claims, jax_claims("cpu"), vmap_claims(), MPI_CLAIMS, tinygrad_claims())
+    ours = (
+        OpenCL().claims,
+        jax_claims("cpu", checked=True),
+        jax_claims("cpu", checked=False),
+        vmap_claims(),
+        MPI_CLAIMS,
+        tinygrad_claims(),
+    )
     for claims in (*ours, torch_claims.C10D, torch_claims.FUNCTIONAL, torch_claims.CHECKED):
         check_claims(plain_claims(claims))
 
