@@ -17,7 +17,7 @@ from conformance.cases.case import Case
 from conformance.cases.dtypes import Array, kind, logical
 from conformance.cases.effects import Named, names
 from conformance.cases.features import LONG, group_words
-from conformance.cases.program import EFFECTS, Step, rank_groups
+from conformance.cases.program import EFFECTS, Axis, Groups, Step, rank_groups
 
 Situation = Mapping[str, str]
 """One word for each feature."""
@@ -49,7 +49,7 @@ CLASS_OF: Final = {
 }
 """The class of a step that is not started."""
 
-CLASSES: Final = ("reduce", "gather", "exchange", "spread", "query", "start", *EFFECTS)
+CLASSES: Final[tuple[str, ...]] = ("reduce", "gather", "exchange", "spread", "query", "start", *EFFECTS)
 """The classes of steps: what sums, joins, exchanges, hands out and asks; what is started; and each effect."""
 
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
@@ -142,26 +142,41 @@ def _members(case: Case, step: Step) -> int:
 
 
 def _mesh_words(case: Case, step: Step) -> dict[str, str]:
-    mesh, world = case.program.mesh, case.program.world
-    in_order = [axis.name for axis in mesh if axis.name in step.axes]
-    groups = "none"
-    if step.groups is not None:
-        of = group_words(step.groups, sum(map(len, step.groups)))
-        groups = next((word for word in ("singletons", "uneven", "unsorted", "strided") if word in of), "even")
-    axes = "whole" if len(mesh) == len(step.axes) else "inner"
-    if len(step.axes) < 2:
-        axes = "none" if not step.axes else "one" if len(mesh) == 1 else "inner"
-    elif in_order != list(step.axes):
-        axes = "permuted"
     count, root = _members(case, step), step.attrs.get("root")
     position = "first" if not root else "last" if root == count - 1 else "middle"
     return {
-        "groups": groups,
-        "axes": axes,
-        "world": str(world) if world < 5 or world == 8 else "5 to 7" if world < 8 else "more",
-        "members": str(count) if count < 3 else ("even", "odd")[count % 2],
+        "groups": groups_word(step.groups),
+        "axes": axes_word(case.program.mesh, step.axes),
+        "world": world_word(case.program.world),
+        "members": members_word(count),
         "root": position if isinstance(root, int) else "none",
     }
+
+
+def groups_word(groups: Groups | None) -> str:
+    """Return the kind of groups that partition their positions."""
+    if groups is None:
+        return "none"
+    of = group_words(groups, sum(map(len, groups)))
+    return next((word for word in ("singletons", "uneven", "unsorted", "strided") if word in of), "even")
+
+
+def axes_word(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> str:
+    """Return which of the axes of a mesh are named."""
+    if len(axes) < 2:
+        return "none" if not axes else "one" if len(mesh) == 1 else "inner"
+    in_order = tuple(axis.name for axis in mesh if axis.name in axes)
+    return "permuted" if in_order != axes else "whole" if len(mesh) == len(axes) else "inner"
+
+
+def world_word(world: int) -> str:
+    """Return the class of a number of ranks."""
+    return str(world) if world < 5 or world == 8 else "5 to 7" if world < 8 else "more"
+
+
+def members_word(count: int) -> str:
+    """Return the class of a number of members."""
+    return str(count) if count < 3 else ("even", "odd")[count % 2]
 
 
 def _operand_words(read: Sequence[Sequence[Any]], members: int) -> dict[str, str]:
@@ -172,7 +187,7 @@ def _operand_words(read: Sequence[Sequence[Any]], members: int) -> dict[str, str
     return {
         "dtype": dtype_word(logical(most.dtype)),
         "extent": extent_word(most.size, most.itemsize, members),
-        "rank": str(most.ndim) if most.ndim < 3 else "more",
+        "rank": rank_word(most.ndim),
         "values": values_word(blocks),
     }
 
@@ -183,6 +198,11 @@ def dtype_word(dtype: str) -> str:
     words |= {"float16": "half", "bfloat16": "half"}
     family = "float8" if "float8" in dtype else "unsigned" if dtype.startswith("u") else "signed"
     return words.get(dtype) or ("complex" if "complex" in dtype else family)
+
+
+def rank_word(axes: int) -> str:
+    """Return the class of a number of axes."""
+    return str(axes) if axes < 3 else "more"
 
 
 def extent_word(elements: int, width: int, members: int) -> str:
@@ -231,10 +251,15 @@ def _axis_word(step: Step, read: Sequence[Sequence[Any]]) -> str:
     if not isinstance(axis, int) or block is None:
         return "none"
     # An axis that is to be made may stand behind the last one.
-    last = block.ndim - (step.op not in ("all_gather", "gather") or bool(step.attrs.get("tiled")))
+    made = step.op in ("all_gather", "gather") and not step.attrs.get("tiled")
+    return axis_word(axis, block.ndim + made)
+
+
+def axis_word(axis: int, count: int) -> str:
+    """Return which of ``count`` axes one is."""
     if axis < 0:
         return "negative"
-    return "only" if last <= 0 else "first" if axis == 0 else "last" if axis == last else "middle"
+    return "only" if count < 2 else "first" if axis == 0 else "last" if axis == count - 1 else "middle"
 
 
 def _layout_word(case: Case, step: Step, table: Mapping[str, Named]) -> str:

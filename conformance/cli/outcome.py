@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final
@@ -16,7 +16,7 @@ from conformance.cases.printable import printable
 from conformance.report.findings import Finding
 from conformance.report.summary import Report
 from conformance.report.verdict import unshown
-from conformance.runner.log import Failure, Silence
+from conformance.runner.log import Covered, Failure, Silence
 from conformance.runner.outcomes import OUTCOMES, OWED
 from conformance.runner.result import Result
 
@@ -93,7 +93,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
             for record in result.unexplained
         ],
         "never_exercised": list(result.never),
-        "pairwise": dict(result.pairwise),
+        "coverage": msgspec.to_builtins(dict(result.coverage)),
     }
 
 
@@ -173,8 +173,7 @@ def _unknown(result: Result) -> Iterator[str]:
             yield f"{name}: no case of {', '.join(ops)} is within its claims, so nothing is known of it"
     for name, silent in result.silent.items():
         yield from (f"{name}: {line}" for line in unshown(silent))
-    if result.pairwise:
-        yield _coverage(result.pairwise)
+    yield from (_coverage(name, covered) for name, covered in result.coverage.items())
     yield from _owed(result)
 
 
@@ -190,10 +189,9 @@ def _owed(result: Result) -> Iterator[str]:
         yield f"{owed['not_run']} cases were not run; `conformance run --resume` does not repeat what was judged"
 
 
-def _coverage(pairwise: Mapping[str, tuple[int, int]]) -> str:
-    met, all_pairs = (sum(column) for column in zip(*pairwise.values(), strict=True))
-    least = min(pairwise, key=lambda name: pairwise[name][0] / max(pairwise[name][1], 1))
-    return (
-        f"pairwise coverage: {met} of {all_pairs} pairs of values met ({met / max(all_pairs, 1):.0%}); "
-        f"least in {least}: {pairwise[least][0]} of {pairwise[least][1]}"
-    )
+def _coverage(name: str, covered: Covered) -> str:
+    share = f"{covered.met} of {covered.feasible} feasible {name} of case features met"
+    if name == "trigrams":
+        share = f"{covered.met} of {covered.feasible} trigrams of step classes met"
+    holes = f"; holes: {', '.join(covered.holes)}" if covered.holes else ""
+    return f"{share} ({covered.met / max(covered.feasible, 1):.1%}){holes}"

@@ -33,6 +33,7 @@ INCOMPLETE: Final = 3
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
+@click.option("--coverage", is_flag=True, help="Count which interactions of case features the cases show.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
@@ -47,6 +48,7 @@ def command(
     directory: Path | None,
     known: Path | None,
     resume: bool,
+    coverage: bool,
     in_process: bool,
     as_json: bool,
 ) -> int:
@@ -68,7 +70,7 @@ def command(
             opened(names, in_process=in_process, case_limit=case_limit) as workers,
             Progress(quiet=as_json) as progress,
         ):
-            result = explore(plan, workers, folder, known=expected, resume=resume, watch=progress)
+            result = explore(plan, workers, folder, known=expected, resume=resume, coverage=coverage, watch=progress)
         # Nobody who was judged lives any more, and nothing is read that they could reach.
         untouched = restored(folder, result.records)
         report = report_on(run_of(folder, result.records))

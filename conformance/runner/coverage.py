@@ -1,36 +1,85 @@
-"""Pairwise coverage: which values of two dimensions of the domain met in some case of a run."""
+"""Interaction coverage: which words of the table of case features met in one collective, and which steps in a row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations, product
-from typing import Final
+from collections import Counter
+from itertools import combinations
+from typing import Any, Final
 
-from conformance.cases.features import Features
+import numpy as np
+from numpy.typing import NDArray
 
-DIMENSIONS: Final = ("op", "dtype", "world", "groups", "layout", "ndim", "size", "values")
-"""Dimensions that every case has, whatever its operation: the operation itself, and words of its features."""
+from conformance.cases.case import Case
+from conformance.cases.situations import CLASSES, COUNT, FEATURES, NUMBER, Situation, situations, trigrams
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import evaluate
+from conformance.runner.log import Covered
+from conformance.specs.feasible import feasible_pairs
+
+HOLES: Final = 8
+"""Largest holes that are told: the words, or pairs of features, that the most of what is missing has in common."""
+
+_WORDS: Final = tuple(f"{feature} {word}" for feature, word in NUMBER)
+_OF: Final = np.array([list(FEATURES).index(feature) for feature, _ in NUMBER])
 
 
 class Coverage:
-    """The pairs of values that the cases added so far have shown together."""
+    """What the legal programs added so far have shown together. Where ranks go their own ways nothing is counted."""
 
     def __init__(self) -> None:
         """Start with no case."""
-        self._words: dict[str, set[str]] = {dimension: set() for dimension in DIMENSIONS}
-        self._pairs: dict[tuple[str, str], set[tuple[str, str]]] = {pair: set() for pair in combinations(DIMENSIONS, 2)}
+        self._rows: set[tuple[int, ...]] = set()
+        self._trigrams: set[tuple[str, str, str]] = set()
 
-    def add(self, op: str, facts: Features) -> None:
+    def add(self, case: Case) -> None:
         """Count one case."""
-        words: Mapping[str, frozenset[str]] = {"op": frozenset({op}), **facts}
-        for dimension in DIMENSIONS:
-            self._words[dimension] |= words.get(dimension, frozenset())
-        for (one, other), met in self._pairs.items():
-            met.update(product(words.get(one, ()), words.get(other, ())))
+        if case.troubled:
+            return
+        read: list[list[Any]] = []
+        try:
+            evaluate(case, lambda _, operands: read.append(list(operands)))
+        except Rejected:
+            return
+        self._rows.update(map(_row, situations(case, read)))
+        self._trigrams.update(trigrams(case))
 
-    def pairs(self) -> dict[str, tuple[int, int]]:
-        """Return, for ``one x other``, how many pairs of values met, and how many there are of values seen at all."""
+    def measured(self) -> dict[str, Covered]:
+        """Return the shares of feasible pairs, triples and trigrams.
+
+        A pair of words is feasible unless ``specs.feasible`` says otherwise, a triple if its three pairs are, which is
+        more than there are, and so is each of the trigrams.
+        """
+        rows = np.array(sorted(self._rows), np.int64).reshape(-1, len(FEATURES))
+        right = feasible_pairs()
+        pairs = np.zeros((COUNT, COUNT), bool)
+        triples = np.zeros((COUNT, COUNT, COUNT), bool)
+        for one, other in combinations(range(len(FEATURES)), 2):
+            pairs[rows[:, one], rows[:, other]] = True
+        for one, other, third in combinations(range(len(FEATURES)), 3):
+            triples[rows[:, one], rows[:, other], rows[:, third]] = True
+        every = right[:, :, None] & right[:, None, :] & right[None, :, :]
+        unmet = [" ".join(each) for each in _every_trigram() if each not in self._trigrams]
+        count = len(CLASSES) ** 3
         return {
-            f"{one} x {other}": (len(met), len(self._words[one]) * len(self._words[other]))
-            for (one, other), met in self._pairs.items()
+            "pairs": Covered(met=int((pairs & right).sum()), feasible=int(right.sum()), holes=_holes(right & ~pairs)),
+            "triples": Covered(
+                met=int((triples & every).sum()), feasible=int(every.sum()), holes=_holes(every & ~triples)
+            ),
+            "trigrams": Covered(met=count - len(unmet), feasible=count, holes=tuple(unmet[:HOLES])),
         }
+
+
+def _row(situation: Situation) -> tuple[int, ...]:
+    return tuple(NUMBER[each] for each in situation.items())
+
+
+def _every_trigram() -> list[tuple[str, str, str]]:
+    return [(one, two, three) for one in CLASSES for two in CLASSES for three in CLASSES]
+
+
+def _holes(missing: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return the words that most of what is missing has in common, each with how much."""
+    found: Counter[int] = Counter()
+    for each in np.argwhere(missing):
+        found.update(int(number) for number in each)
+    return tuple(f"{_WORDS[number]}: {count}" for number, count in found.most_common(HOLES))

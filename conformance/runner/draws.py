@@ -17,6 +17,7 @@ from hypothesis.database import InMemoryExampleDatabase
 from conformance.cases.case import Case, case_id
 from conformance.specs.choose import Choice, Draw
 from conformance.specs.schedules.graph_chains import chain_wishes
+from conformance.specs.wishes import wishes
 
 T = TypeVar("T")
 
@@ -72,7 +73,8 @@ def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
     """
     # Not for secrets: the same seed must give the same cases.
     numbers = Numbers(Random(f"{domain.name}, {seed}, {number}") if number else None)  # noqa: S311
-    return Draw(numbers, chain_wishes(domain.name, seed, number) if number else {})(domain), numbers
+    wished = (chain_wishes(domain.name, seed, number) or wishes(domain.name, seed, number)) if number else {}
+    return Draw(numbers, wished)(domain), numbers
 
 
 def draw_cases(

@@ -18,7 +18,7 @@ from conformance.runner.judgeable import Judgeable
 from conformance.runner.known import Replayed, known_failures, replay_known
 from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Lane
-from conformance.runner.log import CaseRecord, Failure, Footer, Log, Record, SequenceFailure, case_file
+from conformance.runner.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.minimise import failures
 from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
@@ -62,13 +62,14 @@ def explore(
     *,
     known: Sequence[KnownCase] = (),
     resume: bool = False,
+    coverage: bool = False,
     watch: Callable[[Record], None] = lambda record: None,
 ) -> Result:
     """Run ``plan`` on every worker, by name, and write ``directory/run.jsonl`` and the failing cases.
 
     The ``known`` failures of these workers and operations are replayed first, whatever was resumed.
-    ``watch`` sees every record as it is written. Raise ``LogError`` when the directory holds a log already
-    and ``resume`` is false, or holds the log of another plan.
+    ``watch`` sees every record as it is written. With ``coverage`` the interactions that the cases show are counted.
+    Raise ``LogError`` when the directory holds a log already and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
     late = lateness(plan, began)
@@ -90,6 +91,7 @@ def explore(
             failure for lane in lanes for failure in _pass_two(plan, lane, replayed[lane.name], directory, run, late)
         ]
         result = _result(plan, lanes, drawn, run, found, kept, time.monotonic() - began)
+        result = replace(result, coverage=_covered(lanes) if coverage else {})
         run.write(_footer(result, lanes))
     finally:
         run.log.close()
@@ -138,7 +140,6 @@ def _result(
         counts=run.counts,
         failures=tuple(failure for failure in ways if failure.known is None),
         never=tuple(sorted(plan.clauses().difference(*drawn.exercised.values()))),
-        pairwise=_pairwise(lanes),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
         replayed=tuple(record for record in run.cases.values() if record.expected),
@@ -162,7 +163,7 @@ def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
         seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
         clauses_never_exercised=result.never,
         silent=dict(result.silent),
-        pairwise=dict(result.pairwise),
+        coverage=dict(result.coverage),
         unrepeated=dict(result.unrepeated),
         undrawn=result.undrawn,
         unjudged={name: ops for name, ops in result.unjudged.items() if ops},
@@ -172,9 +173,9 @@ def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
     )
 
 
-def _pairwise(lanes: Sequence[Lane]) -> dict[str, tuple[int, int]]:
-    """Return the pairwise coverage of the cases, the same for every lane."""
+def _covered(lanes: Sequence[Lane]) -> dict[str, Covered]:
+    """Return the interaction coverage of the cases, the same for every lane."""
     coverage = Coverage()
     for subject in lanes[0].subjects.values() if lanes else ():
-        coverage.add(subject.step.op, subject.features)
-    return coverage.pairs()
+        coverage.add(subject.case)
+    return coverage.measured()

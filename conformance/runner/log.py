@@ -134,11 +134,19 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
     suites: tuple[str, ...] = ()
 
 
+class Covered(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the feasible interactions were met, and what most of the others have in common."""
+
+    met: int
+    feasible: int
+    holes: tuple[str, ...] = ()
+
+
 class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     """Counts of the run's cases by backend and outcome; a log without it is incomplete.
 
-    ``silent`` has what the run does not say of each backend. ``pairwise`` has, for every two dimensions of the
-    domain, the pairs of values that met in some case and the pairs there are of values that were drawn.
+    ``silent`` has what the run does not say of each backend. ``coverage`` has, where it was asked for, the interactions
+    of case features that met: ``pairs``, ``triples`` and ``trigrams`` of steps.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short, and ``unjudged`` the operations
     asked for by name of which a backend was judged by no case.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
@@ -152,7 +160,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     seconds_by_backend: dict[str, float] = {}
     clauses_never_exercised: tuple[str, ...] = ()
     silent: dict[str, Silence] = {}
-    pairwise: dict[str, tuple[int, int]] = {}
+    coverage: dict[str, Covered] = {}
     unrepeated: dict[str, int] = {}
     undrawn: tuple[str, ...] = ()
     unjudged: dict[str, tuple[str, ...]] = {}

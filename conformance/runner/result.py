@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.runner.log import CaseRecord, Failure, Record, SequenceFailure, Silence
+from conformance.runner.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 from conformance.runner.outcomes import OWED, UNJUDGED
 
 
@@ -15,7 +15,7 @@ class Result:
 
     ``silent`` has, for each backend, what none of its own cases triggered, and ``unjudged`` the operations asked for by
     name of which no case was within its claims.
-    ``pairwise`` has, for every two dimensions of the domain, the pairs of values that met and all there are.
+    ``coverage`` has, where it was asked for, the interactions of case features that met.
     ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
     ``sequences`` are failures of cases that pass alone; ``unrepeated`` counts, for each backend, the cases that failed
     once after others and that no sequence makes fail again.
@@ -28,8 +28,8 @@ class Result:
     counts: Mapping[str, Mapping[str, int]]
     failures: tuple[Failure, ...]
     never: tuple[str, ...]
-    pairwise: Mapping[str, tuple[int, int]]
     seconds: float
+    coverage: Mapping[str, Covered] = field(default_factory=dict)
     known: tuple[Failure, ...] = ()
     replayed: tuple[CaseRecord, ...] = ()
     unexplained: tuple[CaseRecord, ...] = ()

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Final
 
 from conformance.judging.clause import Clause
+from conformance.specs.chains import with_chains
 from conformance.specs.op import Op
 from conformance.specs.suite import Suite
 
@@ -29,7 +30,7 @@ def _suites() -> dict[str, Suite]:
     base = Suite(
         "collectives",
         "What an operation returns, and what it refuses.",
-        domains={name: op.domain for name, op in OPS.items()},
+        domains={name: with_chains(name, op.domain) for name, op in OPS.items()},
     )
     found = [module.SUITE for module in _modules() if hasattr(module, "SUITE")]
     return {suite.name: suite for suite in (base, *sorted(found, key=lambda suite: suite.name))}

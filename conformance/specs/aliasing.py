@@ -11,6 +11,7 @@ from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import canonical_bools
 from conformance.specs import choose
 from conformance.specs.calls import CALLED
+from conformance.specs.chains import chain, with_leads
 from conformance.specs.collective import returns_bool
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.effectful import PARTIAL, script, shown
@@ -18,7 +19,6 @@ from conformance.specs.mixing import alternating
 from conformance.specs.op import has, rejection
 from conformance.specs.passing import WRITTEN
 from conformance.specs.suite import Suite
-from conformance.specs.wandering import wandering
 from conformance.specs.writing import (
     assigned,
     copied,
@@ -41,18 +41,21 @@ TEMPLATES: Final = (
     out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed, misfit,
     nested, kept, misfit, fed_back, nested, copied, moved, moved, assigned, assigned, alternating, alternating,
 )  # fmt: skip
-_CHOICE: Final = choose.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
-_ALONE: Final = choose.sampled_from([False, False, False, True])
+_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
+_CHAINED: Final = choose.sampled_from([False, True, True])
+_ALONE: Final = choose.sampled_from([False] * 7 + [True])
 _KINDS: Final = choose.sampled_from(["any", "whole", "whole"])
 _DTYPE: Final = choose.sampled_from([None, None, None, None, "bool"])
 
 
 @choose.composite
 def programs(draw: choose.Draw, op: str) -> Case:
-    """Draw a program on ``op``: now and then a walk, mostly one that shows something in particular."""
+    """Draw a program on ``op``: a chain, or one that shows something in particular."""
+    if draw(_CHAINED):
+        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=False)
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
-    return wandering(program, starts=False) if number < 0 else TEMPLATES[number](program)
+    return TEMPLATES[number](program)
 
 
 def plain(subject: Subject) -> bool:
@@ -166,7 +169,10 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "aliasing",
     "What a collective writes, what it returns, and what it leaves alone.",
-    domains={**{op: programs(op) for op in CALLED}, **WRITTEN},
+    domains={
+        **{op: programs(op) for op in CALLED},
+        **{op: with_leads(domain, starts=False) for op, domain in WRITTEN.items()},
+    },
     clauses=tuple(replace(clause, suite="aliasing") for clause in CLAUSES),
-    share=0.25,
+    share=0.4,
 )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft
+from conformance.specs.domain import EQUAL, TILED, Draft, axis_near, draft
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+_RARELY: Final = choose.sampled_from([False] * 19 + [True])
 
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_gather along every legal axis and the two that are just beyond."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    shape = draw(SHAPES)
     # A block without axes has no axis to be concatenated along.
-    tiled = draw(choose.sampled_from([False, True] if shape else [False, False, False, True, False]))
-    axis = draw(axis_near(len(shape) + (not tiled)))
+    tiled = draw(TILED)
+    shape = drawn.shape(0 if draw(_RARELY) else tiled)
+    axis = axis_near(draw, len(shape) + (not tiled))
     return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
 
 

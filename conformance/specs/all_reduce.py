@@ -7,7 +7,7 @@ from conformance.judging.clause import Subject
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
+from conformance.specs.domain import PARTITIONS, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 from conformance.specs.reducing import local_axes, reducing
 from conformance.specs.reduction import REDUCTION, local_terms
@@ -27,9 +27,9 @@ def reduces_nothing(subject: Subject) -> bool:
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    shape = draw(SHAPES)
     drawn, attrs, values = reducing(drawn)
-    local, values = local_axes(drawn, shape, str(attrs["op"]), values)
+    shape = drawn.shape()
+    local, values = local_axes(drawn, shape, values)
     if local:
         attrs["local_axes"] = local
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)

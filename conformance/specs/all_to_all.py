@@ -7,7 +7,7 @@ from conformance.judging.clause import Subject
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
+from conformance.specs.domain import EQUAL, TILED, Draft, axis_like, axis_near, draft, splittable
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
 
@@ -24,10 +24,10 @@ def axes_differ(subject: Subject) -> bool:
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(choose.booleans())
-    shape, at = splittable(draw, drawn.group_size, tiled)
-    split = draw(axis_near(len(shape), prefer=at))
-    concat = draw(axis_near(len(shape)))
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    split = axis_like(draw, at, len(shape))
+    concat = axis_near(draw, len(shape))
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 
 

@@ -10,7 +10,7 @@ from conformance.judging.clause import Settled, Subject
 from conformance.reference.reductions import fold
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft
+from conformance.specs.domain import PARTITIONS, Draft, draft
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 from conformance.specs.reduction import REDUCTION
 
@@ -46,7 +46,7 @@ def programs(draw: choose.Draw) -> Case:
     drawn: Draft = draft(draw, groups=PARTITIONS)
     op = draw(choose.sampled_from([*["max", "min"] * 4, "sum"]))
     values = draw(choose.sampled_from([op, op, "with_nan", f"{op}_zeros", "with_nan"])) if op != "sum" else "max"
-    return drawn.case("arg_reduce", shape=draw(SHAPES), attrs={"op": op}, values=values)
+    return drawn.case("arg_reduce", shape=drawn.shape(), attrs={"op": op}, values=values)
 
 
 OP = Op(

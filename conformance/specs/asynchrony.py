@@ -11,13 +11,13 @@ from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import refused
 from conformance.specs import choose
 from conformance.specs.calls import CALLED
+from conformance.specs.chains import chain, with_leads
 from conformance.specs.domain import PARTITIONS, draft
 from conformance.specs.effectful import Script, script, shown
 from conformance.specs.mixing import handed_on, parts, together
 from conformance.specs.op import has
 from conformance.specs.passing import UNDER_WAY
 from conformance.specs.suite import Suite
-from conformance.specs.wandering import wandering
 from conformance.specs.writing import misfit
 
 
@@ -161,8 +161,9 @@ TEMPLATES: Final = (
     freed, handed_on,
     together, together, handed_on, parts,
 )  # fmt: skip
-_CHOICE: Final = choose.sampled_from([*range(len(TEMPLATES)), *[-1] * 5])
-_ALONE: Final = choose.sampled_from([False, False, False, True])
+_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
+_CHAINED: Final = choose.sampled_from([False, True, True])
+_ALONE: Final = choose.sampled_from([False] * 7 + [True])
 _KINDS: Final = choose.sampled_from(["any", "whole", "whole", "empty"])
 _READERS: Final = choose.sampled_from(["copy", "assign", "started", "operand"])
 _NUMBERS: Final = choose.sampled_from([1, 2, -3])
@@ -170,10 +171,12 @@ _NUMBERS: Final = choose.sampled_from([1, 2, -3])
 
 @choose.composite
 def programs(draw: choose.Draw, op: str) -> Case:
-    """Draw a program that starts ``op``: now and then a walk, mostly one that shows something in particular."""
+    """Draw a program that starts ``op``: a chain, or one that shows something in particular."""
+    if draw(_CHAINED):
+        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=True)
     number = draw(_CHOICE)
     program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
-    return wandering(program, starts=True) if number < 0 else TEMPLATES[number](program)
+    return TEMPLATES[number](program)
 
 
 @choose.composite
@@ -276,7 +279,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "async",
     "Collectives that are started now and waited for later, or never.",
-    domains={**{op: programs(op) for op in CALLED}, **UNDER_WAY, "reduce_constant": constants()},
+    domains={
+        **{op: programs(op) for op in CALLED},
+        **{op: with_leads(domain, starts=True) for op, domain in UNDER_WAY.items()},
+        "reduce_constant": constants(),
+    },
     clauses=tuple(replace(clause, suite="async") for clause in CLAUSES),
-    share=0.25,
+    share=0.4,
 )

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
+from conformance.specs.domain import PARTITIONS, Draft, draft, root_near
 from conformance.specs.op import Example, Op, rejection, value
 
 
@@ -20,7 +20,7 @@ def root_is_not_its_rank(subject: Subject) -> bool:
 def programs(draw: choose.Draw) -> Case:
     """Draw a broadcast from every root and from just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    return drawn.case("broadcast", shape=draw(SHAPES), attrs={"root": draw(root_near(drawn.group_size))})
+    return drawn.case("broadcast", shape=drawn.shape(), attrs={"root": root_near(draw, drawn.group_size)})
 
 
 OP = Op(

@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.dtypes import kind
 from conformance.cases.features import LONG
 from conformance.cases.program import Attr
+from conformance.cases.situations import PAST, PAST_BYTES, axis_word, rank_word
 from conformance.specs import choose
-from conformance.specs.domain import SHAPES, Draft, Shape
+from conformance.specs.domain import TILED, Draft
+from conformance.specs.reducing import accepted, legal_local_axes
+from conformance.specs.shaping import Shape, axis_of, root_of, same_axis, split
 
 Shapes = tuple[Shape, ...]
 """One shape for each rank."""
@@ -28,18 +31,20 @@ REDUCTIONS: Final = {
 """What may be applied again and again and stays exact; complex numbers become int32. Most change nothing the second
 time, which hides what happened once too often or not at all: sums do."""
 
+SIZES: Final = {"long": (LONG, 8 * PAST), "past": (PAST_BYTES, PAST)}
+"""Bytes, and elements, from which a block is long, or past thresholds."""
+
 SHAPES_OF: Final[dict[str, choose.Choice[Shape]]] = {
-    "any": SHAPES,
     "whole": choose.lists(choose.sampled_from([2, 3, 1, 4]), min_size=1, max_size=2).map(tuple),
     "empty": choose.sampled_from([(0,), (2, 0), (0, 3)]),
 }
-"""Blocks of any shape, blocks that have an axis and elements, and blocks without elements; ``long`` ones have as many
+"""Blocks that have an axis and elements, and blocks without elements; ``long`` ones have as many
 elements as make them ``features.LONG`` bytes."""
 
-PIECES: Final = {"any": [1, 2, 3, 0, 16], "whole": [1, 2, 3], "empty": [0]}
-
-_REDUCTIONS: Final = {family: choose.sampled_from(names) for family, names in REDUCTIONS.items()}
-_PIECES: Final = {kind_: choose.sampled_from(pieces) for kind_, pieces in PIECES.items()}
+_FACTORS: Final = choose.sampled_from([0.5, 2.0, 1.0])
+_REDUCTIONS: Final = {
+    family: choose.steered(names, ("reduction",), lambda op: (op,)) for family, names in REDUCTIONS.items()
+}
 _REST: Final[choose.Choice[Shape]] = choose.sampled_from([(), (2,), (3,), (1, 2)])
 _COUNTS: Final = {
     "any": choose.sampled_from([1, 2, 0, 3]),
@@ -47,7 +52,7 @@ _COUNTS: Final = {
     "empty": choose.just(0),
 }
 _BOOLEANS: Final = choose.booleans()
-_POSITIONS: Final = choose.sampled_from(["max", "min"])
+_POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
 
 
 @dataclass(frozen=True)
@@ -72,25 +77,33 @@ def _alike(drawn: Draft, name: str, shape: Shape, values: str = "any", /, **attr
     return drawn, Call(name, attrs, (shape,) * drawn.world, values)
 
 
-def _reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, str]:
+def _reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
+    if drawn.once:
+        op = draw(_once(drawn.dtype))
+        return drawn, {"op": op, "factor": draw(_FACTORS)} if op == "premul_sum" else {"op": op}
     drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
-    return drawn, draw(_REDUCTIONS[kind(drawn.dtype)])
+    return drawn, {"op": draw(_REDUCTIONS[kind(drawn.dtype)])}
 
 
 def _all_reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, op = _reduction(draw, drawn)
-    return _alike(drawn, "all_reduce", _shape(draw, drawn, shapes), op, op=op)
+    drawn, attrs = _reduction(draw, drawn)
+    shape, values = _shape(draw, drawn, shapes), str(attrs["op"])
+    if drawn.once and drawn.axes:
+        local, values = legal_local_axes(drawn, shape, values)
+        attrs |= {"local_axes": local} if local else {}
+    return _alike(drawn, "all_reduce", shape, values, **attrs)
 
 
 def _arg_reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" or draw(_BOOLEANS) else drawn
+    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
     op = draw(_POSITIONS)
     return _alike(drawn, "arg_reduce", _shape(draw, drawn, shapes), op, op=op)
 
 
 def _reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, op = _reduction(draw, drawn)
-    return _alike(drawn, "reduce", _shape(draw, drawn, shapes), op, op=op, root=_root(draw, drawn))
+    drawn, attrs = _reduction(draw, drawn)
+    attrs["root"] = _root(draw, drawn)
+    return _alike(drawn, "reduce", _shape(draw, drawn, shapes), str(attrs["op"]), **attrs)
 
 
 def _broadcast(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
@@ -118,9 +131,9 @@ def _gather(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
 
 
 def _reduce_scatter(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, op = _reduction(draw, drawn)
+    drawn, attrs = _reduction(draw, drawn)
     shape, axis, tiled = _splitting(draw, drawn, shapes)
-    return _alike(drawn, "reduce_scatter", shape, op, op=op, axis=axis, tiled=tiled)
+    return _alike(drawn, "reduce_scatter", shape, str(attrs["op"]), **attrs, axis=axis, tiled=tiled)
 
 
 def _scatter(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
@@ -131,13 +144,13 @@ def _scatter(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
 def _all_to_all(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
     shape, axis, tiled = _splitting(draw, drawn, shapes)
     # The same axis three times in four: the result then takes the operand's place.
-    concat = draw(_below(len(shape))) if draw(_BOOLEANS) else axis
+    concat = draw(axis_of(len(shape))) if draw(_BOOLEANS) else axis
     return _alike(drawn, "all_to_all", shape, split_axis=axis, concat_axis=concat, tiled=tiled)
 
 
 def _all_to_all_uneven(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    size, long = drawn.group_size, shapes == "long"
-    unit = -(-_shape(draw, drawn, shapes)[0] // size) if long else 1
+    size, long = drawn.group_size, shapes in SIZES
+    unit = -(-great(drawn, shapes) // size) if long else 1
     sends = [[unit * draw(_COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
     receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
@@ -166,36 +179,62 @@ CALLED: Final = tuple(_CALLS)
 """The operations that programs with effects are drawn for: those that make of one block a rank another."""
 
 
-def _shape(draw: choose.Draw, drawn: Draft, shapes: str) -> Shape:
-    return (-(-LONG // NUMPY[drawn.dtype].itemsize),) if shapes == "long" else draw(SHAPES_OF[shapes])
+def _shape(draw: choose.Draw, drawn: Draft, shapes: str, least: int = 0) -> Shape:
+    if shapes == "any":
+        return drawn.shape(least)
+    if shapes in SIZES:
+        return draw(_of_size(great(drawn, shapes), least))
+    return draw(SHAPES_OF[shapes])
+
+
+def great(drawn: Draft, shapes: str) -> int:
+    """Return how many elements a block of a size has."""
+    width, most = SIZES[shapes]
+    return min(-(-width // drawn.width), most)
+
+
+@cache
+def _of_size(count: int, least: int) -> choose.Choice[Shape]:
+    """Return shapes of ``count`` elements or a few more."""
+    found = [(count,), (count + 1,), (4, -(-count // 4)), (2, 3, -(-count // 6))]
+    return choose.steered([one for one in found if len(one) >= least], ("rank",), lambda one: (rank_word(len(one)),))
 
 
 def _root(draw: choose.Draw, drawn: Draft) -> int:
-    return draw(_below(drawn.group_size))
+    return draw(root_of(drawn.group_size))
 
 
 def _joining(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape, the axis to join along or at, and whether blocks are joined along it."""
-    shape = _shape(draw, drawn, shapes)
-    tiled = bool(shape) and not draw(_BOOLEANS)
-    return shape, draw(_below(len(shape) + (not tiled))), tiled
+    tiled = draw(TILED)
+    shape = _shape(draw, drawn, shapes, least=tiled)
+    return shape, draw(axis_of(len(shape) + (not tiled))), tiled
 
 
 def _splitting(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape with an axis that divides, and whether pieces keep it."""
-    tiled = shapes == "empty" or not draw(_BOOLEANS)
-    if shapes == "long":
-        piece = -(-_shape(draw, drawn, shapes)[0] // drawn.group_size)
-        return ((piece * drawn.group_size,) if tiled else (drawn.group_size, piece)), 0, tiled
-    rest = draw(_REST)
-    at = draw(_below(len(rest) + 1))
-    extent = drawn.group_size * (draw(_PIECES[shapes]) if tiled else 1)
-    return (*rest[:at], extent, *rest[at:]), at, tiled
+    tiled = shapes == "empty" or draw(TILED)
+    if shapes in SIZES:
+        piece = -(-great(drawn, shapes) // drawn.group_size)
+        one = draw(_long_splits(piece, drawn.group_size, tiled))
+        return one[0], draw(same_axis(one[1], len(one[0]))), tiled
+    shape, at = split(draw, drawn.width, drawn.group_size, tiled=tiled, empty=shapes == "empty")
+    return shape, draw(same_axis(at, len(shape))), tiled
 
 
 @cache
-def _below(count: int) -> choose.Choice[int]:
-    return choose.integers(0, count - 1)
+def _long_splits(piece: int, size: int, tiled: bool) -> choose.Choice[tuple[Shape, int]]:
+    """Return shapes of so many pieces, and the axis that is split."""
+    found: list[tuple[Shape, int]] = [((piece * size,), 0), ((2, -(-piece // 2) * size), 1), ((size, 2, piece), 0)]
+    if not tiled:
+        found = [((size, piece), 0), ((piece, size), 1), ((2, size, -(-piece // 2)), 1)]
+    return choose.steered(found, ("rank", "axis"), lambda one: (rank_word(len(one[0])), axis_word(one[1], len(one[0]))))
+
+
+@cache
+def _once(dtype: str) -> choose.Choice[str]:
+    """Return the reductions of a dtype, of data that is reduced once."""
+    return choose.steered(accepted(dtype), ("reduction",), lambda op: (op,))
 
 
 @cache

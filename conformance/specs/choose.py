@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from functools import cache, wraps
+from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 P = ParamSpec("P")
+
+
+LAST_FIRST: Final = "last first"
+"""A wish that wishes be granted in the other order, so that none always gives way to another."""
 
 
 class Source(Protocol):
@@ -39,14 +43,6 @@ class Draw:
         """Return one of several options, each as likely as the next."""
         return options[self.source.below(len(options))] if len(options) > 1 else options[0]
 
-    def wished(self, options: Sequence[T], feature: str, word: Callable[[T], str] = str) -> T:
-        """Return one of several options, of those with the word of ``feature`` that is wished for if there are any."""
-        wish = self.wishes.get(feature)
-        if wish is None:
-            return self.one(options)
-        wanted = [number for number, option in enumerate(options) if word(option) == wish]
-        return options[self.source.below(len(options), wanted)] if len(options) > 1 else options[0]
-
 
 @dataclass(frozen=True, eq=False)
 class Choice(Generic[T_co]):
@@ -66,7 +62,8 @@ def composite(function: Callable[Concatenate[Draw, P], T]) -> Callable[P, Choice
 
     @wraps(function)
     def choice(*args: P.args, **kwargs: P.kwargs) -> Choice[T]:
-        given = ", ".join(map(repr, (*args, *kwargs.values())))
+        every = (*args, *kwargs.values())
+        given = ", ".join(one.name if isinstance(one, Choice) else repr(one) for one in every)
         return Choice(
             lambda draw: function(draw, *args, **kwargs), f"{function.__module__}.{function.__name__}({given})"
         )
@@ -125,5 +122,31 @@ def subsets(values: Sequence[T]) -> Choice[list[T]]:
     def make(draw: Draw) -> list[T]:
         found = [value for value in values if draw.source.below(2)]
         return found or list(values[:1])
+
+    return Choice(make)
+
+
+def steered(options: Sequence[T], features: Sequence[str], words: Callable[[T], Sequence[str]]) -> Choice[T]:
+    """Return the choice of one of several values that have words for features.
+
+    Where words are wished for it is one of those values that have the first feature's, of these one of those that have
+    the second's, and so on; a wish that no value is left for is not granted. In every second draw (``LAST_FIRST``) the
+    last feature comes first.
+    """
+    listed = tuple(options)
+    of = [tuple(words(option)) for option in listed]
+
+    @cache
+    def wanted(wishes: tuple[str | None, ...], step: int) -> tuple[int, ...]:
+        found = tuple(range(len(listed)))
+        for at, wish in [*enumerate(wishes)][::step]:
+            found = tuple(number for number in found if of[number][at] == wish) or found
+        return found
+
+    def make(draw: Draw) -> T:
+        if not draw.wishes or len(listed) < 2:
+            return draw.one(listed)
+        step = -1 if LAST_FIRST in draw.wishes else 1
+        return listed[draw.source.below(len(listed), wanted(tuple(map(draw.wishes.get, features)), step))]
 
     return Choice(make)

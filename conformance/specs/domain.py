@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,85 +20,85 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.layout import LAYOUTS, Layout
 from conformance.cases.program import Attr, Axis, Groups, Program, Step, rank_groups
+from conformance.cases.situations import dtype_word
 from conformance.cases.tensor import Tensor, from_array, to_array
 from conformance.specs import choose
-from conformance.specs.pools import counting, pool
+from conformance.specs.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
+from conformance.specs.pools import counting, pool, regime_of
+from conformance.specs.shaping import Shape, axis_beside, axis_of, root_of, same_axis, shape, split
 
-Shape = tuple[int, ...]
-
-PARTITIONS: Final = (
-    *(*["none"] * 3, *["even"] * 2, *["strided"] * 2, *["unsorted"] * 2, *["uneven"] * 3),
-    *("invalid", "singletons"),
-)
-"""Kinds of groups for operations that allow groups of any sizes."""
-
-EQUAL: Final = (
-    *(*["none"] * 3, *["even"] * 3, *["strided"] * 3, *["unsorted"] * 3),
-    *("uneven", "invalid", *["singletons"] * 2),
-)
-"""Kinds of groups for operations that reject unequal sizes: ``uneven`` is then illegal, as ``invalid`` always is."""
-
-SMALL: Final = choose.lists(choose.sampled_from([1, 2, 3, 0, 4, 5]), max_size=3).map(tuple)
-LONG: Final = choose.sampled_from([(33,), (64,), (130,), (257,)])
-"""Extents on both sides of the vector widths, chunk factors and alignments that implementations switch at."""
-
-MATRICES: Final = choose.lists(choose.sampled_from([2, 3, 4]), min_size=2, max_size=3).map(tuple)
-"""Shapes whose elements move when their axes do: of 280 gathers, 4 had one in a transposed layout by chance."""
-
-SHAPES: Final[choose.Choice[Shape]] = choose.one_of(SMALL, SMALL, SMALL, MATRICES, MATRICES, LONG)
+__all__ = [
+    "EQUAL",
+    "PARTITIONS",
+    "TILED",
+    "Draft",
+    "Shape",
+    "axis_like",
+    "axis_near",
+    "draft",
+    "root_near",
+    "splittable",
+]
 
 CUT_AXES: Final = ("axis", "split_axis")
 """Attributes that name an axis whose extent matters."""
 
-MESHES: Final = (
-    (2,),
-    (1,),
-    (3,),
-    (4,),
-    (5,),
-    (6,),
-    (7,),
-    (8,),
-    (4,),
-    (6,),
-    (8,),
-    (2, 2),
-    (2, 3),
-    (3, 2),
-    (2, 4),
-    (1, 4),
-    (3, 1),
-    (2, 2, 2),
-    (2, 1, 3),
-)
-
 DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")))
 
-_MESH: Final = choose.sampled_from(MESHES)
-_DTYPE: Final = choose.sampled_from(DTYPES)
-_OPERANDS: Final = choose.sampled_from([*[1] * 9, 2, 2, 0, 1])
+_DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
+_ANY_DTYPE: Final = choose.sampled_from(DTYPES)
+_OPERANDS: Final = choose.steered(["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,))
+TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
+"""Whether pieces or blocks keep their axis."""
+
 _SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
 _ODD: Final = choose.sampled_from([*["none"] * 36, "dtype", "shape", "none"])
-_AXES: Final = choose.sampled_from([*["all"] * 20, *["some"] * 4, "none", "unknown", "twice", "all", "all", "all"])
-_REST: Final = choose.lists(choose.sampled_from([1, 2, 3, 0, 4]), max_size=2)
-_PIECE: Final = choose.sampled_from([1, 2, 3, 0, 16])
-_REMAINDER: Final = {tiled: choose.sampled_from([*[0] * 5, tiled, 1, 0]) for tiled in (False, True)}
+_AXES: Final = choose.sampled_from([*["known"] * 26, "none", "unknown", "twice"])
+_SOME_AXES: Final = choose.sampled_from([*["known"] * 26, "unknown", "twice"])
+_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "right"])
+_EQUAL_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "uneven", "right"])
+_WRONG_AXIS: Final = choose.sampled_from([*[False] * 20, True, False])
+_WRONG_ROOT: Final = choose.sampled_from([*["right"] * 14, "beyond", "negative", "right"])
+_REMAINDER: Final = {tiled: choose.sampled_from([*[0] * 11, tiled, 1, 0]) for tiled in (False, True)}
+_REGIME: Final = choose.steered(
+    [*["plain"] * 10, "negative_zero", "extreme", "subnormal", "infinite", "nan"], ("values",), lambda word: (word,)
+)
+"""Plain data, or a regime of dangerous data."""
+
+_LAYOUT: Final[choose.Choice[Layout | None]] = choose.steered(
+    [*[LAYOUTS[0]] * 6, *LAYOUTS[1:], None, None], ("layout",), lambda same: (same or "mixed",)
+)
+_OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
+_EACH: Final[choose.Choice[Layout]] = choose.sampled_from(LAYOUTS)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A case in the making: the choices every operation shares, and the means to draw the rest."""
+    """A case in the making: the choices every operation shares, and the means to draw the rest.
+
+    With ``once`` no result of a reduction is reduced again, so that all that a dtype has stay exact.
+    """
 
     draw: choose.Draw
     mesh: tuple[Axis, ...]
     axes: tuple[str, ...]
     groups: Groups | None
     dtype: str
+    once: bool = False
 
     @property
     def world(self) -> int:
         """Return the number of ranks."""
         return math.prod(axis.size for axis in self.mesh)
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of an element."""
+        return NUMPY[self.dtype].itemsize
+
+    def shape(self, least: int = 0) -> Shape:
+        """Draw the shape of a block, of ``least`` axes or more."""
+        return shape(self.draw, self.width, self.group_size, least=least)
 
     @property
     def positions(self) -> int:
@@ -134,7 +134,10 @@ class Draft:
 
         Mostly there is one operand; now and then there are two, the second of another dtype, or none.
         """
-        count = self.draw(_OPERANDS)
+        how = self.draw(_OPERANDS)
+        if how == "same":
+            return self.program(op, {"x": self.operand(shape, values)}, ("y", "w"), attrs, of=("x", "x"))
+        count = ("none", "one", "several").index(how)
         shapes = {"x": shape, "v": self._another(shape, attrs) if count > 1 else shape}
         names = [("x", "y"), ("v", "w")][:count]
         inputs = {name: self.operand(shapes[name], values, second=name == "v") for name, _ in names}
@@ -150,21 +153,30 @@ class Draft:
 
     def blocks(self, dtype: str, values: str, shape: Shape) -> list[Array]:
         """Draw the data of one operand, a block a rank, from a pool of ``specs.pools``."""
-        return tiled(self.draw(_pools(dtype, values)), shape, self.world)
+        regime = self.draw(_REGIME) if values == "any" else "plain"
+        values_of = self.draw(_pools(dtype, values)) if regime == "plain" else regime_of(dtype, regime)
+        return tiled(values_of, shape, self.world)
 
     def program(
-        self, op: str, inputs: Mapping[str, Operand], outputs: tuple[str, ...], attrs: Mapping[str, Attr]
+        self,
+        op: str,
+        inputs: Mapping[str, Operand],
+        outputs: tuple[str, ...],
+        attrs: Mapping[str, Attr],
+        of: tuple[str, ...] | None = None,
     ) -> Case:
-        """Return the case of one step on ready operands."""
-        step = Step(op=op, inputs=tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs))
+        """Return the case of one step on ready operands, or on some ``of`` them."""
+        step = Step(
+            op=op, inputs=of or tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs)
+        )
         return Case(program=Program(mesh=self.mesh, steps=(step,), results=outputs), inputs=dict(inputs))
 
     def operand(self, shape: Shape, values: str = "any", *, second: bool = False, alike: bool = False) -> Operand:
         """Draw the layouts and data of one operand; unless ``alike``, now and then ranks differ in dtype or shape."""
         dtype = self.dtype
         if second and values == "any":
-            dtype = self.draw(_DTYPE)
-        layouts = self.draw(_layouts(self.world))
+            dtype = self.draw(_ANY_DTYPE)
+        layouts = _layouts(self.draw, self.world)
         arrays = self.blocks(dtype, values, shape)
         odd = "none" if alike or self.world == 1 else self.draw(_ODD)
         if odd == "dtype":
@@ -175,106 +187,58 @@ class Draft:
         return Operand(blocks=blocks, layouts=layouts)
 
 
-def draft(draw: choose.Draw, groups: Sequence[str]) -> Draft:
-    """Draw the mesh, the axes, the dtype and groups of one of the given kinds."""
-    mesh = tuple(Axis(name, size) for name, size in zip("ijk", draw(_MESH), strict=False))
+def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
+    """Draw the mesh unless it is given, axes, the dtype and groups of given kinds, and now and then illegal ones."""
     dtype = draw(_DTYPE)
-    plain = Draft(draw, mesh, _axes(draw, mesh), None, dtype)
-    kind = draw(_kinds(tuple(groups)))
-    if not plain.axes or not set(plain.axes) <= {axis.name for axis in mesh} or len(set(plain.axes)) < len(plain.axes):
-        kind = "none"
-    return Draft(draw, mesh, plain.axes, grouped(draw, plain.positions, kind), dtype)
-
-
-def _axes(draw: choose.Draw, mesh: tuple[Axis, ...]) -> tuple[str, ...]:
-    names = tuple(axis.name for axis in mesh)
-    order = draw(_orders(names)) if len(names) > 1 else names
-    kind = draw(_AXES)
-    return {
-        "all": tuple(order),
-        "some": tuple(order[: max(1, len(order) - 1)]),
-        "none": (),
-        "unknown": ("nowhere", *order[1:]),
-        "twice": (*order, order[0]),
-    }[kind]
-
-
-def grouped(draw: choose.Draw, world: int, kind: str) -> Groups | None:
-    """Draw groups of ``world`` positions of one kind."""
-    if kind == "none":
-        return None
-    positions = tuple(draw(_orders(tuple(range(world))))) if kind in ("unsorted", "uneven") else tuple(range(world))
-    size = draw(_sizes(world))
-    if kind == "singletons":
-        return tuple((position,) for position in positions)
-    if kind == "strided":
-        return tuple(positions[start :: world // size] for start in range(world // size))
-    if kind == "uneven" and world > 1:
-        cut = draw(_between(1, world - 1))
-        return tuple(group for group in (positions[:cut], positions[cut:]))
-    groups = tuple(positions[start : start + size] for start in range(0, world, size))
+    axes = draw(_AXES)
+    kind = "none" if axes != "known" else draw(_GROUPS if "uneven" in groups else _EQUAL_GROUPS)
+    found = place(draw, groups if kind == "right" else ("none",), mesh)
+    named = {"none": (), "unknown": ("nowhere", *found.axes[1:]), "twice": (*found.axes, found.axes[0])}
+    drawn = Draft(draw, found.mesh, named.get(axes, found.axes), found.groups, dtype)
     if kind == "invalid":
-        wrong = draw(
-            choose.sampled_from([(*groups[-1], 0), (*groups[-1][:-1], world), groups[-1][:-1], (-1, *groups[-1][1:])])
-        )
-        return (*groups[:-1], wrong)
-    return groups
+        drawn = replace(drawn, groups=wrong_groups(draw, drawn.positions))
+    if kind == "uneven":
+        drawn = replace(drawn, groups=uneven_groups(draw, drawn.positions))
+    return drawn
 
 
-@cache
-def _kinds(kinds: tuple[str, ...]) -> choose.Choice[str]:
-    return choose.sampled_from(kinds)
+def axis_near(draw: choose.Draw, rank: int) -> int:
+    """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
+    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS) else axis_of(rank))
 
 
-@cache
-def _sizes(world: int) -> choose.Choice[int]:
-    sizes = [size for size in range(world, 0, -1) if world % size == 0]
-    # Of 98 legal tiled all_to_alls 3 had several groups of several members, with each size as likely as the next.
-    return choose.sampled_from([*sizes[1:-1] * 4, *sizes])
+def axis_like(draw: choose.Draw, at: int, rank: int) -> int:
+    """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
 
-
-@cache
-def _orders(members: tuple[Any, ...]) -> choose.Choice[list[Any]]:
-    return choose.permutations(members)
-
-
-@cache
-def _between(least: int, greatest: int) -> choose.Choice[int]:
-    return choose.integers(least, greatest)
-
-
-@cache
-def axis_near(rank: int, prefer: int | None = None) -> choose.Choice[int]:
-    """Return axes of ``rank`` axes from both ends, ``prefer`` more often, and now and then one beyond.
-
-    Beyond ``prefer`` it is by so much that an implementation that counts in circles would take it for ``prefer``.
+    Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
     """
-    inside = [*range(rank), *range(-rank, 0)]
-    if prefer is None:
-        return choose.sampled_from([*inside * (1 + 20 // max(len(inside), 1)), rank, -rank - 1])
-    wanted = [*inside, *[prefer, prefer - rank] * (10 * rank)]
-    return choose.sampled_from([*wanted * (1 + 20 // len(wanted)), prefer + rank, prefer - 2 * rank])
+    if draw(_WRONG_AXIS):
+        return draw.one([at + rank, at - 2 * rank])
+    return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
 
 
-@cache
-def root_near(size: int) -> choose.Choice[int]:
-    """Return positions of a group of ``size``, and now and then one just beyond either end."""
-    return choose.sampled_from([*[*range(size)] * (1 + 14 // size), size, -1, 0])
+def root_near(draw: choose.Draw, size: int) -> int:
+    """Draw a position of a group of ``size``, and now and then one just beyond either end."""
+    how = draw(_WRONG_ROOT)
+    return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))
 
 
-def splittable(draw: choose.Draw, size: int, tiled: bool) -> tuple[Shape, int]:
-    """Draw a shape and an axis of it that splits into ``size`` pieces, or now and then just fails to."""
-    rest = list(draw(_REST))
-    at = draw(_between(0, len(rest)))
-    extent = size * draw(_PIECE) if tiled else size
-    rest.insert(at, extent + draw(_REMAINDER[tiled]))
-    return tuple(rest), at
+def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:
+    """Draw a shape and an axis of it that splits into a piece a member, or now and then just fails to."""
+    found, at = split(drawn.draw, drawn.width, drawn.group_size, tiled=tiled)
+    more = drawn.draw(_REMAINDER[tiled])
+    return (*found[:at], found[at] + more, *found[at + 1 :]), at
 
 
 def tiled(values: Array, shape: Shape, world: int) -> list[Array]:
     """Return one block a rank, the values repeated over all of them, each rank starting one value later."""
-    size = int(np.prod(shape))
-    return [np.resize(np.roll(values, -rank * (size + 1)), size).reshape(shape) for rank in range(world)]
+    size, count = math.prod(shape), len(values)
+    twice = np.concatenate([values, values])
+    starts = (rank * (size + 1) % count for rank in range(world))
+    # Repeating bytes is fifty times as fast as ``np.resize``, which matters for long blocks.
+    rounds = -(-size // count)
+    wholes = ((twice[at : at + count].tobytes() * rounds)[: size * values.itemsize] for at in starts)
+    return [np.frombuffer(bytearray(whole), values.dtype).reshape(shape) for whole in wholes]
 
 
 @cache
@@ -285,13 +249,9 @@ def _pools(dtype: str, values: str) -> choose.Choice[Array]:
     return choose.one_of(short.map(lambda picks: choices[picks]), ready, ready)
 
 
-@cache
-def _layouts(world: int) -> choose.Choice[tuple[Layout, ...]]:
-    one: choose.Choice[Layout] = choose.sampled_from(LAYOUTS)
-    each: choose.Choice[tuple[Layout, ...]] = choose.lists(one, min_size=world, max_size=world).map(tuple)
-    layout: Layout = "contiguous"
-    plain = (layout,) * world
-    return choose.one_of(choose.just(plain), choose.just(plain), one.map(lambda same: (same,) * world), each)
+def _layouts(draw: choose.Draw, world: int) -> tuple[Layout, ...]:
+    same = draw(_LAYOUT)
+    return tuple(draw(_EACH) for _ in range(world)) if same is None else (same,) * world
 
 
 def _block(array: Array, layout: Layout) -> Tensor:

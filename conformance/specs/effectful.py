@@ -16,7 +16,7 @@ from msgspec.structs import replace as replaced
 from conformance.cases.case import Case, Operand
 from conformance.cases.dtypes import NUMPY, logical
 from conformance.cases.layout import Layout
-from conformance.cases.program import Attr, Program, Step, rank_groups
+from conformance.cases.program import Attr, Axis, Program, Step, rank_groups
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import same
 from conformance.reference.spmd import OPERATIONS
@@ -31,7 +31,11 @@ UNEVEN: Final = ("all_reduce", "arg_reduce", "reduce", "broadcast")
 """Operations whose groups may differ in size."""
 
 _BOOLEANS: Final = choose.booleans()
-_PLACES: Final = choose.sampled_from(["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested"])
+_PLACES: Final = choose.steered(
+    ["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested", "part"],
+    ("view",),
+    lambda how: ("none" if how == "whole" else how,),
+)
 _WRITERS: Final = {
     False: choose.sampled_from(["whole", "part", "collective", "part"]),
     True: choose.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
@@ -82,8 +86,8 @@ class Script:
         """Return whether the result fits ``name``."""
         return (self.shapes[name], self.dtypes[name]) == (self.result, self.dtype)
 
-    def input(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
-        """Draw an input of the program, of the operand's shapes and dtype by default."""
+    def input(self, shapes: Shapes | None = None, dtype: str | None = None, *, stored: bool = False) -> str:
+        """Draw an input of the program, of the operand's shapes and dtype by default; ``stored``: for a buffer."""
         shapes = self.call.operand if shapes is None else shapes
         dtype = None if dtype == self.drawn.dtype else dtype
         drawn = self.drawn if dtype is None else replace(self.drawn, dtype=dtype)
@@ -91,7 +95,9 @@ class Script:
         operand = drawn.operand(most, self.call.values if dtype is None else "any", alike=True)
         if len(set(shapes)) > 1:
             operand = drawn.with_rows(operand, [shape[0] for shape in shapes])
-        layouts: tuple[Layout, ...] = tuple("strided" if one == "broadcast" else one for one in operand.layouts)
+        layouts: tuple[Layout, ...] = tuple(
+            "strided" if one == "broadcast" and stored else one for one in operand.layouts
+        )
         name = self._name("x", shapes, drawn.dtype)
         self.inputs[name] = replaced(operand, layouts=("contiguous",) * len(layouts) if self.plain else layouts)
         return name
@@ -106,7 +112,7 @@ class Script:
 
     def buffer(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
         """Draw a buffer and the input it begins as a copy of."""
-        source = self.input(shapes, dtype)
+        source = self.input(shapes, dtype, stored=True)
         return self._effect("buffer", source, "b", self.shapes[source])
 
     def place(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
@@ -121,12 +127,12 @@ class Script:
         if how == "ordered":
             base = self.buffer(((shape[1], first, *shape[2:]),) * self.drawn.world, dtype)
             return self.view(base, tuple(map(range, self.shapes[base][0])), (1, 0, *range(2, len(shape))))
-        extent = {"stepped": 2 * first + 1, "turned": first, "nested": first + 2}[how]
+        extent = {"stepped": 2 * first + 1, "turned": first, "nested": first + 2, "part": first + 1}[how]
         base = self.buffer(((extent, *shape[1:]),) * self.drawn.world, dtype)
         if how == "nested":
             return self.view(self.view(base, (range(1, extent), *rest)), (range(1, first + 1), *rest))
-        rows = range(1, extent, 2) if how == "stepped" else range(first - 1, -1, -1)
-        return self.view(base, (rows, *rest))
+        rows = {"stepped": range(1, extent, 2), "turned": range(first - 1, -1, -1), "part": range(1, extent)}
+        return self.view(base, (rows[how], *rest))
 
     def view(self, base: str, ranges: tuple[range, ...], order: tuple[int, ...] = ()) -> str:
         """Return a view of the buffer ``base``, whose ranks all have one shape."""
@@ -199,6 +205,19 @@ class Script:
         self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
         return name
 
+    def query(self, op: str, attrs: Mapping[str, Attr]) -> tuple[str, ...]:
+        """Use a collective that takes nothing, and return the name of its result if it has one."""
+        names = () if op == "barrier" else (self._name("y", ((),) * self.drawn.world, "int32"),)
+        self._collective(op, (), names, attrs, (), start=False)
+        return names
+
+    def base(self, name: str) -> str:
+        """Return the buffer that storage lies in; nothing for a value."""
+        made = {step.outputs[0]: step for step in self.steps if step.op in ("buffer", "view")}
+        while name in made and made[name].op == "view":
+            name = made[name].inputs[0]
+        return name if name in made else ""
+
     def done(self, *tickets: str) -> tuple[str, ...]:
         """Wait for tickets together."""
         names = tuple(self._name("y", self.shapes[ticket], self.dtypes[ticket]) for ticket in tickets)
@@ -260,13 +279,23 @@ def below(count: int) -> choose.Choice[int]:
     return choose.integers(0, count - 1)
 
 
-def script(draw: choose.Draw, op: str, *, alone: bool = False, shapes: str = "any", dtype: str | None = None) -> Script:
+def script(
+    draw: choose.Draw,
+    op: str,
+    *,
+    alone: bool = False,
+    shapes: str = "any",
+    dtype: str | None = None,
+    once: bool = False,
+    few: bool = False,
+) -> Script:
     """Draw the beginning of a program on ``op``: mesh, groups, dtype, attributes and the shape of the operand.
 
-    ``alone``: nobody meets anybody, over no axis or in groups of one. ``shapes`` is one of ``calls.SHAPES_OF``.
+    ``alone``: nobody meets anybody, over no axis or in groups of one. ``shapes`` is one of ``calls.SHAPES_OF``, or
+    ``any``, ``long`` or ``past``. With ``once`` the call is drawn to be used once, with ``few`` there are two ranks.
     """
-    drawn = draft(draw, groups=PARTITIONS if op in UNEVEN else EQUAL)
-    drawn = drawn if dtype is None else replace(drawn, dtype=dtype)
+    drawn = draft(draw, groups=PARTITIONS if op in UNEVEN else EQUAL, mesh=(Axis("i", 2),) if few else None)
+    drawn = replace(drawn, once=once, dtype=dtype or drawn.dtype)
     if alone:
         known = {axis.name for axis in drawn.mesh}
         nowhere = drawn.positions == 1 or not set(drawn.axes) <= known or draw(_BOOLEANS)

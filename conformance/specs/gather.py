@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, axis_near, draft, root_near
+from conformance.specs.domain import EQUAL, TILED, Draft, axis_near, draft, root_near
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+_RARELY: Final = choose.sampled_from([False] * 19 + [True])
 
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw a gather to every root, along every legal axis, and to just beyond both."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    shape = draw(SHAPES)
     # A block without axes has no axis to be concatenated along.
-    tiled = draw(choose.sampled_from([False, True] if shape else [False, False, False, True, False]))
-    axis = draw(axis_near(len(shape) + (not tiled)))
-    attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}
+    tiled = draw(TILED)
+    shape = drawn.shape(0 if draw(_RARELY) else tiled)
+    axis = axis_near(draw, len(shape) + (not tiled))
+    attrs = {"root": root_near(draw, drawn.group_size), "axis": axis, "tiled": tiled}
     return drawn.case("gather", shape=shape, attrs=attrs)
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import permutations
 from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.dtypes import kind
-from conformance.cases.program import Axis, Step
+from conformance.cases.program import Step
 from conformance.specs import choose
 from conformance.specs.calls import CALLED, REDUCTIONS, call_of
-from conformance.specs.domain import DTYPES, grouped
+from conformance.specs.domain import DTYPES
 from conformance.specs.effectful import UNEVEN, Script, made
+from conformance.specs.placing import EQUAL, PARTITIONS, place
 
 DIFFERS: Final = (
     (), ("op",), ("groups",), ("attrs",), ("op", "groups"), ("op", "dtype"), ("groups", "attrs"), ("op",), ("dtype",),
@@ -36,10 +36,6 @@ _DTYPES: Final = choose.sampled_from(DTYPES)
 _MORE: Final = choose.sampled_from([1, 1, 2])
 _PLAIN: Final = choose.sampled_from([True, True, True, False])
 """Of 76 such programs that were outside Torch's claims, 40 had a flipped layout among their several inputs."""
-_KINDS: Final = {
-    equal: choose.sampled_from(["none", "even", "strided", "unsorted", "singletons", "even" if equal else "uneven"])
-    for equal in (True, False)
-}
 
 
 def beside(program: Script) -> Script:
@@ -54,10 +50,8 @@ def beside(program: Script) -> Script:
     op = draw(_OPS) if "op" in differs else program.call.op
     drawn = replace(program.drawn, dtype=draw(_DTYPES)) if "dtype" in differs else program.drawn
     if "groups" in differs:
-        axes = draw(_axes(drawn.mesh))
-        drawn = replace(drawn, axes=axes)
-        partition = draw(_KINDS[op not in UNEVEN])
-        drawn = replace(drawn, groups=grouped(draw, drawn.positions, partition))
+        found = place(draw, PARTITIONS if op in UNEVEN else EQUAL, drawn.mesh)
+        drawn = replace(drawn, axes=found.axes, groups=found.groups)
     drawn, call = call_of(draw, op, drawn, "whole")
     reduction = call.attrs.get("op")
     if reduction and call.op == program.call.op != "arg_reduce" and "dtype" not in differs:
@@ -141,13 +135,6 @@ def alternating(program: Script) -> Case:
 def ends_with(op: str, steps: list[Step]) -> bool:
     """Return whether the last collective of a program is of ``op``, so that its cases are filed there."""
     return next((step.op for step in reversed(steps) if step.op in CALLED), None) == op
-
-
-@cache
-def _axes(mesh: tuple[Axis, ...]) -> choose.Choice[tuple[str, ...]]:
-    """Return the axes of a mesh, some or all of them in any order."""
-    names = [axis.name for axis in mesh]
-    return choose.sampled_from([order for count in range(len(names), 0, -1) for order in permutations(names, count)])
 
 
 @cache

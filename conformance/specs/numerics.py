@@ -13,7 +13,7 @@ from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.program import Attr
 from conformance.reference.reductions import ORDER
 from conformance.specs import choose
-from conformance.specs.domain import SMALL, Draft, Shape, axis_near, draft, root_near, splittable
+from conformance.specs.domain import TILED, Draft, Shape, axis_like, draft, root_near, splittable
 from conformance.specs.numeric_clauses import CLAUSES
 from conformance.specs.sensitive import (
     ADDED,
@@ -66,8 +66,6 @@ _COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
 _TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
 _FACTORS: Final = choose.sampled_from(FACTORS)
 _LOCAL: Final[choose.Choice[bool]] = choose.sampled_from([False, False, True])
-_LONG: Final = choose.sampled_from([(3,), (5,), (2, 3), (33,)])
-SHAPES: Final[choose.Choice[Shape]] = choose.one_of(SMALL, _LONG, _LONG)
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
 def all_reduces(draw: choose.Draw) -> Case:
     """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    shape = draw(SHAPES)
+    shape = drawn.shape()
     most = FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
     fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
     if draw(_LOCAL) and fits:
@@ -131,17 +129,17 @@ def all_reduces(draw: choose.Draw) -> Case:
 def reduces(draw: choose.Draw) -> Case:
     """Draw a reduce."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    attrs["root"] = draw(root_near(drawn.group_size))
-    return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
+    attrs["root"] = root_near(draw, drawn.group_size)
+    return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
 
 
 @choose.composite
 def reduce_scatters(draw: choose.Draw) -> Case:
     """Draw a reduce_scatter."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    tiled = draw(choose.booleans())
-    shape, at = splittable(draw, drawn.group_size, tiled)
-    attrs |= {"axis": draw(axis_near(len(shape), prefer=at)), "tiled": tiled}
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    attrs |= {"axis": axis_like(draw, at, len(shape)), "tiled": tiled}
     return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)
 
 

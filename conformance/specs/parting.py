@@ -16,13 +16,16 @@ from conformance.cases.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
 from conformance.specs import choose
 from conformance.specs.calls import REDUCTIONS, Call, call_of
-from conformance.specs.domain import Draft, grouped
+from conformance.specs.domain import Draft
+from conformance.specs.placing import place
 
 MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """Few: an implementation with ranks of its own starts them anew after most of these programs."""
 
+KINDS: Final = ("none", "even", "strided", "unsorted")
+"""Kinds of groups of two members or more."""
+
 _MESH: Final = choose.sampled_from(MESHES)
-_KIND: Final = choose.sampled_from(["none", "even", "strided", "unsorted", "even"])
 _DTYPE: Final = choose.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
 _DELAY: Final = choose.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
@@ -139,18 +142,13 @@ class Parting:
 def parting(draw: choose.Draw, op: str) -> Parting:
     """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
-    axes = tuple(axis.name for axis in mesh)
-    axes = axes[:1] if len(axes) > 1 and draw(_BOOLEANS) else axes
-    plain = Draft(draw, mesh, axes, None, draw(_DTYPE))
-    groups = grouped(draw, plain.positions, draw(_KIND))
-    if groups is not None and any(len(group) < 2 for group in groups):
-        groups = None
-    drawn, call = _call(draw, op, replace(plain, groups=groups))
+    at = place(draw, KINDS, mesh)
+    drawn, call = _call(draw, op, Draft(draw, mesh, at.axes, at.groups, draw(_DTYPE)))
     drawn, other = _call(draw, "broadcast" if op in ("all_reduce", "barrier") else "all_reduce", drawn)
     odd = draw(choose.sampled_from(range(drawn.world)))
     # The group of the odd rank first, so that what one group does it does.
-    found = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
-    return Parting(drawn, call, other, tuple(found), odd)
+    groups = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
+    return Parting(drawn, call, other, tuple(groups), odd)
 
 
 def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Example, Op, value
 from conformance.specs.pairs import PAIRS, pairs_near, pairs_of
 
@@ -34,7 +34,7 @@ def programs(draw: choose.Draw) -> Case:
     """Draw a permute with full, partial and empty pairs and, now and then, illegal ones."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))
-    return drawn.case("permute", shape=draw(SHAPES), attrs={"pairs": pairs})
+    return drawn.case("permute", shape=drawn.shape(), attrs={"pairs": pairs})
 
 
 OP = Op(

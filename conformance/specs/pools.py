@@ -109,6 +109,36 @@ def counting(dtype: str, values: str) -> Array:
     return np.arange(1, most + 1).astype(np.float64).astype(numpy)
 
 
+@cache
+def regime_of(dtype: str, regime: str) -> Array:
+    """Return the values of one of the dangerous regimes, for movement, among plain ones that tell places apart.
+
+    A dtype without such values has the greatest and the least it holds; bools are bools.
+    """
+    numpy = NUMPY[dtype]
+    if kind(dtype) == "bool":
+        return counting(dtype, "any")
+    if kind(dtype) == "integer":
+        info = ml_dtypes.iinfo(numpy)
+        ends = [int(info.max), 1, int(info.min), int(info.max) - 1, 2, int(info.max) // 2 + 1]
+        return np.array(ends, np.object_).astype(numpy)
+    if numpy.kind == "c":
+        real = regime_of(f"float{4 * numpy.itemsize}", regime)
+        return np.ascontiguousarray(np.stack([real, np.roll(real, 1)], axis=1)).view(numpy).reshape(-1)
+    sign, exponent, mantissa = _bits(numpy)
+    quiet = exponent | (mantissa >> 1) + 1
+    patterns = {
+        "negative_zero": [sign, 0, sign],
+        "extreme": [exponent - 1, sign | exponent - 1, exponent - 2],
+        "subnormal": [1, mantissa, sign | 1, sign | mantissa, mantissa >> 1],
+        "infinite": [exponent, sign | exponent],
+        "nan": [quiet, sign | exponent | mantissa - 1, quiet | 1, exponent | 1],
+    }[regime]
+    special = np.array(patterns, f"u{numpy.itemsize}").view(numpy)
+    # A format without infinities has other numbers, or NaN, where those of IEEE 754 have them.
+    return np.concatenate([special[:1], counting(dtype, "any")[:2], special[1:], counting(dtype, "any")[2:3]])
+
+
 def _cast(values: tuple[float, ...], numpy: np.dtype[Any]) -> Array:
     return np.array(values, np.float64).astype(numpy)
 

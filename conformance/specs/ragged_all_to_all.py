@@ -22,9 +22,15 @@ OF_ONE_OPERAND = frozenset(f"collective.C{number}" for number in (16, 21, 26, 27
 TABLES = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 
 
+def given(subject: Subject, name: str) -> Operand:
+    """Return one of the operands as the program has it: the input, also of a buffer."""
+    used = subject.step.inputs[("operand", "output", *TABLES).index(name)]
+    return subject.case.inputs[subject.case.program.buffers.get(used, used)]
+
+
 def table(subject: Subject, name: str, rank: int) -> list[int]:
     """Return one table of one rank."""
-    return [int(n) for n in to_array(subject.case.inputs[name].blocks[rank])]
+    return [int(n) for n in to_array(given(subject, name).blocks[rank])]
 
 
 def several_slices(subject: Subject) -> bool:
@@ -57,7 +63,7 @@ def overlapping(subject: Subject) -> bool:
 
 def rows_left(subject: Subject) -> bool:
     """Speak about cases in which some receiver has rows that no slice writes."""
-    space = subject.case.inputs["output"].blocks[0].shape[0]
+    space = given(subject, "output").blocks[0].shape[0]
     return any(len(set(rows)) < space for rows in written_rows(subject))
 
 

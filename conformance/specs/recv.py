@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.cases.program import Attr
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Op, rejection, value
 from conformance.specs.pairs import PAIRS, pairs_near
 from conformance.specs.permute import partial
@@ -17,7 +17,7 @@ from conformance.specs.send import exchange
 def programs(draw: choose.Draw) -> Case:
     """Draw a send and the recv of its token, which now and then expects something else."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    pairs, shape = draw(pairs_near(drawn.group_size)), draw(SHAPES)
+    pairs, shape = draw(pairs_near(drawn.group_size)), drawn.shape()
     receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
     misuse = draw(choose.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
     if misuse == "shape":

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import PARTITIONS, SHAPES, Draft, draft, root_near
+from conformance.specs.domain import PARTITIONS, Draft, draft, root_near
 from conformance.specs.op import Example, Op, rejection, value
 from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
@@ -17,8 +17,8 @@ def programs(draw: choose.Draw) -> Case:
     """Draw a reduce to every root and to just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)
-    attrs["root"] = draw(root_near(drawn.group_size))
-    return drawn.case("reduce", shape=draw(SHAPES), attrs=attrs, values=values)
+    attrs["root"] = root_near(draw, drawn.group_size)
+    return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
 
 
 OP = Op(

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domain import EQUAL, Draft, axis_near, draft, splittable
+from conformance.specs.domain import EQUAL, TILED, Draft, axis_like, draft, splittable
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 from conformance.specs.reducing import reducing
 from conformance.specs.reduction import REDUCTION
@@ -16,10 +16,10 @@ from conformance.specs.reduction import REDUCTION
 def programs(draw: choose.Draw) -> Case:
     """Draw a reduce_scatter whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(choose.booleans())
-    shape, at = splittable(draw, drawn.group_size, tiled)
-    axis = draw(axis_near(len(shape), prefer=at))
+    tiled = draw(TILED)
     drawn, attrs, values = reducing(drawn)
+    shape, at = splittable(drawn, tiled)
+    axis = axis_like(draw, at, len(shape))
     return drawn.case("reduce_scatter", shape=shape, attrs={**attrs, "axis": axis, "tiled": tiled}, values=values)
 
 

@@ -29,16 +29,19 @@ NOTABLE: Final = (
 with dtype and reduction drawn apart."""
 
 
+_RARELY: Final = choose.sampled_from([False] * 15 + [True])
+
+
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     """Draw a reduction, mostly one the dtype has; return the draft, the attributes and the name of the data's pool.
 
-    A quarter of the drafts get another dtype, of the ``NOTABLE`` ones.
+    An eighth of the drafts get another dtype, of the ``NOTABLE`` ones.
     """
-    if drawn.draw(choose.sampled_from([False, False, False, True])):
+    if drawn.draw(choose.sampled_from([False] * 7 + [True])):
         dtype, op = drawn.draw(choose.sampled_from(NOTABLE))
         drawn = replace(drawn, dtype=dtype)
     else:
-        op = drawn.draw(_reduction_of(drawn.dtype))
+        op = drawn.draw(_reductions(drawn.dtype, drawn.draw(_RARELY)))
     attrs: dict[str, Attr] = {"op": op}
     if op == "premul_sum":
         attrs["factor"] = drawn.draw(choose.sampled_from([0.5, 2.0, 1.0]))
@@ -47,16 +50,19 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     return drawn, attrs, op
 
 
-def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[int, ...], str]:
+def local_axes(drawn: Draft, shape: Shape, values: str) -> tuple[tuple[int, ...], str]:
     """Draw the axes of a block to reduce with the named ones, and return the pool that stays exact for them."""
-    axes = drawn.draw(_local_near(len(shape), shape.index(0) if 0 in shape else None))
-    rank = len(shape)
-    if (
-        not axes
-        or len({axis % max(rank, 1) for axis in axes}) < len(axes)
-        or not all(-rank <= axis < rank for axis in axes)
-    ):
-        return axes, values
+    if drawn.draw(_RARELY):
+        return drawn.draw(_local_beyond(len(shape))), values
+    return legal_local_axes(drawn, shape, values)
+
+
+def legal_local_axes(drawn: Draft, shape: Shape, values: str) -> tuple[tuple[int, ...], str]:
+    """Draw axes of a block to reduce, the pool that stays exact for them, and no axes where none does.
+
+    ``values`` is the name of the pool, which the reduction's name begins.
+    """
+    axes, op = drawn.draw(_local_near(len(shape), shape.index(0) if 0 in shape else None)), values
     terms = drawn.greatest_group * math.prod(shape[axis] for axis in axes)
     if op not in ARITHMETIC or kind(drawn.dtype) in ("bool", "integer") or terms <= EXACT_TERMS:
         return axes, values
@@ -65,21 +71,41 @@ def local_axes(drawn: Draft, shape: Shape, op: str, values: str) -> tuple[tuple[
 
 
 @cache
-def _reduction_of(dtype: str) -> choose.Choice[str]:
-    """Return the reductions of ``dtype`` and, now and then, those it has not."""
-    accepted, refused = [], []
+def accepted(dtype: str) -> list[str]:
+    """Return the reductions that a dtype has."""
+    found = []
     for op in REDUCTIONS:
         try:
             check(dtype, op)
-            accepted.append(op)
         except Rejected:
-            refused.append(op)
-    return choose.sampled_from([*accepted * 4, *refused, UNKNOWN_REDUCTION, UNKNOWN_REDUCTION, *["sum"] * 4])
+            continue
+        found.append(op)
+    return found
 
 
+@cache
+def _reductions(dtype: str, wrong: bool) -> choose.Choice[str]:
+    """Return the reductions of ``dtype``; or ``wrong`` ones: those it has not, and one that nobody has."""
+    right = accepted(dtype)
+    if wrong:
+        return choose.sampled_from([UNKNOWN_REDUCTION, *(op for op in REDUCTIONS if op not in right)])
+    return choose.steered(["sum", *right] if "sum" in right else right, ("reduction",), lambda op: (op,))
+
+
+@cache
+def _local_beyond(rank: int) -> choose.Choice[tuple[int, ...]]:
+    """Return axes beyond either end, and axes named twice."""
+    return choose.sampled_from([(rank,), (-rank - 1,), *([(0, 0), (0, -rank)] * 2 if rank else [])])
+
+
+@cache
 def _local_near(rank: int, empty: int | None) -> choose.Choice[tuple[int, ...]]:
-    """Return mostly no axes, then one or two of ``rank``, and now and then one twice, beyond or ``empty``."""
+    """Return mostly no axes, then one or two of ``rank``, often one that is ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     two = [(0, 1), (1, 0), (-1, 0)] if rank > 1 else []
-    wrong = ([(0, 0), (0, -rank)] if rank else []) + ([(empty,)] * 24 if empty is not None else [])
-    return choose.sampled_from([*[()] * 12, *one, *two, *wrong, (rank,), (-rank - 1,), ()])
+    listed = [*[()] * 12, *one, *two, *([(empty,)] * 24 if empty is not None else [])]
+    return choose.steered(listed, ("local",), lambda axes: (_local_word(axes),))
+
+
+def _local_word(axes: tuple[int, ...]) -> str:
+    return "negative" if any(axis < 0 for axis in axes) else ("none", "one", "several")[min(len(axes), 2)]

@@ -32,7 +32,8 @@ def wraps(subject: Subject) -> bool:
     if not dtype or kind(dtype) != "integer" or op not in ("sum", "product"):
         return False
     blocks = [np.abs(block.astype(np.float64)) for block in next(iter(subject.case.blocks().values()))]
-    most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
+    with np.errstate(over="ignore"):
+        most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
     return bool((most > float(iinfo(NUMPY[dtype]).max)).any())
 
 

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.broadcast import root_is_not_its_rank
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, Draft, axis_near, draft, root_near, splittable
+from conformance.specs.domain import EQUAL, TILED, Draft, axis_like, draft, root_near, splittable
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
@@ -14,10 +14,10 @@ from conformance.specs.op import Example, Op, attr, has, rejection, value, varia
 def programs(draw: choose.Draw) -> Case:
     """Draw a scatter from every root, whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(choose.booleans())
-    shape, at = splittable(draw, drawn.group_size, tiled)
-    axis = draw(axis_near(len(shape), prefer=at))
-    attrs = {"root": draw(root_near(drawn.group_size)), "axis": axis, "tiled": tiled}
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    axis = axis_like(draw, at, len(shape))
+    attrs = {"root": root_near(draw, drawn.group_size), "axis": axis, "tiled": tiled}
     return drawn.case("scatter", shape=shape, attrs=attrs)
 
 

@@ -6,7 +6,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program import Attr, Program, Step
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Op, value
 from conformance.specs.pairs import PAIRS, Pairs, pairs_near
 
@@ -16,7 +16,7 @@ def programs(draw: choose.Draw) -> Case:
     """Draw a send whose token nobody takes, with legal and illegal pairs."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))
-    return exchange(drawn, {"x": drawn.operand(draw(SHAPES))}, pairs)
+    return exchange(drawn, {"x": drawn.operand(drawn.shape())}, pairs)
 
 
 def exchange(drawn: Draft, inputs: dict[str, Operand], pairs: Pairs, receive: dict[str, Attr] | None = None) -> Case:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.specs import choose
 from conformance.specs.collective import COLLECTIVE
-from conformance.specs.domain import EQUAL, SHAPES, Draft, draft
+from conformance.specs.domain import EQUAL, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
 
 
@@ -22,7 +22,7 @@ def programs(draw: choose.Draw) -> Case:
         sources[0] = size
     if misuse == "short":
         sources.pop()
-    return drawn.case("shuffle", shape=draw(SHAPES), attrs={"sources": tuple(sources)})
+    return drawn.case("shuffle", shape=drawn.shape(), attrs={"sources": tuple(sources)})
 
 
 OP = Op(

@@ -1,20 +1,49 @@
-"""Pairwise coverage counts what met, out of what was drawn."""
+"""Interaction coverage counts what met, out of what can meet."""
 
 from __future__ import annotations
 
+import pytest
+
+from conformance.cases.situations import FEATURES, situations
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import evaluate
 from conformance.runner.coverage import Coverage
+from conformance.runner.draws import Numbers, numbered
+from conformance.specs import SUITES
+from conformance.specs.choose import Draw
+from conformance.specs.feasible import infeasible
 
 
-def test_two_cases_that_share_nothing_meet_half_of_their_pairs() -> None:
+def test_pairs_triples_and_trigrams_grow_with_the_cases_and_stay_within_what_is_feasible() -> None:
     coverage = Coverage()
-    coverage.add("permute", {"dtype": frozenset({"bool"}), "world": frozenset({"2"})})
-    coverage.add("broadcast", {"dtype": frozenset({"int32"}), "world": frozenset({"3"})})
-    pairs = coverage.pairs()
-    assert pairs["op x dtype"] == pairs["dtype x world"] == (2, 4)
-    assert pairs["op x groups"] == (0, 0)
+    shares = []
+    for examples in (range(5), range(5, 60)):
+        for op in ("all_reduce", "all_gather"):
+            for number in examples:
+                coverage.add(numbered(SUITES["async"].domains[op], 0, number)[0])
+        shares.append(coverage.measured())
+    for name in ("pairs", "triples", "trigrams"):
+        assert 0 < shares[0][name].met < shares[1][name].met < shares[1][name].feasible
+        assert shares[1][name].holes
 
 
-def test_a_case_of_two_layouts_meets_with_both() -> None:
-    coverage = Coverage()
-    coverage.add("permute", {"layout": frozenset({"strided", "offset"})})
-    assert coverage.pairs()["op x layout"] == (2, 2)
+def test_words_of_infeasible_pairs_are_those_of_the_table() -> None:
+    known = {f"{feature}={word}" for feature, words in FEATURES.items() for word in words}
+    assert {word for pair in infeasible() for word in pair} <= known
+
+
+@pytest.mark.parametrize("pair", sorted(infeasible())[::97], ids="-".join)
+def test_no_draw_that_is_steered_towards_an_infeasible_pair_makes_it(pair: tuple[str, str]) -> None:
+    wishes = dict(word.split("=") for word in pair)
+    for suite in ("collectives", "async"):
+        for op in ("all_reduce", "scatter", "permute"):
+            for number in range(6):
+                _, numbers = numbered(SUITES[suite].domains[op], 0, number + 1)
+                case = Draw(Numbers(numbers.random), wishes)(SUITES[suite].domains[op])
+                read: list[list[object]] = []
+                try:
+                    evaluate(case, lambda _, operands, read=read: read.append(operands))  # type: ignore[misc]
+                except Rejected:
+                    continue
+                for found in situations(case, read):  # type: ignore[arg-type]
+                    assert not wishes.items() <= found.items()
