@@ -33,11 +33,15 @@ LAYOUTS: Final = ("contiguous", "strided", "transposed", "flipped", "broadcast",
 GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
 """Colours are any partition, and keys any order in it."""
 
+WORLDS: Final = tuple(str(world) for world in range(1, 9))
+
 COMMON: Final[Limits] = {
     "calls": ("legal",),
     "layout": LAYOUTS,
     # Axes of a mesh are ranks of a communicator by the time MPI sees them.
     "axes": ("one", "several"),
+    # A rank is a process of this machine: more than these would wait for each other, not compute.
+    "world": WORLDS,
     "ranks": ("alike",),
     # A rank may come when it likes. One that has died, or calls something else than the others of its communicator,
     # makes a program erroneous.

@@ -33,11 +33,15 @@ GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
 """A process group is a list of distinct ranks of the world (new_group), and a rank that is in none takes no part.
 new_group(sort_ranks=False) documents that position in the list is the group rank."""
 
+WORLDS: Final = tuple(str(world) for world in range(1, 9))
+
 COMMON: Final[Limits] = {
     # torch.from_numpy shares memory with the array; torch.Tensor documents that strides are never negative.
     "layout": ("contiguous", "strided", "transposed", "broadcast", "offset"),
     # Axes of a mesh are ranks of a process group by the time Torch sees them.
     "axes": ("none", "one", "several"),
+    # A rank is a process of this machine: more than these would wait for each other, not compute.
+    "world": WORLDS,
     # The timeout of a process group is "for operations executed against the process group", so a rank that is late is
     # waited for, and for one that has died no longer than that. That ranks may call different things nobody says.
     "faults": ("late", "dies"),
