@@ -21,7 +21,7 @@ from conformance.runner.log import CaseRecord, Failure, SequenceFailure
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Failures with one cause, shown by their smallest case, which is the stored ``file``, relative to the run.
 
-    ``cause`` is a sentence. ``clauses`` are to blame, none for a sequence. ``cases`` counts the distinct cases that fail so.
+    ``cause`` is a sentence. ``clauses`` are to blame, none for a sequence. ``cases`` counts distinct failing cases.
     ``sequence`` has the stored files of the cases that must run one after the other, where the last one
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
     one.

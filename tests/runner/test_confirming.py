@@ -2,56 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from conformance.backends.discovery import find
-from conformance.runner import shrinking
-from conformance.runner.answers import Limits
+from conformance.backends.base import Claims
+from conformance.backends.discovery import BackendSpec, find
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case
+from conformance.cases.dtypes import Array
+from conformance.runner.answers import Answer
 from conformance.runner.explore import explore
+from conformance.runner.in_process import InProcess
+from conformance.runner.judgeable import Judgeable
 from conformance.runner.log import CaseRecord, read
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
 from conformance.runner.workers import Worker
 
-PLAN = Plan(ops=("all_reduce",), examples=30, suites=("collectives",))
-FEW = Plan(ops=("all_reduce",), examples=14, suites=("collectives",))
+PLAN = Plan(ops=("all_reduce",), examples=40, suites=("collectives",))
 
 
-def run(backend: str, directory: Path, plan: Plan = PLAN, limit: float = 20.0) -> Result:
-    with Worker(find(backend), Limits(case=limit)) as worker:
-        return explore(plan, {"it": worker}, directory)
+class WrongAfterError(Reference):
+    """Raises at the first product, and computes wrongly from then on."""
+
+    spoilt = False
+
+    def all_reduce(self, blocks: list[Array], *, op: str, **rest: Any) -> list[Array]:
+        right: list[Array] = super().__getattr__("all_reduce")(blocks, op=op, **rest)
+        if self.spoilt:
+            return [np.zeros_like(block) for block in right]
+        if op == "product":
+            self.spoilt = True
+            raise RuntimeError("no kernel for products")
+        return right
 
 
-def test_what_an_error_leaves_wrong_is_one_sequence_and_no_failure_of_later_cases(
-    bad: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for calls in ("SHRINK_CALLS", "REDUCTION_CALLS"):
-        monkeypatch.setattr(shrinking, calls, 3)  # each that fails alike costs a process
-    result = run(bad("wrong_after_error"), tmp_path)
+class Renewed(InProcess):
+    """A worker whose processes are backends of this one: new ones forget what the old ones were left with."""
+
+    def __init__(self, backend: type[Reference]) -> None:
+        super().__init__(BackendSpec("it", ()), backend=backend())
+        self._made = backend
+        self._number = 1
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> list[Answer]:  # type: ignore[override]
+        other = Renewed(self._made)
+        return [other.ask(case) for case in cases]
+
+    def renew(self) -> None:
+        self._backend = self._made()
+        self._number += 1
+
+    def _execute(self, cases: Sequence[Any]) -> list[Answer]:
+        return [replace(answer, process=self._number) for answer in super()._execute(cases)]
+
+
+def run(worker: Judgeable, directory: Path, plan: Plan = PLAN) -> Result:
+    return explore(plan, {"it": worker}, directory)
+
+
+def test_what_an_error_leaves_wrong_is_one_sequence_and_no_failure_of_later_cases(tmp_path: Path) -> None:
+    result = run(Renewed(WrongAfterError), tmp_path)
     (failure,) = result.failures
     (sequence,) = result.sequences
     assert (failure.clause, failure.outcome, failure.error) == ("reduction.C2", "errored", "RuntimeError")
+    assert failure.minimal
     assert failure.alone
     assert len(sequence.cases) == 2
     assert len(sequence.explains) > 5
-    assert result.unexplained == ()
+    assert (result.unexplained, result.unrepeated) == ((), {})
     last = {r.case: r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)}
     assert {(last[case].outcome, last[case].unrepeated) for case in sequence.explains} == {("passed", "failed")}
-
-
-def test_a_crash_that_comes_again_after_the_same_cases_is_a_failure(bad: Callable[[str], str], tmp_path: Path) -> None:
-    result = run(bad("aborts_sixth"), tmp_path, FEW)
-    (sequence,) = result.sequences
-    assert (sequence.outcome, sequence.error, len(sequence.cases)) == ("crashed", "SIGABRT", 6)
-    assert (result.status, result.failures) == (1, ())
 
 
 def test_a_crash_that_never_comes_again_is_counted_and_no_pass(
     bad: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONCE", str(tmp_path / "once"))
-    result = run(bad("aborts_once"), tmp_path / "run")
+    with Worker(find(bad("aborts_once"))) as worker:
+        result = run(worker, tmp_path / "run")
     assert (result.status, result.unrepeated, result.sequences) == (3, {"it": 1}, ())
+
+
+@pytest.mark.slow
+def test_a_crash_that_comes_again_after_the_same_cases_is_a_failure(bad: Callable[[str], str], tmp_path: Path) -> None:
+    with Worker(find(bad("aborts_sixth"))) as worker:
+        result = run(worker, tmp_path, replace(PLAN, examples=14))
+    (sequence,) = result.sequences
+    assert (sequence.outcome, sequence.error, len(sequence.cases)) == ("crashed", "SIGABRT", 6)
+    assert (result.status, result.failures) == (1, ())
+
+
+def test_a_budget_bounds_a_run_of_endless_draws_and_of_cases_under_way(
+    bad: Callable[[str], str], tmp_path: Path
+) -> None:
+    with Worker(find("reference")) as worker:
+        assert worker.ready.name
+        result = run(worker, tmp_path, replace(PLAN, examples=10**23, time_budget=1.0))
+    assert result.status == 3
+    assert result.undrawn
+    assert result.seconds < 10.0
+
+
+def test_an_operation_asked_for_by_name_and_not_judged_is_inconclusive(tmp_path: Path) -> None:
+    class Harmless(Reference):
+        @property
+        def claims(self) -> Claims:
+            return {"barrier": {}}
+
+    result = run(Renewed(Harmless), tmp_path, Plan(ops=("barrier", "all_reduce"), examples=20))
+    assert (result.status, result.inconclusive, result.unjudged) == (3, True, {"it": ("all_reduce",)})
+
+
+def test_a_forged_record_of_an_earlier_run_is_found(tmp_path: Path) -> None:
+    class Silent(Reference):
+        def barrier(self, blocks: list[Array], **rest: Any) -> list[Array]:
+            raise RuntimeError("none")
+
+    plan = Plan(ops=("barrier",), examples=15)
+    run(Renewed(Reference), tmp_path, plan)
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    result = explore(plan, {"it": Renewed(Silent)}, tmp_path, resume=True)
+    assert result.differing
+    assert (result.status, result.resumed >= result.asked_again > 0) == (1, True)
