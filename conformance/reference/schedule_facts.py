@@ -227,11 +227,15 @@ class Facts:
 
     @cached_property
     def constants(self) -> frozenset[str]:
-        """Return the constants, and what elementwise operations, casts and movement make of constants alone."""
+        """Return the constants, and what elementwise operations, casts and movement make of constants alone.
+
+        What a pad or a reduce makes of no element is one too.
+        """
         found: set[str] = set()
         for node in self.nodes.values():
             derived = node.op in {"alu", "cast", "bitcast", *MOVEMENT} and node.op != "detach"
-            if node.op == "const" or (derived and found.issuperset(node.of)):
+            nothing = node.op in {"pad", "reduce"} and 0 in sizes(self.nodes[node.of[0]].shape, self.values)
+            if node.op == "const" or nothing or (derived and found.issuperset(node.of)):
                 found.add(node.id)
         return frozenset(found)
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from conformance.cases.kernel_body import Alu, Body, Fold
 from conformance.cases.schedule import Buffer, Kernel, Schedule
+from conformance.qualification.schedule_changes import each_access, each_buffer, each_leaf
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
-from conformance.qualification.schedule_mutants.engine import each_access, each_buffer, each_leaf
 from conformance.reference.schedule_facts import Facts
 
 

@@ -20,10 +20,14 @@ DOMAIN: Final = "conformance.specs.schedules.graphs."
 LENGTHS: Final = (7, 16, 7, 34, 7, 14, 9, 30, 7, 16)
 """Steps of every ten draws: half of them are short. A hundred draws have 1,270 trigrams in a row, of 1,000."""
 
-WHOLE: Final = ("dtype", "devices", "symbolic")
-"""The features that a graph has as a whole."""
+WHOLE: Final[Mapping[str, tuple[str, ...]]] = {
+    "dtype": (*FEATURES["dtype"], "single", "half"),
+    "devices": (*FEATURES["devices"], "1"),
+    "symbolic": (*FEATURES["symbolic"], "no"),
+}
+"""The features that a graph has as a whole, with their words, some of them twice: the common ones have most rules."""
 
-_WHOLE: Final = tuple(product(*(FEATURES[name] for name in WHOLE)))
+_WHOLE: Final = tuple(product(*WHOLE.values()))
 _STARTS: Final = (0, *accumulate(length - 2 for length in LENGTHS))
 
 

@@ -25,6 +25,9 @@ MOST_AXES: Final = 6
 
 Shape = tuple[Dim, ...]
 
+COMMON: Final = ("add", "mul", "sub", "max")
+"""Operations that are drawn more often: engines have most rules for them."""
+
 _SOMETIMES: Final = choose.sampled_from([False, False, True])
 
 
@@ -32,8 +35,9 @@ _SOMETIMES: Final = choose.sampled_from([False, False, True])
 class Steps:
     """The nodes so far, and the ``head`` from which the chain goes on.
 
-    ``open`` names those that are storage which may be assigned to, element by element, ``bare`` those that are made of
-    a variable alone, which no engine computes by themselves.
+    ``sides`` are what was made of the head beside the chain. ``open`` names those that are storage which may be
+    assigned to, element by element, ``bare`` those that are made of a variable alone, which no engine computes by
+    themselves.
     """
 
     draw: Draw
@@ -44,6 +48,7 @@ class Steps:
     open: set[str] = field(default_factory=set)
     bare: set[str] = field(default_factory=set)
     functions: dict[str, Function] = field(default_factory=dict)
+    sides: list[str] = field(default_factory=list)
     head: Node = field(init=False)
 
     @property
@@ -75,11 +80,20 @@ class Steps:
 
     def like(self, node: Node) -> Node:
         """Draw a node of the shape, the dtype and the device of another, itself too, or a constant."""
+        number = self.draw(choose.integers(0, 5))
+        if number == 1 and node in self.nodes:
+            return node
         found = [each for each in self.nodes if alike(each, node) and each.id not in self.bare]
-        number = self.draw(choose.integers(0, len(found)))
-        if number < len(found):
-            return found[-1 - number]
+        if number > 1 and found:
+            return self.draw(choose.sampled_from(found[::-1]))
         return self.add("const", node.shape, node.device, node.dtype, arg=constant(self.draw, node.dtype))
+
+    def beside(self) -> None:
+        """Make something of the head that is asked for, and that the chain does not go on from."""
+        at = self.head
+        elementwise(self)
+        self.sides.append(self.head.id)
+        self.head = at
 
     def count(self, shape: Shape) -> int:
         """Return the elements of a shape, where variables are greatest."""
@@ -147,7 +161,7 @@ def elementwise(asked: Steps) -> bool:
     unary, binary = (taking(asked.head.dtype, words) for words in (asked.words.unary, asked.words.binary))
     if asked.variables and kind(asked.head.dtype) != "bool" and asked.draw(_SOMETIMES):
         return _with_variable(asked)
-    words = (*binary, *binary, *unary) or ("max",)
+    words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or ("max",)
     word = asked.draw(choose.sampled_from(words))
     return asked.same("alu", *(() if word in unary else (asked.like(asked.head),)), arg=word)
 

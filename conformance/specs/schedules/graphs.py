@@ -28,14 +28,15 @@ they plan. Interpreters take seconds for one operation, so that such graphs are 
 SHARE_OF_LARGE: Final = 50
 """Of how many draws one has a large shape."""
 
-LENGTH: Final = 40
-"""Computed nodes of a graph, at most."""
+LENGTH: Final = 56
+"""Nodes of a graph that are no leaves, at most."""
 
 _DEVICES: Final = (1, 1, 2, 2, 3, 4)
 _LENGTHS: Final = choose.sampled_from([4, 3, 6, 2, 8, 5, 12])
 _VARIABLES: Final[tuple[tuple[str, ...], ...]] = ((), (), (), (), ("n",), ("n", "m"))
 _TWO: Final = choose.booleans()
 _SELDOM: Final = choose.sampled_from([False, False, False, False, False, True])
+_SIDE: Final = choose.sampled_from([False, False, True])
 _LARGE: Final = choose.integers(0, SHARE_OF_LARGE - 1)
 
 
@@ -77,6 +78,8 @@ def graphs(draw: Draw) -> Graph:
             asked.head = asked.pick()
         if not STEPS[CLASSES[number]](asked):
             STEPS["elementwise"](asked)
+        if draw(_SIDE):
+            asked.beside()
         if sum(node.op not in ("buf", "const", "var") for node in asked.nodes) >= LENGTH:
             break
     return _asked_for(draw, asked, length)
@@ -87,7 +90,7 @@ def _asked_for(draw: Draw, asked: Steps, length: int) -> Graph:
     made = [node for node in asked.nodes if node.op not in ("buf", "const", "var") and node.id not in asked.bare]
     made = made or asked.nodes
     last = asked.head if asked.head in made else made[-1]
-    results = dict.fromkeys([last.id])
+    results = dict.fromkeys([last.id, *asked.sides])
     for _ in range(draw(choose.integers(0, 1 + length // 4))):
         results |= dict.fromkeys([made[draw(choose.integers(0, len(made) - 1))].id])
     if draw(_TWO):

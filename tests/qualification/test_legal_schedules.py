@@ -1,0 +1,74 @@
+"""Right engines that schedule unusually are refused by no *must*, and do something of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.backends.base import Backend
+from conformance.cases.graph import Graph
+from conformance.judging.program_graph import with_graph
+from conformance.qualification.legal_schedules import legal_schedules
+from conformance.qualification.legal_schedules.engine import Legal, Scheduler
+from conformance.runner.draws import numbered
+from conformance.runner.schedules import PROGRAMS
+from conformance.specs.schedules import EVERY, judge
+from conformance.specs.schedules.graphs import graphs
+
+SLOW = pytest.mark.slow
+VARIANTS = tuple(each for each in legal_schedules() if issubclass(each, Legal))
+
+
+def refused(backend: Scheduler, asked: Graph) -> set[str]:
+    found = judge(with_graph(backend.schedule(asked), asked))
+    return {each.clause for each in found if each.finding == "broken" and EVERY[each.clause].requirement == "must"}
+
+
+def drawn(seed: int, examples: int) -> list[Graph]:
+    made = (numbered(graphs(), seed, number)[0] for number in range(examples))
+    # Past thresholds NumPy takes seconds for all that a variant makes of one.
+    return [asked for asked in made if all(extent not in (8192, 1024) for n in asked.nodes for extent in n.shape)]
+
+
+@pytest.mark.parametrize(
+    ("seed", "examples"), [(0, 8), *(pytest.param(seed, 60, marks=SLOW) for seed in range(5))], ids=str
+)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.__name__)
+def test_no_must_refuses_a_right_engine(variant: type[Scheduler], seed: int, examples: int) -> None:
+    backend = variant()
+    assert Counter(clause for asked in drawn(seed, examples) for clause in refused(backend, asked)) == {}
+
+
+def test_each_variant_schedules_some_graph_in_its_own_way() -> None:
+    asked, plain = drawn(1, 40), Scheduler()
+    made = [plain.schedule(each) for each in asked]
+    for variant in VARIANTS:
+        backend = variant()
+        assert any(backend.schedule(each) != one for each, one in zip(asked, made, strict=True)), variant.__name__
+
+
+def test_there_are_variants_enough_and_each_says_who_schedules_so() -> None:
+    assert len(VARIANTS) >= 12
+    assert all(issubclass(each, Backend) and each.__doc__ for each in VARIANTS)
+
+
+def test_drawn_graphs_reach_the_clauses_that_a_variant_can_show() -> None:
+    spoke: set[str] = set()
+    asked = drawn(1, 30)
+    for name in ("WaitsTwice", "MeetsInPlace", "AddsUpByCopies", "OwnsItsCommunicationBuffers", "RoundsBuffers"):
+        backend = next(each for each in VARIANTS if each.__name__ == name)()
+        for each in asked:
+            found = judge(with_graph(backend.schedule(each), each))
+            spoke |= {one.clause for one in found if one.finding != "silent"}
+    wanted = {*(f"waits.C{n}" for n in range(1, 7)), "memory.C9", "copies.C9", "variables.C5", "variables.C6"}
+    assert wanted - spoke == set()
+
+
+def test_calls_are_drawn() -> None:
+    assert any(node.op == "call" for asked in drawn(0, 100) for node in asked.nodes)
+
+
+def test_programs_are_the_native_engines() -> None:
+    case, _ = numbered(PROGRAMS, 0, 0)
+    assert VARIANTS[0]().schedule(case) == Scheduler().schedule(case)
