@@ -1,0 +1,36 @@
+"""What a backend makes of a case, as a digest: all that verdicts depend on, and no words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.runner.answers import Answer, Broken
+from conformance.runner.meaning import meaning, verdict
+
+
+def told(answer: Answer) -> bytes:
+    """Return 16 bytes that are the same for answers whose values, errors and touched storage are alike."""
+    return hashlib.sha256(msgspec.msgpack.encode(_content(answer.result))).digest()[:16]
+
+
+def _content(result: Observation | Broken | None) -> object:
+    if result is None:
+        return None
+    if isinstance(result, Broken):
+        return result.outcome, result.detail
+    errors = [None if error is None else error.category for error in result.errors]
+    return result.results, errors, result.touched, _content(result.health), result.schedule
+
+
+def broken_clause(case: Case, answer: Answer, guarantees: Sequence[str]) -> tuple[str, str] | None:
+    """Return the clause to blame for an answer and its requirement, ``None`` where only a *may* is broken or none."""
+    judged = verdict(meaning(case), answer, guarantees)
+    if judged.blame is None or judged.blame.requirement == "may":
+        return None
+    return judged.blame.id, judged.blame.requirement
+

@@ -1,0 +1,85 @@
+"""Which mutants a number and a seed make: at least a third under conditions, the others of changed code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Literal
+
+from conformance.qualification.auto.changes import Change
+from conformance.qualification.auto.conditions import condition, impossible
+from conformance.qualification.auto.families import ENGINE, REFERENCE, every_change
+from conformance.qualification.auto.faulty import WAYS, Fault, forms, needs, without_effect
+from conformance.qualification.auto.shadow import source_of
+
+FamilyName = Literal["reference", "engine", "conditional"]
+FAMILIES: Final[tuple[FamilyName, ...]] = ("reference", "engine", "conditional")
+
+
+@dataclass(frozen=True)
+class AutoMutant:
+    """A mutant that nobody wrote. ``void`` says why no legal case meets its condition, where none does."""
+
+    family: FamilyName
+    made: Change | Fault
+    void: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Return the 16 hex digits that name it."""
+        return self.made.digest
+
+    @property
+    def seen(self) -> bool:
+        """Return whether it is in the half whose survivors are named; of the other they are only counted."""
+        return int(self.digest, 16) % 2 == 0
+
+    @property
+    def diff(self) -> str:
+        """Return what is changed, or the effect and its condition."""
+        return self.made.diff(source_of(self.made.module)) if isinstance(self.made, Change) else str(self.made)
+
+
+def corpus(count: int, seed: int) -> tuple[AutoMutant, ...]:
+    """Return ``count`` different mutants, the same for the same seed and sources: a third, rounded up, conditional."""
+    conditional = -(-count // 3)
+    reference = (count - conditional) // 2
+    engine = count - conditional - reference
+    return (
+        *_changed("reference", reference, seed),
+        *_changed("engine", engine, seed),
+        *_conditional(conditional, seed),
+    )
+
+
+def most() -> int:
+    """Return how many mutants there may be: three times as many as the smaller family of changed code has."""
+    return 3 * min(len(every_change(REFERENCE)), len(every_change(ENGINE)))
+
+
+def _changed(family: FamilyName, count: int, seed: int) -> list[AutoMutant]:
+    every = every_change(REFERENCE if family == "reference" else ENGINE)
+    return [AutoMutant(family, change) for change in Random(f"{family} {seed}").sample(every, count)]
+
+
+def _conditional(count: int, seed: int) -> list[AutoMutant]:
+    found: dict[str, AutoMutant] = {}
+    for fault in _faults(Random(f"conditional {seed}")):
+        if len(found) == count:
+            break
+        found.setdefault(fault.digest, AutoMutant("conditional", fault, _void(fault)))
+    return list(found.values())
+
+
+def _void(fault: Fault) -> str | None:
+    return impossible(fault.condition) or without_effect(fault.effect, fault.condition)
+
+
+def _faults(random: Random) -> Iterator[Fault]:
+    while True:
+        effect = random.choice(sorted(WAYS))
+        fixed = needs(effect)
+        if forms(effect):
+            fixed |= {f"form:{random.choice(forms(effect))}"}
+        yield Fault(effect, condition(random, fixed) | fixed, random.choice((0, 1, -1)), random.choice((0, 1, -1)))

@@ -1,0 +1,60 @@
+"""The two families of changed code: the reference, as the backend that it is, and the native engine."""
+
+from __future__ import annotations
+
+from functools import cache
+from pkgutil import walk_packages
+from typing import Final
+
+from conformance.backends import opencl
+from conformance.qualification.auto.changes import Change, changes
+from conformance.qualification.auto.shadow import Family, source_of
+
+REFERENCE: Final = Family(
+    name="reference",
+    packages=("conformance.reference", "conformance.backends.reference"),
+    backend="conformance.backends.reference:Reference",
+    changed=tuple(
+        f"conformance.reference.{name}"
+        for name in (
+            "all_gather", "all_reduce", "all_to_all", "all_to_all_uneven", "arg_reduce", "axis_index", "axis_size",
+            "broadcast", "effects", "elementwise", "gather", "groups", "meeting", "permute", "ragged_all_to_all",
+            "recv", "reduce", "reduce_constant", "reduce_scatter", "reductions", "scatter", "send", "shuffle", "spmd",
+        )
+    ),
+    # The judge alone calls these, or the backend has its own.
+    but=frozenset(
+        f"conformance.reference.{name}" for name in ("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free")
+    ),
+    only={"conformance.reference.elementwise": frozenset({"identity"})},
+)  # fmt: skip
+"""What the backend ``reference`` runs. The rest of the reference judges graphs and schedules, which it makes none of."""
+
+ENGINE: Final = Family(
+    name="engine",
+    packages=("conformance.backends.opencl",),
+    backend="conformance.backends.opencl:OpenCL",
+    changed=tuple(
+        module.name
+        for module in walk_packages(opencl.__path__, f"{opencl.__name__}.")
+        # Settings and variants choose among what is there, and the host's clock and caches are told, not computed.
+        if module.name.rpartition(".")[2] not in ("settings", "variants", "host_cpu", "platform")
+    ),
+    in_c=tuple(f"{opencl.__name__}.{name}" for name in ("formats", "prelude", "render", "render_stream")),
+)
+
+
+@cache
+def every_change(family: Family) -> tuple[Change, ...]:
+    """Return all changes of a family's code, module by module."""
+    found = (
+        change
+        for module in sorted(family.changed)
+        for change in changes(module, source_of(module), c_text=module in family.in_c)
+    )
+    return tuple(
+        change
+        for change in found
+        if f"{change.module}.{change.function}" not in family.but
+        and change.function in family.only.get(change.module, {change.function})
+    )

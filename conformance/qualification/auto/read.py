@@ -1,0 +1,13 @@
+"""Survivors of the engine's family that were read and found to change speed alone, each with its reason."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import msgspec
+
+
+def read_reasons() -> dict[str, str]:
+    """Return, by the digest of a mutant, why it is equivalent."""
+    text = files("conformance.qualification.auto").joinpath("read.json").read_text(encoding="utf-8")
+    return msgspec.json.decode(text, type=dict[str, str])
