@@ -1,59 +1,160 @@
-"""``conformance qualify``: the suite against deliberately broken backends."""
+"""``conformance qualify``: the suite against broken backends, written and automatic, and against legal variants."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
+from conformance.qualification.auto.auto import Auto, Profile, Row, qualify_auto
+from conformance.qualification.auto.corpus import most
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
 from conformance.qualification.mutants.corpus import CORPUS
 from conformance.qualification.qualify import Qualification, qualify
+from conformance.qualification.qualify_variants import Variant, judged_variants
+from conformance.qualification.rows import Rows, head, known_rows
 from conformance.qualification.schedule_mutants import schedule_mutants
+from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
 from conformance.runner.plan import EXAMPLES
+from conformance.specs import OPS, SUITES
+
+PARTS: Final = ("mutants", "variants", "auto")
+
+DIES: Final = 0.95
+"""The share of a family that must die, of those neither equivalent nor void, for the status to be 0."""
+
+DIES_UNSEEN: Final = 0.90
+"""The same of the half whose survivors are not named."""
 
 
 @click.command("qualify")
-@click.option("--mutants", "module", default="", help="Module of mutants [default: the suite's own].")
-@click.option(
-    "--examples",
-    type=click.IntRange(1),
-    default=EXAMPLES,
-    show_default=True,
-    help="Draws an operation.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
+@click.option("--mutants", "module", default="", help="Module of mutants, instead of the suite's own.")
+@click.option("--auto", type=int, help="Make so many automatic mutants too.")
+@click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
+@names_option("--suite", "suites", help="Only cases of these suites [default: all].")
+@names_option("--op", "ops", help="Only cases of these operations.")
+@click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases and mutants.")
+@click.option("-o", "--output", "directory", type=Written(), help="Folder for the rows, as they come.")
+@click.option("--resume", is_flag=True, help="Go on with the rows in the folder of -o.")
 @click.option("--in-process", is_flag=True, help="Without worker processes: quicker, and as good for honest mutants.")
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")
-def command(module: str, examples: int, seed: int, in_process: bool, as_json: bool) -> int:
-    """Show that every mutant is killed, and by the clause it was made to break."""
+def command(
+    module: str,
+    auto: int | None,
+    only: str | None,
+    suites: tuple[str, ...],
+    ops: tuple[str, ...],
+    examples: int,
+    seed: int,
+    directory: Path | None,
+    resume: bool,
+    in_process: bool,
+    as_json: bool,
+) -> int:
+    """Show that every mutant is killed, and by the clause it was made to break, and that no variant is refused."""
+    suites, ops = checked("suite", suites, SUITES) or tuple(SUITES), checked("operation", ops, OPS) or tuple(OPS)
+    if resume and directory is None:
+        raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
+    if (only == "auto") != (auto is not None) and only == "auto":
+        raise click.UsageError("--only auto needs a number of mutants: --auto N")
+    if auto is not None and not 1 <= auto <= most():
+        raise click.UsageError(f"--auto {auto}: there are 1 to {most()} automatic mutants of one seed")
     chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
-    violated = () if module else violations()
+    wanted = head(module, seed, examples, suites, ops)
+    known = known_rows(directory, wanted, resume=resume) if directory is not None else ()
+    rows = Rows(directory, wanted, known) if directory is not None else None
     with Progress(quiet=as_json) as progress:
 
         def watch(mutant: Mutant) -> None:
-            progress.tell(f"{mutant.name}: {mutant.clause or 'survived'} after {mutant.cases} cases", now=True)
+            if rows is not None:
+                rows.write(mutant)
+            what = mutant.problem or f"{mutant.clause or 'survived'} after {mutant.cases} cases"
+            progress.tell(f"{mutant.name}: {what}", now=True)
 
-        found = qualify(chosen, examples=examples, seed=seed, in_process=in_process, violated=violated, watch=watch)
+        def watch_auto(row: Row) -> None:
+            progress.tell(f"{row.name}: {row.fate} after {row.cases} cases", now=True)
+
+        found = Qualification(mutants=(), survivors=(), seed=seed, examples=examples)
+        if only in (None, "mutants"):
+            found = qualify(
+                chosen, examples=examples, seed=seed, suites=suites, ops=ops, in_process=in_process,
+                violated=() if module else violations(), known=known, watch=watch,
+            )  # fmt: skip
+        judged: tuple[Variant, ...] = ()
+        if not module and only in (None, "variants"):
+            judged = tuple(judged_variants(variants(), examples=examples, seed=seed, suites=suites, ops=ops))
+        made: Auto | None = None
+        if auto is not None and only in (None, "auto"):
+            profile = Profile(seed, examples, suites, ops)
+            made, _ = qualify_auto(auto, profile, watch=watch_auto, tell=lambda line: progress.tell(line, now=True))
     if not module:
         uncovered = tuple(report for report in CORPUS if report.missing)
         found = msgspec.structs.replace(found, uncovered=uncovered)
+    found = msgspec.structs.replace(found, variants=judged, auto=made)
     if as_json:
         print_json(found)
     else:
         _show(printer(), found)
-    return 1 if found.survivors else 0
+    return _status(found)
+
+
+def _status(found: Qualification) -> int:
+    """Return 1 when a mutant or many automatic ones survived or a variant is refused, 3 when one was not judged."""
+    if found.survivors or any(variant.refused for variant in found.variants):
+        return 1
+    if found.auto is not None:
+        low = any(counts.killed_share < DIES for counts in found.auto.families.values())
+        if low or found.auto.unseen.killed_share < DIES_UNSEEN:
+            return 1
+    return 3 if found.problems else 0
 
 
 def _show(console: Console, found: Qualification) -> None:
-    table = Table("mutant", "made to break", "killed by", "cases", "seconds", "the mistake")
-    for mutant in found.mutants:
-        killer = (mutant.clause or "-") if mutant.killed else f"SURVIVED ({mutant.clause or 'nothing'})"
-        table.add_row(mutant.name, mutant.breaks or "-", killer, str(mutant.cases), f"{mutant.seconds:.2f}", mutant.doc)
+    if found.mutants:
+        table = Table("mutant", "made to break", "killed by", "cases", "seconds", "the mistake")
+        for mutant in found.mutants:
+            killer = (mutant.clause or "-") if mutant.killed else f"SURVIVED ({mutant.clause or 'nothing'})"
+            killer = f"NOT JUDGED ({mutant.problem})" if mutant.problem else killer
+            table.add_row(
+                mutant.name, mutant.breaks or "-", killer, str(mutant.cases), f"{mutant.seconds:.2f}", mutant.doc
+            )
+        console.print(table)
+        killed = sum(mutant.killed for mutant in found.mutants)
+        console.print(f"{killed} of {len(found.mutants)} mutants killed")
+        if found.problems:
+            console.print(f"{len(found.problems)} could not be judged")
+    if found.variants:
+        refused = [variant for variant in found.variants if variant.refused]
+        for variant in refused:
+            console.print(f"variant {variant.name} REFUSED by {', '.join(variant.refused)}", markup=False)
+        console.print(f"{len(found.variants) - len(refused)} of {len(found.variants)} variants accepted")
+        for variant in found.variants:
+            console.print(f"  {variant.name}: differs on {variant.differs} of {variant.cases} cases", markup=False)
+    if found.auto is not None:
+        _show_auto(console, found.auto)
+
+
+def _show_auto(console: Console, auto: Auto) -> None:
+    table = Table(
+        "automatic mutants", "made", "killed", "survived", "not reached", "equivalent", "void", "share killed"
+    )
+    parts = {**auto.families, "named half": auto.seen, "counted half": auto.unseen}
+    for name, counts in parts.items():
+        numbers = (counts.mutants, counts.killed, counts.survived, counts.not_reached, counts.equivalent, counts.void)
+        table.add_row(name, *map(str, numbers), f"{counts.killed_share:.1%}")
     console.print(table)
-    console.print(f"{len(found.mutants) - len(found.survivors)} of {len(found.mutants)} mutants killed")
+    for control, state in auto.controls.items():
+        if state != "passed":
+            console.print(f"{control}: void, for the unchanged code fails {state}", markup=False)
+    for each in (*auto.survivors, *auto.holes):
+        console.print(f"{each.fate.replace('_', ' ')}: {each.name}\n{each.diff}\n", markup=False)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import msgspec
+
+from conformance.backends.base import Backend
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
@@ -10,7 +14,8 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clause`` is to blame for the first failure, after ``cases`` distinct cases and ``seconds`` (start-up included);
     ``clauses`` are all that were seen broken until ``breaks`` was. ``killed`` means that it failed and, where it
-    says which clause it ``breaks``, that this is among them.
+    says which clause it ``breaks``, that this is among them. ``problem`` says why it could not be judged, if it could
+    not, and ``control`` names the unbroken class that it derives from and that passes the same cases, if there is one.
     """
 
     name: str
@@ -22,3 +27,21 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     doc: str
     corpus: tuple[str, ...]
+    problem: str = ""
+    control: str = ""
+
+
+def unjudged(mutant: type[Backend], problem: str) -> Mutant:
+    """Return the row of a mutant that could not be judged."""
+    return Mutant(
+        name=mutant.__qualname__,
+        breaks=getattr(mutant, "breaks", None),
+        killed=False,
+        clause=None,
+        clauses=(),
+        cases=0,
+        seconds=0.0,
+        doc=" ".join((inspect.getdoc(mutant) or "").split()),
+        corpus=tuple(getattr(mutant, "corpus", ())),
+        problem=problem,
+    )

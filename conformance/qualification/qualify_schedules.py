@@ -15,7 +15,7 @@ from conformance.cases.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedule_clause import Found
-from conformance.qualification.kill import Mutant
+from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError, spec_of
 from conformance.qualification.violations import Violation
 from conformance.runner.answers import Answer, Broken, Question
@@ -23,11 +23,6 @@ from conformance.runner.in_process import InProcess
 from conformance.runner.schedules import Asked, drawn, name_of
 from conformance.runner.workers import Worker
 from conformance.specs.schedules import EVERY, PAIRS, judge, judge_two
-
-
-def schedules(mutant: type[Backend]) -> bool:
-    """Return whether a mutant has a ``schedule`` of its own, by which it is judged."""
-    return mutant.schedule is not Backend.schedule
 
 
 def judged_violations(violated: Sequence[Violation]) -> Iterator[Mutant]:
@@ -55,19 +50,21 @@ def judged_violations(violated: Sequence[Violation]) -> Iterator[Mutant]:
 def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *, in_process: bool) -> Iterator[Mutant]:
     """Yield a row for every mutant that schedules, asked for drawn programs and graphs until it is killed.
 
-    Raise ``MutantError`` when one is to break an unknown clause, changes nothing, does not start or does not run, and
-    when what it changes breaks the clause without its change too, for then that is no mutant's fault.
+    One that is to break an unknown clause, changes nothing, does not start or does not run has a row that says so, and
+    so has one whose control breaks the clause too, for then that is no mutant's fault.
     """
-    wrong = [mutant for mutant in mutants if getattr(mutant, "breaks", None) not in {None, *EVERY}]
-    if wrong:
-        name = wrong[0].__qualname__
-        # It is there, or the mutant would not be wrong.
-        raise MutantError(f"mutant {name} is to break {wrong[0].breaks!r}, which is no clause")  # type: ignore[attr-defined]
     if not mutants:
         return
     questions = [(asked, graph) for several in drawn(examples, seed).values() for asked, graph in _graphs(several)]
     for mutant in mutants:
-        yield _judged(mutant, questions, in_process=in_process)
+        breaks = getattr(mutant, "breaks", None)
+        if breaks not in {None, *EVERY}:
+            yield unjudged(mutant, f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
+            continue
+        try:
+            yield _judged(mutant, questions, in_process=in_process)
+        except MutantError as error:
+            yield unjudged(mutant, str(error))
 
 
 def _graphs(several: Sequence[Asked]) -> Iterator[tuple[Asked, Graph]]:

@@ -1,1 +1,1 @@
-"""Mutants that nobody wrote: the reference's code and the native engine's changed, and wrong effects under conditions."""
+"""Mutants that nobody wrote: changed code of the reference and of the engine, and faults under conditions."""

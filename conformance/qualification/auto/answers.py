@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 import msgspec
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
+from conformance.cases.terms import Terms
 from conformance.runner.answers import Answer, Broken
 from conformance.runner.meaning import meaning, verdict
 
@@ -27,10 +27,9 @@ def _content(result: Observation | Broken | None) -> object:
     return result.results, errors, result.touched, _content(result.health), result.schedule
 
 
-def broken_clause(case: Case, answer: Answer, guarantees: Sequence[str]) -> tuple[str, str] | None:
+def broken_clause(case: Case, answer: Answer, terms: Terms) -> tuple[str, str] | None:
     """Return the clause to blame for an answer and its requirement, ``None`` where only a *may* is broken or none."""
-    judged = verdict(meaning(case), answer, guarantees)
+    judged = verdict(meaning(case), answer, terms)
     if judged.blame is None or judged.blame.requirement == "may":
         return None
     return judged.blame.id, judged.blame.requirement
-

@@ -28,9 +28,9 @@ TELLING: Final = frozenset({"__repr__", "__str__", "describe", "claims", "guaran
 class Change:
     """One change of one module: ``made`` stands at ``place`` of its tree.
 
-    ``lines`` are those of which one has to be come to for the change to matter, ``below`` whether they are in a function
-    and not executed once, by the import. ``statement`` is what it changes, and ``number`` tells equal changes of equal
-    statements of a function apart.
+    ``lines`` are those of which one has to be come to for the change to matter, ``below`` whether they are in a
+    function and not executed once, by the import. ``statement`` is what it changes, and ``number``
+    tells equal changes of equal statements of a function apart.
     """
 
     module: str
@@ -58,7 +58,9 @@ class Change:
         was, now_lines = self.statement.splitlines(), now.splitlines()
         gone = [f"- {line}" for line in was if line not in now_lines]
         new = [f"+ {line}" for line in now_lines if line not in was]
-        return "\n".join((f"{self.module}:{self.lines[0]} in {self.function or 'the module'} ({self.kind})", *gone, *new))
+        return "\n".join(
+            (f"{self.module}:{self.lines[0]} in {self.function or 'the module'} ({self.kind})", *gone, *new)
+        )
 
 
 def changes(module: str, source: str, *, c_text: bool = False) -> list[Change]:
@@ -164,6 +166,7 @@ def _lines(statement: ast.AST, node: ast.AST) -> tuple[int, ...]:
     first = int(getattr(one, "lineno", getattr(statement, "lineno", 1)))
     last = int(getattr(one, "end_lineno", first) or first)
     if isinstance(node, ast.If | ast.While | ast.For):
-        last = int(getattr(node, "test", getattr(node, "iter", node)).end_lineno)
+        test = node.iter if isinstance(node, ast.For) else node.test
+        last = test.end_lineno or first
     begins = int(getattr(statement, "lineno", first))
     return tuple(sorted({begins, *range(first, last + 1)} if isinstance(node, ast.stmt) else {*range(first, last + 1)}))

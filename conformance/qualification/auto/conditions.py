@@ -98,7 +98,7 @@ EQUAL: Final = frozenset({"all_gather", "all_to_all", "reduce_scatter", "scatter
 """Operations whose groups must have one size."""
 
 
-def _has(op: str, word: str) -> bool:
+def _has(op: str, word: str) -> bool:  # noqa: PLR0911 - one a dimension
     """Return whether a call of ``op`` may meet a word."""
     name, _, value = word.partition(":")
     if name == "reduction":
@@ -123,9 +123,11 @@ def _holds(dtype: str, word: str) -> bool:
     name, _, value = word.partition(":")
     sort = kind_of_dtype(dtype)
     if name == "values" and value != "alike":
-        infinite = dtype not in ("float8_e4m3fn",)
-        return "float" in sort and (value != "infinite" or infinite) or sort == "complex" or (
-            value == "extreme" and sort in ("signed", "unsigned")
+        infinite = dtype != "float8_e4m3fn"
+        return (
+            ("float" in sort and (value != "infinite" or infinite))
+            or sort == "complex"
+            or (value == "extreme" and sort in ("signed", "unsigned"))
         )
     if name == "reduction":
         if value in BITWISE:

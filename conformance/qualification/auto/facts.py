@@ -186,14 +186,14 @@ def _values(dtype: str, blocks: Sequence[Array]) -> Iterator[str]:
     elif kind(dtype) in ("float", "complex"):
         if kind(dtype) == "complex":
             parts = parts.view(np.dtype(f"f{parts.itemsize // 2}"))
-        info = ml_dtypes.finfo(parts.dtype)
+        limits = ml_dtypes.finfo(parts.dtype)
         with np.errstate(all="ignore"):
             wide = np.abs(parts.astype(np.float64))
             found = {
                 "nan": np.isnan(wide),
                 "infinite": np.isinf(wide),
                 "negative zero": (parts == 0) & np.signbit(parts),
-                "subnormal": (wide > 0) & (wide < float(info.smallest_normal)),
-                "extreme": np.isfinite(wide) & (wide >= float(info.max) / 2),
+                "subnormal": (wide > 0) & (wide < float(limits.smallest_normal)),
+                "extreme": np.isfinite(wide) & (wide >= float(limits.max) / 2),
             }
         yield from (word for word, where in found.items() if where.any())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pkgutil import walk_packages
 from typing import Final
 
 from conformance.backends import opencl
+from conformance.backends.opencl.settings import DEVICES, PLATFORM, POCL
 from conformance.qualification.auto.changes import Change, changes
 from conformance.qualification.auto.shadow import Family, source_of
 
@@ -28,10 +30,26 @@ REFERENCE: Final = Family(
     ),
     only={"conformance.reference.elementwise": frozenset({"identity"})},
 )  # fmt: skip
-"""What the backend ``reference`` runs. The rest of the reference judges graphs and schedules, which it makes none of."""
+"""What the backend ``reference`` runs. The rest judges graphs and schedules, of which it makes none."""
+
+
+def _pocl() -> dict[str, str]:
+    """Return what asks for PoCL's devices with threads, where there are any; elsewhere any platform will do.
+
+    They keep compiled kernels on disk, where Intel's runtime takes nine seconds for each process, and run commands
+    beside the host and each other, so that a missing wait shows.
+    """
+    try:
+        version("pocl-binary-distribution")
+    except PackageNotFoundError:
+        return {}
+    return {PLATFORM: POCL, DEVICES: "pthread"}
+
 
 ENGINE: Final = Family(
     name="engine",
+    environment=_pocl(),
+    cpu=60.0,
     packages=("conformance.backends.opencl",),
     backend="conformance.backends.opencl:OpenCL",
     changed=tuple(

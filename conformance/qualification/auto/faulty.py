@@ -19,7 +19,6 @@ from conformance.cases.tensor import Tensor
 from conformance.qualification.auto import wrongs
 from conformance.qualification.auto.facts import Words, facts
 from conformance.reference.effects import Ranks
-from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import OPERATIONS, run
 
 Way = Literal["result", "operand", "storage", "refusal"]
@@ -43,7 +42,7 @@ WAYS: Final[dict[str, Way]] = {
     **dict.fromkeys(wrongs.OPERANDS, "operand"),
     **dict.fromkeys(STORAGE, "storage"),
     **dict.fromkeys(REFUSAL, "refusal"),
-}  # type: ignore[arg-type]  # the values are words of ``Way``
+}
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,9 @@ class Faulty(Reference):
             return super().execute(case)
         if self.fault.effect != "not refused":
             self.applied += 1
-            raised: Exception = ValueError("refused") if self.fault.effect == "refused" else NotImplementedError("refused")
+            raised: Exception = (
+                ValueError("refused") if self.fault.effect == "refused" else NotImplementedError("refused")
+            )
             return Observation(errors=(rank_error(raised),) * case.program.world)
         seen = super().execute(case)
         if not seen.raised:
@@ -187,7 +188,12 @@ class _Spoilt(Stored):
             for one, two in zip(made, right, strict=True)
         )
         self.backend.applied += different
-        return made if different and all(getattr(a, "dtype", 0) == getattr(b, "dtype", 0) for a, b in zip(made, right, strict=True)) else right
+        return (
+            made
+            if different
+            and all(getattr(a, "dtype", 0) == getattr(b, "dtype", 0) for a, b in zip(made, right, strict=True))
+            else right
+        )
 
     def _flipped(self, operand: Ranks) -> bool:
         at = self.backend.fault.rank % len(operand) if operand else 0
@@ -195,7 +201,11 @@ class _Spoilt(Stored):
         if not isinstance(block, np.ndarray) or not block.size or not block.flags.writeable:
             return False
         where = np.unravel_index(self.backend.fault.element % block.size, block.shape)
-        block[where] = np.bitwise_not(np.atleast_1d(block[where]).view(np.uint8)).view(block.dtype)[0] if block.dtype.kind != "b" else not block[where]
+        block[where] = (
+            np.bitwise_not(np.atleast_1d(block[where]).view(np.uint8)).view(block.dtype)[0]
+            if block.dtype.kind != "b"
+            else not block[where]
+        )
         return True
 
     def write(self, target: Ranks, result: Ranks, operand: Ranks) -> Ranks:
@@ -237,7 +247,9 @@ class _Spoilt(Stored):
 
     def done(self, ticket: Any) -> Ranks:
         if isinstance(ticket, tuple):
-            return ticket[0].results()[ticket[1]]
+            late, number = ticket
+            made: Ranks = late.results()[number]
+            return made
         return super().done(ticket)
 
 
@@ -257,7 +269,7 @@ def _past(block: Any) -> bool:
     raw = base.reshape(-1).view(np.uint8)
     held = block.copy()
     raw[-1] ^= 0xFF
-    changed = held.tobytes() == block.tobytes()
+    changed: bool = held.tobytes() == block.tobytes()
     if not changed:
         raw[-1] ^= 0xFF
     return changed

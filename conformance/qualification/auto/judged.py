@@ -10,8 +10,8 @@ import msgspec
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.qualification.auto.answers import broken_clause, told
-from conformance.qualification.auto.drawn import Drawn
 from conformance.qualification.auto.pool import At
+from conformance.qualification.drawn import Drawn
 from conformance.runner.answers import Answer, Question
 from conformance.runner.in_process import InProcess
 from conformance.runner.schedules import Asker
@@ -54,9 +54,7 @@ class Work:
     cases: Sequence[int]
 
 
-def judged(
-    work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], guarantees: Sequence[str], at: At, *, whole: bool
-) -> Seen:
+def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, *, whole: bool) -> Seen:
     """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of the right answers.
 
     With ``whole`` go on until each suite and operation has a kill, otherwise to the first.
@@ -75,7 +73,7 @@ def judged(
         if answer == right[key(each)]:
             continue
         differs = True
-        broken = failing(worker, each, guarantees)
+        broken = failing(worker, each)
         if broken is not None:
             kills[each.suite, each.op] = Kill(each.suite, each.op, each.index, *broken)
             if not whole:
@@ -96,11 +94,11 @@ def asked(worker: InProcess, each: Drawn) -> str:
     return "".join(told(worker.ask(Question(each.case, planned=planned))).hex() for planned in (True, False))
 
 
-def failing(worker: InProcess, each: Drawn, guarantees: Sequence[str]) -> tuple[str, str] | None:
+def failing(worker: InProcess, each: Drawn) -> tuple[str, str] | None:
     """Return the clause that a worker's answer breaks and its requirement, ``None`` where it breaks none."""
     if each.suite != SCHEDULES:
         answer: Answer = worker.ask(each.case)
-        return broken_clause(each.case, answer, guarantees)
+        return broken_clause(each.case, answer, worker.ready.terms)
     ways = Asker("mutant", worker, worker).ask(each.case).ways
     worst = sorted(ways, key=lambda way: way in EVERY and EVERY[way].requirement != "must")
     if not worst or (worst[0] in EVERY and EVERY[worst[0]].requirement == "may"):

@@ -1,4 +1,4 @@
-"""Work in forked processes: what hangs or dies there is an outcome, and what is changed there is changed nowhere else."""
+"""Work in forked processes: what hangs or dies there is an outcome, and what is changed there stays there."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ MEMORY: Final = 6 << 30
 class At:
     """Where a process is in its cases, told to its parent."""
 
-    def __init__(self) -> None:
-        """Begin before the first case."""
+    def __init__(self, cpu: float = CPU) -> None:
+        """Begin before the first case; each may take ``cpu`` seconds of the processor."""
+        self._cpu = cpu
         self._shared = multiprocessing.RawValue("q", -1)
 
     def come_to(self, number: int) -> None:
         """Say that a case begins, and give it its processor time."""
         self._shared.value = number
-        signal.setitimer(signal.ITIMER_PROF, CPU)
+        signal.setitimer(signal.ITIMER_PROF, self._cpu)
 
     @property
     def number(self) -> int:
@@ -62,7 +63,7 @@ class _Child:
 
 
 def in_children(
-    tasks: Sequence[T], run: Callable[[T, At], R], *, jobs: int = 0, memory: int | None = MEMORY
+    tasks: Sequence[T], run: Callable[[T, At], R], *, jobs: int = 0, memory: int | None = MEMORY, cpu: float = CPU
 ) -> Iterator[tuple[T, R | Ended]]:
     """Yield each task with what ``run`` returned for it in a process of its own, as they end."""
     fork = multiprocessing.get_context("fork")
@@ -73,7 +74,7 @@ def in_children(
             while waiting and len(under_way) < jobs:
                 number, task = waiting.pop()
                 receiver, sender = fork.Pipe(duplex=False)
-                at = At()
+                at = At(cpu)
                 process = fork.Process(target=_run, args=(run, task, at, sender, memory), daemon=True)
                 process.start()
                 sender.close()

@@ -1,15 +1,17 @@
-"""A family's modules once more, beside the real ones, with one change in them: what imports them sees it, nobody else."""
+"""A family's modules once more, beside the real ones and with one change in them."""
 
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import CodeType, ModuleType
 
 from conformance.backends.base import Backend
@@ -20,8 +22,9 @@ from conformance.qualification.auto.changes import Change, changed_tree
 class Family:
     """Code whose changes are mutants: ``packages`` are imported anew for ``backend``, the class that is judged.
 
-    Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``) and of modules in
-    ``only`` none but those functions; those in ``in_c`` hold OpenCL C text.
+    Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``), and of
+    modules in ``only`` none but those functions; those in ``in_c`` hold OpenCL C text. Each of its processes gets
+    ``environment``, and ``cpu`` seconds of the processor for a case.
     """
 
     name: str
@@ -31,6 +34,8 @@ class Family:
     but: frozenset[str] = frozenset()
     only: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_c: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cpu: float = 10.0
 
 
 class _Changed(Loader):
@@ -39,11 +44,11 @@ class _Changed(Loader):
     def __init__(self, spec: ModuleSpec, code: CodeType) -> None:
         self.spec, self.code = spec, code
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002 - the signature of ``Loader``
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(self.code, vars(module))
+        exec(self.code, vars(module))  # noqa: S102 - what every loader does
 
 
 class _Finder(MetaPathFinder):
@@ -71,8 +76,7 @@ def source_of(module: str) -> str:
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None
-    with open(spec.origin, encoding="utf-8") as file:
-        return file.read()
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 def changed_backend(family: Family, change: Change | None) -> type[Backend]:
@@ -80,6 +84,7 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
 
     The real modules are as they were afterwards. Raise whatever the changed code raises when it is imported.
     """
+    os.environ.update(family.environment)
     finders = [] if change is None else [_Finder(change, _compiled(change))]
     with _put_aside(family.packages):
         sys.meta_path[:0] = finders

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from typing import Any, Final
 
 import ml_dtypes
@@ -15,9 +15,9 @@ from conformance.cases.dtypes import NUMPY, Array, kind
 from conformance.cases.layout import Layout
 from conformance.cases.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
-from conformance.qualification.auto.drawn import Drawn
-from conformance.reference.rejected import Rejected
+from conformance.qualification.drawn import Drawn
 from conformance.reference.reductions import REDUCTIONS
+from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, OPERANDS, evaluate
 
 WORLDS: Final = (1, 2, 3)
@@ -102,9 +102,7 @@ def _apart() -> Iterator[Case]:
 
 
 def _parted(steps: tuple[Step, ...], world: int) -> Iterator[Case]:
-    named = tuple(
-        replace(step, outputs=(f"y{at}",)) if step.outputs else step for at, step in enumerate(steps)
-    )
+    named = tuple(replace(step, outputs=(f"y{at}",)) if step.outputs else step for at, step in enumerate(steps))
     results = tuple(name for step in named for name in step.outputs)
     layout: Layout = "contiguous"
     blocks = tuple(from_array(_counted((2,), rank)) for rank in range(world))
@@ -128,12 +126,12 @@ def specials(dtype: str) -> Array:
         numbers = {0, 1, 2, 3, int(info.max), int(info.min), int(info.max) // 2 + 1, -1 if info.min < 0 else 5}
         return np.array(sorted(numbers), np.object_).astype(numpy)
     real = numpy if family == "float" else np.dtype(f"f{numpy.itemsize // 2}")
-    info = ml_dtypes.finfo(real)
+    limits = ml_dtypes.finfo(real)
     with np.errstate(all="ignore"):
-        listed = [0.0, -0.0, 1.0, -1.0, 1.5, float(info.max), float(info.smallest_normal), float("nan"), float("inf"),
-                  float("-inf")]  # fmt: skip
+        ends = [float(limits.max), float(limits.smallest_normal)]
+        listed = [0.0, -0.0, 1.0, -1.0, 1.5, *ends, float("nan"), float("inf"), float("-inf")]
         reals = np.array(listed, np.float64).astype(real)
-        tiny = np.array([info.smallest_subnormal], real)
+        tiny = np.array([limits.smallest_subnormal], real)
         reals = np.concatenate([reals, tiny])
         return reals if family == "float" else (reals + 1j * reals[::-1]).astype(numpy)
 
@@ -150,7 +148,7 @@ def _groups(world: int) -> Iterator[Groups | None]:
         for cuts in range(world):
             for at in combinations(range(1, world), cuts):
                 bounds = (0, *at, world)
-                groups = tuple(order[one:other] for one, other in zip(bounds, bounds[1:], strict=False))
+                groups = tuple(order[one:other] for one, other in pairwise(bounds))
                 # Of groups in another order nothing depends; of members in another order, each order once.
                 if list(groups) == sorted(groups) and all(list(g) in (sorted(g), sorted(g)[::-1]) for g in groups):
                     yield groups
@@ -165,7 +163,7 @@ def _attributes(op: str, world: int, rank: int) -> Iterator[dict[str, Attr]]:
         yield {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def _values(op: str, name: str, world: int, rank: int) -> list[Attr]:
+def _values(op: str, name: str, world: int, rank: int) -> list[Attr]:  # noqa: PLR0911 - one a type
     hint = ATTRIBUTES[op][name]
     optional: list[Attr] = [None] if name in DEFAULTS[op] else []
     if name == "op":
@@ -183,7 +181,11 @@ def _values(op: str, name: str, world: int, rank: int) -> list[Attr]:
                       for one in permutations(range(world), count) if list(one) == sorted(one)
                       for two in permutations(range(world), count))]  # fmt: skip
     if "tuple" in str(hint):
-        return [tuple(each) for count in range(world + 1) for each in product(range(-1 if count == 1 else 0, world), repeat=count)]
+        return [
+            tuple(each)
+            for count in range(world + 1)
+            for each in product(range(-1 if count == 1 else 0, world), repeat=count)
+        ]
     return optional or [1.0]
 
 
@@ -213,9 +215,7 @@ def _legal(case: Case) -> bool | None:
     return True
 
 
-def _case(
-    op: str, blocks: list[Array] | None, groups: Groups | None, attrs: Mapping[str, Attr], world: int
-) -> Case:
+def _case(op: str, blocks: list[Array] | None, groups: Groups | None, attrs: Mapping[str, Attr], world: int) -> Case:
     layout: Layout = "contiguous"
     inputs = {}
     if blocks is not None:

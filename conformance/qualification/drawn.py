@@ -1,4 +1,4 @@
-"""The cases that a run of the default profile draws, each with where it came from; kept on disk, for drawing is slow."""
+"""The cases that a run draws, each with where it came from; kept on disk, so that a seed is drawn once."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def kept(name: str, kind: type[T], make: Callable[[], T]) -> T:
 
 def folder() -> Path:
     """Return where this specification's cases are kept: below the user's cache, or below what the environment names."""
-    base = os.environ.get(FOLDER) or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mesh-conformance")
+    base = os.environ.get(FOLDER) or Path(
+        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mesh-conformance"
+    )
     spec, reference = digests()
     versions = (spec, reference, conformance.__version__, hypothesis.__version__, sys.version)
     return Path(base, hashlib.sha256("\0".join(versions).encode()).hexdigest()[:16])

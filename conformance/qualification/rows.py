@@ -1,0 +1,68 @@
+"""The rows of a qualification as they come, in a file, so that one that was ended goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from conformance.qualification.kill import Mutant
+from conformance.qualification.mutant_module import MutantError
+from conformance.runner.environment import digests
+
+FILE = "qualify.jsonl"
+
+
+class Head(msgspec.Struct, frozen=True, tag_field="type", tag="head"):
+    """What was asked, and of which specification; rows of another are no use."""
+
+    mutants: str
+    seed: int
+    examples: int
+    suites: tuple[str, ...]
+    ops: tuple[str, ...]
+    spec: str = ""
+
+
+def head(mutants: str, seed: int, examples: int, suites: tuple[str, ...], ops: tuple[str, ...]) -> Head:
+    """Return the head of a qualification by this specification."""
+    return Head(mutants, seed, examples, suites, ops, "-".join(part[:16] for part in digests()))
+
+
+def known_rows(folder: Path, wanted: Head, *, resume: bool) -> tuple[Mutant, ...]:
+    """Return the rows that are there; nothing is written.
+
+    Raise ``MutantError`` where there are some and ``resume`` is false, or they are of another qualification.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return ()
+    if not resume:
+        raise MutantError(f"{path} exists: choose another folder with -o, or go on with --resume")
+    # The last line may be half written.
+    whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    try:
+        had = msgspec.json.decode(whole[0], type=Head)
+        rows = tuple(msgspec.json.decode(line, type=Mutant) for line in whole[1:])
+    except (IndexError, msgspec.DecodeError) as error:
+        raise MutantError(f"{path} is no qualification: {error}") from error
+    if had != wanted:
+        differing = next(name for name in Head.__struct_fields__ if getattr(had, name) != getattr(wanted, name))
+        raise MutantError(f"{path} is of another qualification: its {differing} differ; choose another folder with -o")
+    return rows
+
+
+class Rows:
+    """The file, open for more rows."""
+
+    def __init__(self, folder: Path, wanted: Head, known: tuple[Mutant, ...]) -> None:
+        """Write the head and the rows that are known."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / FILE
+        lines = [msgspec.json.encode(each) for each in (wanted, *known)]
+        self._path.write_bytes(b"".join(line + b"\n" for line in lines))
+
+    def write(self, row: Mutant) -> None:
+        """Add a row."""
+        with self._path.open("ab") as file:
+            file.write(msgspec.json.encode(row) + b"\n")

@@ -1,0 +1,81 @@
+"""Automatic mutants are the same for the same seed, and are judged as the runner would."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.backends.reference import Reference
+from conformance.qualification.auto.auto import Profile, qualify_auto
+from conformance.qualification.auto.changes import changed_tree, changes
+from conformance.qualification.auto.conditions import impossible
+from conformance.qualification.auto.corpus import corpus
+from conformance.qualification.auto.families import REFERENCE, every_change
+from conformance.qualification.auto.faulty import Fault, Faulty
+from conformance.qualification.auto.shadow import changed_backend
+from conformance.qualification.drawn import drawn_cases
+from conformance.qualification.judged_mutant import fails
+from conformance.qualification.mutant_module import MutantError
+from conformance.runner.answers import Answer
+from conformance.runner.meaning import meaning, verdict
+from conformance.specs import SUITES
+
+SOURCE = "def double(x: int) -> int:\n    '''Return it twice.'''\n    if x > 0:\n        return x + x\n    return 0\n"
+
+
+def test_every_change_of_a_module_is_another_program() -> None:
+    found = changes("m", SOURCE)
+    assert len({change.digest for change in found}) == len(found) > 10
+    results = set()
+    for change in found:
+        made: dict[str, object] = {}
+        exec(compile(changed_tree(SOURCE, change), "m", "exec"), made)
+        assert change.diff(SOURCE).startswith("m:")
+        results.add(tuple(made["double"](x) for x in (-1, 0, 1, 2)))  # type: ignore[operator]
+    assert {(0, 0, 0, 0), (-2, 0, 0, 0), (0, 0, 1, 2)} <= results
+
+
+def test_a_corpus_depends_on_its_number_and_seed_alone_and_a_third_is_conditional() -> None:
+    one, again, other = corpus(30, 5), corpus(30, 5), corpus(30, 6)
+    assert [mutant.digest for mutant in one] == [mutant.digest for mutant in again]
+    assert not {mutant.digest for mutant in one} & {mutant.digest for mutant in other}
+    assert sum(mutant.family == "conditional" for mutant in one) == 10
+
+
+def test_changed_code_is_seen_by_its_backend_alone() -> None:
+    wrong = next(c for c in every_change(REFERENCE) if c.module.endswith(".axis_size") and c.kind == "index")
+    made = changed_backend(REFERENCE, wrong)()
+    cases = [each.case for each in drawn_cases(0, 20, ("collectives",), ("axis_size",))]
+    assert any(made.execute(case).results != Reference().execute(case).results for case in cases)
+    assert all(not fails(verdict(meaning(case), Answer(Reference().execute(case)))) for case in cases)
+
+
+def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
+    seed, profile = 3, Profile(3, 12, ("collectives", "aliasing"), ("all_gather", "broadcast"))
+    found, rows = qualify_auto(18, profile, families=("reference", "conditional"), whole=True, equivalence=False)
+    assert found.controls == {"reference": "passed", "conditional": "passed"}
+    drawn = drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops)
+    by_name = {f"{mutant.family}-{mutant.digest}": mutant for mutant in corpus(18, seed)}
+    killed = [row for row in rows if row.fate == "killed" and row.kills[0].suite]
+    assert killed
+    for row in killed[:3]:
+        made = by_name[row.name].made
+        backend = Faulty(made) if isinstance(made, Fault) else changed_backend(REFERENCE, made)()
+        kill = row.kills[0]
+        failing = [
+            each.index
+            for each in drawn
+            if (each.suite, each.op) == (kill.suite, kill.op)
+            and fails(verdict(meaning(each.case), Answer(backend.execute(each.case))))
+        ]
+        assert failing[0] == kill.index
+
+
+def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
+    assert impossible({"dtype:int8", "values:nan"}) == "no dtype has these values or this reduction"
+    assert impossible({"op:barrier", "dtype:int8"}) == "no operation is, has or takes all of this"
+    assert impossible({"op:all_reduce", "reduction:sum", "form:in place"}) is None
+
+
+def test_an_impossible_number_of_mutants_is_one_line() -> None:
+    with pytest.raises(MutantError, match="--auto 0: there are 1 to"):
+        qualify_auto(0, Profile(0, 10, tuple(SUITES)))
