@@ -122,8 +122,8 @@ def qualify_auto(
 ) -> tuple[Auto, tuple[Row, ...]]:
     """Run ``count`` mutants of a profile's seed on its cases, and return what became of them, each and in all.
 
-    With ``whole`` every kill is found, one for each suite and operation; without ``equivalence`` survivors are not run on
-    the small cases. Raise ``MutantError`` for a number of mutants
+    With ``whole`` every kill is found, one for each suite and operation; without ``equivalence`` survivors are not run
+    on the small cases. Raise ``MutantError`` for a number of mutants
     that cannot be, and where unchanged code does not get through its cases.
     """
     if not 1 <= count <= most():
