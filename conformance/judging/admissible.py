@@ -8,9 +8,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from conformance.cases.dtypes import Array, kind, logical
+from conformance.cases.number_model import Words
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import to_array
-from conformance.judging.classes import CLASSES, Class, classes_of, closest
+from conformance.judging.advice import advice
+from conformance.judging.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.clause import Subject
 from conformance.judging.column import Column, column
 from conformance.judging.compare import Difference, answered, differences, unequal
@@ -25,11 +27,12 @@ _SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
 
 
 class Element(NamedTuple):
-    """An element of a result: its terms, the value seen, and the classes it is of."""
+    """An element of a result: its terms, the value seen, the classes it is of, and the words declared for it."""
 
     terms: Column
     value: Array
     classes: frozenset[Class]
+    words: Words
 
 
 def admissible(subject: Subject, seen: Observation) -> str | None:
@@ -52,9 +55,28 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
 
 def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> str | None:
     for one in differences(subject, seen):
-        if not all(found is not None and found.classes for found in elements(subject, one, strictly=strictly)):
-            return one.problem
+        outside = []
+        for found in elements(subject, one, strictly=strictly):
+            if found is None:
+                return one.problem
+            if not found.classes:
+                outside.append((found.terms, found.value, found.words))
+        if outside:
+            return one.problem + advice(outside)
     return None
+
+
+def needed(subject: Subject, seen: Observation) -> frozenset[tuple[str, str, str]]:
+    """Return the words, as (dtype, kind, word), that some element of an admissible observation needs to be so."""
+    if not subject.numbers.chosen or subject.unsettled:
+        return frozenset()
+    words: set[tuple[str, str, str]] = set()
+    for one in differences(subject, seen):
+        for found in elements(subject, one):
+            if found is not None and found.words:
+                some = shown(found.terms, found.value.tobytes(), found.words)
+                words |= {(found.terms.dtype, kind, word) for kind, word in some}
+    return frozenset(words)
 
 
 def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
@@ -65,16 +87,16 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     """
     if subject.unsettled or all(each.order_free or not each.finite for each in subject.columns):
         return ()
-    common, needed = set(CLASSES), CLASSES[0]
+    common, weakest = set(CLASSES), CLASSES[0]
     for one in differences(subject, seen):
         for found in (*elements(subject, one), *elements(subject, one, equal=True)):
             if found is None:
                 return ()
             common &= found.classes
-            needed = max(needed, closest(found.classes) or needed, key=CLASSES.index)
-    if needed == "exact":
+            weakest = max(weakest, closest(found.classes) or weakest, key=CLASSES.index)
+    if weakest == "exact":
         return ("exact",)
-    return tuple(name for name in CLASSES if name in common) or (needed,)
+    return tuple(name for name in CLASSES if name in common) or (weakest,)
 
 
 def elements(
@@ -95,14 +117,15 @@ def elements(
     columns = np.stack([block.reshape(-1)[at] for block in terms], axis=1)
     sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
     dtype, scales = logical(sides[0].dtype), columns.dtype.kind == "c" and op in ("mean", "premul_sum")
+    words = subject.numbers.words(dtype)
     for i in range(len(sides[0])):
         content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
         exact = one_nan(right).tobytes() == one_nan(value).tobytes()
-        found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact)
-        if strictly and not exact and op in ORDER:
+        found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact, words=words)
+        if strictly and not exact and op in ORDER and not words:
             found = frozenset()
         elif not strictly and not found and scales and np.isnan(value[0]):
             other = (i + len(sides[0]) // 2) % len(sides[0])  # its other part
             divided = sides[0][other] if op == "premul_sum" else sides[2][other]
             found = frozenset() if np.isfinite(divided).all() else _SCALED
-        yield Element(column(dtype, op, factor, content), value, found)
+        yield Element(column(dtype, op, factor, content), value, found, words)

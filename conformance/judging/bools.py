@@ -8,9 +8,11 @@ from typing import Final
 import numpy as np
 from ml_dtypes import finfo
 
-from conformance.cases.dtypes import NUMPY, Array, kind
+from conformance.cases.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.number_model import DEFAULT
 from conformance.cases.observation import Observation
 from conformance.cases.tensor import Tensor, to_array
+from conformance.judging.classes import classes_of
 from conformance.judging.clause import Subject
 from conformance.judging.compare import answered
 
@@ -25,13 +27,17 @@ WAYS: Final[dict[str, dict[str, Way]]] = {
 """What a reduction is in each source, by what the reference counts."""
 
 
+_SUMS: Final = (DEFAULT, frozenset({("accumulate", "float64")}))
+"""The number models that counts in a float dtype may have."""
+
+
 def counted_or_any(subject: Subject, seen: Observation) -> str | None:
     """Demand that a sum of bools counts the true ones or says whether there are any, and a product whether all are.
 
     It is one of the two, in one dtype, throughout a result: bool, an integer one, in which counts wrap, or a float one,
-    in which nothing is said of elements that count further than it has every integer. Nothing is said of a result that
-    is missing, for ``reduction.C11``, a *should*, settles whether there is one, nor of any that is not folded from
-    inputs of the program and returned as it is.
+    in which elements that count further than it has every integer are what some order of adding ones comes to. Nothing
+    is said of a result that is missing, for ``reduction.C11``, a *should*, settles whether there is one, nor of any
+    that is not folded from inputs of the program and returned as it is.
     """
     if answered(subject, seen):
         return None
@@ -76,8 +82,16 @@ def _first(words: str, way: Way, rank: int, counted: Array, tensor: Tensor) -> s
         got = got.view(np.uint8) != 0  # which bytes a bool may have is not asked here
     wrong: Array = np.asarray(got != want)
     if kind(tensor.dtype) == "float":
-        wrong &= counted <= 2 ** (finfo(NUMPY[tensor.dtype]).nmant + 1)
+        past = wrong & (counted > 2 ** (finfo(NUMPY[tensor.dtype]).nmant + 1))
+        for place in (place for place in np.ndindex(past.shape) if past[place]):
+            wrong[place] = not _a_tree_of_ones(got[place], int(counted[place]))
     if not wrong.any():
         return None
     index = np.unravel_index(int(wrong.argmax()), wrong.shape)
     return f"on rank {rank} at {[int(i) for i in index]} is {got[index]}, and {words} is {want[index]}"
+
+
+def _a_tree_of_ones(got: Array, count: int) -> bool:
+    """Return whether a float is what some tree of as many ones comes to in its dtype, or in a wider one."""
+    dtype, ones = logical(got.dtype), np.ones(count, got.dtype).tobytes()
+    return any(classes_of(dtype, "sum", 1.0, ones, got.tobytes(), exact=False, words=words) for words in _SUMS)

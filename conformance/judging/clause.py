@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -12,6 +13,7 @@ from conformance.cases.dtypes import Array
 from conformance.cases.effect_words import effect_words
 from conformance.cases.features import Features, features
 from conformance.cases.guarantees import Guarantee
+from conformance.cases.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.program import Groups, Step, rank_groups
 from conformance.cases.terms import Terms
@@ -19,7 +21,7 @@ from conformance.judging.acts import Act, acts
 from conformance.judging.arithmetic import arithmetic
 from conformance.judging.column import Column
 from conformance.judging.contributions import Folded, contributions, unlike_columns
-from conformance.judging.order import order_shows
+from conformance.judging.order import choices_show, order_shows
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejected import Rejected
 
@@ -40,25 +42,36 @@ class Subject:
     """A case and what it means: the blocks of every result, or the clause it breaks.
 
     Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
-    ``expected`` has the results that it made there.
+    ``expected`` has the results that it made there. ``numbers`` is the number model that results are judged in.
     """
 
     case: Case
     expected: dict[str, list[Array | None]] = field(default_factory=dict)
     rejected: Rejected | None = None
     part_of: Subject | None = None
+    numbers: NumberModel = STANDARD
 
     @cached_property
     def parts(self) -> tuple[Subject, ...]:
         """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
         return tuple(
-            Subject(act.alone, {name: self.expected[name] for name in act.results}, part_of=self) for act in self.acts
+            Subject(
+                act.alone,
+                {name: self.expected[name] for name in act.results},
+                part_of=self,
+                numbers=self.numbers,
+            )
+            for act in self.acts
         ) or (self,)
 
     @cached_property
     def acts(self) -> tuple[Act, ...]:
         """Return what tells the parts apart; nothing where there are none."""
         return acts(self.case) if self.legal and self.part_of is None else ()
+
+    def under(self, numbers: NumberModel) -> Subject:
+        """Return the subject as it is judged in a number model; what is known of it either way is kept."""
+        return self if numbers == self.numbers else _beside(self, numbers, self.part_of)
 
     @property
     def whole(self) -> Subject:
@@ -124,7 +137,10 @@ class Subject:
     def unsettled(self) -> bool:
         """Return whether several values are right and nothing says which: only laws between results speak of them."""
         made = arithmetic(self.whole.case.program).intersection(self.expected)
-        return self.whole.order_shows and not made <= self.folded.keys()
+        whole = self.whole
+        if not self.legal or made <= self.folded.keys():
+            return False
+        return whole.order_shows or choices_show(whole.case, whole.numbers)
 
     @cached_property
     def elements(self) -> Elements:
@@ -157,6 +173,20 @@ class Divergence:
     source: str
     text: str
     shown: Callable[[Subject, Observation], bool]
+
+
+def _beside(subject: Subject, numbers: NumberModel, part_of: Subject | None) -> Subject:
+    """Return a copy that is judged in another number model, with what was found out about the subject."""
+    beside = copy(subject)
+    known = vars(beside)
+    known |= {"numbers": numbers, "part_of": part_of}
+    known.pop("unsettled", None)
+    parts = known.pop("parts", None)
+    if beside.legal and beside.unsettled != subject.unsettled:
+        known.pop("spoke", None)
+    if parts is not None:
+        known["parts"] = tuple(beside if part is subject else _beside(part, numbers, beside) for part in parts)
+    return beside
 
 
 @dataclass(frozen=True)

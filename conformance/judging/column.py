@@ -139,51 +139,31 @@ class Column:
         return lost > sum(self.magnitude) / 8 and lost > len(self.terms) * self.format.least
 
     @cached_property
-    def wide(self) -> tuple[tuple[Real, Real], tuple[Real, Real]]:
-        """Return, part by part, the least and the greatest result of a wider accumulator.
-
-        Rounding is monotone: whatever lies between two numbers is rounded to something between what they are. A factor
-        may be applied, and the count divided by, before or after the sum is rounded to the format of the terms.
-        """
-        form = self.format
-        # However narrow the exponents of a wider accumulator, its digits go on below the least number of the terms.
-        half = self.error(form.wide, form.least / 2 * form.wide / form.unit)
-        found = [
-            (form.rounded(part - far), form.rounded(part + far)) for part, far in zip(self.exact, half, strict=True)
-        ]
-        low, high = found[0]
-        if self.op == "mean":
-            n = len(self.terms)
-            ends = [form.rounded((self.exact[0] + sign * half[0]) * n) for sign in (-1, 1)]
-            ends = [form.rounded(end / n) if isinstance(end, Fraction) else end for end in ends]
-        elif self.op == "premul_sum":
-            whole = sum((self._scaled(number) for number, _ in self.numbers), start=Fraction(0))
-            ends = [form.rounded(whole + sign * half[0]) for sign in (-1, 1)]
-        else:
-            ends = []
-        return (min([low, *ends]), max([high, *ends])), found[1]
-
-    def _scaled(self, number: Fraction) -> Fraction:
-        """Return what was scaled as it is rounded; past the greatest number as it is, for then any order overflows."""
-        found = self.format.rounded(number)
-        return found if isinstance(found, Fraction) else number
-
-    @cached_property
     def order_free(self) -> bool:
-        """Return whether nothing but the very last operation can round, in any order: there is one right result.
+        """Return whether no operation rounds, overflows or has a subnormal term or result, whatever the tree.
 
-        It is decided exactly for up to ``MOST_SUBSETS`` real terms; for more, and for complex products, ``False``
-        may also mean that it was not found out.
+        Then every tree in every number model gives one result. It is decided exactly for up to ``MOST_SUBSETS`` real
+        terms; for more, and for complex products, ``False`` may also mean that it was not found out.
         """
         if self.op in ORDER:
             return True
         if not self.finite:
             return bool(np.isnan(self.terms).any()) and not (self.complex and self.may_be_infinite)
-        if len(self.terms) == 1:
-            return True
+        if self.op == "mean" and len(self.terms) & (len(self.terms) - 1):
+            return not any(re for re, _ in self.added)
         if self.op == "product" and any(not any(number) for number in self.numbers) and not self.complex:
             return self._stays_finite()
-        return self.sure or (not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_partial_exact())
+        if self.sure and self._clear_of_subnormals:
+            return True
+        return not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_result_exact()
+
+    @cached_property
+    def _clear_of_subnormals(self) -> bool:
+        """Return whether what every partial result is a multiple of is a normal number; for terms that are ``sure``."""
+        bits = [min((least_bit(part) for part in number if part), default=Fraction(1)) for number in self.added]
+        if self.op == "product":
+            return math.prod(min(bit, Fraction(1)) for bit in bits) >= self.format.normal
+        return min(bits) / (len(bits) if self.op == "mean" else 1) >= self.format.normal
 
     @cached_property
     def may_be_infinite(self) -> bool:
@@ -206,10 +186,10 @@ class Column:
             return False
         if self.op != "product":
             # Everything is a multiple of the least bit of any term, and of no more digits than the format has.
-            quantum = min((_least_bit(re) for re, _ in scaled if re), default=Fraction(1))
+            quantum = min((least_bit(re) for re, _ in scaled if re), default=Fraction(1))
             total = sum((abs(re) for re, _ in scaled), start=Fraction(0))
             return total <= quantum * 2**form.digits and total <= form.greatest
-        bits = [min(_least_bit(part) for part in number if part) for number in scaled if any(number)]
+        bits = [min(least_bit(part) for part in number if part) for number in scaled if any(number)]
         if len(bits) < len(scaled):
             return False
         if self.complex and len(bits) > 2 and not all(self.exact):
@@ -221,21 +201,22 @@ class Column:
     @cached_property
     def grained(self) -> bool:
         """Return whether every partial product is a multiple of the least number, so that none underflows."""
-        bits = (min((_least_bit(part) for part in number if part), default=Fraction(1)) for number in self.numbers)
+        bits = (min((least_bit(part) for part in number if part), default=Fraction(1)) for number in self.numbers)
         return math.prod(min(bit, Fraction(1)) for bit in bits) >= self.format.least
 
-    def _every_partial_exact(self) -> bool:
-        """Return whether every result of fewer than all terms is a number of the format."""
-        form = self.format
-        terms = [re for re, _ in self.added]
-        whole = range(1, len(terms) + (self.op == "mean"))
-        if not all(form.holds(term) for term in terms):
-            return False
-        return all(
-            form.holds(Fraction(math.prod(some) if self.op == "product" else sum(some)))
-            for size in whole
-            for some in itertools.combinations(terms, size)
-        )
+    def _every_result_exact(self) -> bool:
+        """Return whether every result of some of the terms is a number of the format, and zero or normal.
+
+        Of a mean, so is its quotient by the count.
+        """
+        form, terms = self.format, [re for re, _ in self.added]
+        divisor = len(terms) if self.op == "mean" else 1
+        for size in range(1, len(terms) + 1):
+            for some in itertools.combinations(terms, size):
+                result = Fraction(math.prod(some) if self.op == "product" else sum(some))
+                if result and not (form.holds(result) and abs(result / divisor) >= form.normal):
+                    return False
+        return True
 
     @cached_property
     def negative(self) -> bool:
@@ -256,7 +237,7 @@ def column(dtype: str, op: str, factor: float, content: bytes) -> Column:
     return Column(dtype, op, factor, content)
 
 
-def _least_bit(number: Fraction) -> Fraction:
+def least_bit(number: Fraction) -> Fraction:
     """Return the value of the last bit that is set."""
     top = abs(number.numerator)
     return Fraction(top & -top, number.denominator)

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array, kind
+from conformance.cases.dtypes import Array, kind, logical
+from conformance.cases.number_model import NumberModel
 from conformance.cases.program import Step, rank_groups
+from conformance.cases.tensor import to_array
 from conformance.judging.contributions import FOLDING
+from conformance.judging.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
 from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import check_step
@@ -50,6 +53,35 @@ def order_shows(case: Case) -> bool:
                 if column.size and inexact(column, str(attrs["op"]), attrs["factor"]).any():
                     return True
     return False
+
+
+def choices_show(case: Case, numbers: NumberModel) -> bool:
+    """Return whether what is chosen about numbers may show in some step, though no order does.
+
+    That is a mean by a count that is no power of two which is not divided, a scaled term that is not rounded, and any
+    reduction of what is subnormal, infinite or so great that a sum may overflow.
+    """
+    inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
+    kinds = {kind for block in inputs for kind, _ in numbers.words(logical(block.dtype))}
+    reducing = [step for step in case.program.steps if step.op in FOLDING and "op" in step.attrs] if kinds else []
+    for step in reducing:
+        op = step.attrs["op"]
+        if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):
+            return True
+    floats = [_parts(block) for block in inputs if reducing and kind(logical(block.dtype)) in ("float", "complex")]
+    if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
+        return True
+    return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
+
+
+def _parts(block: Array) -> Array:
+    return np.concatenate([block.real, block.imag], axis=None) if block.dtype.kind == "c" else block
+
+
+def _great(block: Array, world: int) -> bool:
+    with np.errstate(all="ignore"):
+        size = np.abs(block.astype(np.float64))
+        return bool((~np.isfinite(size) | (size * world > float(greatest(block.dtype)))).any())
 
 
 def _may_show(step: Step, blocks: list[Array]) -> bool:

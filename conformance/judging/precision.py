@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Final
 
 import ml_dtypes
 
@@ -18,15 +17,11 @@ Real = Fraction | float
 
 @dataclass(frozen=True)
 class Precision:
-    """A format with ``digits`` significant bits, and numbers from ``least`` (subnormal) to ``greatest``.
-
-    ``wide`` is the unit roundoff of the narrowest format that is a wider accumulator for it.
-    """
+    """A format with ``digits`` significant bits, and numbers from ``least`` (subnormal) to ``greatest``."""
 
     digits: int
     least: Fraction
     greatest: Fraction
-    wide: Fraction
 
     @property
     def unit(self) -> Fraction:
@@ -68,11 +63,6 @@ class Precision:
         )
 
 
-_WIDE: Final = {"float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 24, "bfloat16": 24, "float32": 53, "float64": 64}
-"""Significant bits of the narrowest format that counts as wider: bfloat16 for the formats of 8 bits, float32 for those
-of 16, float64 for float32; for float64 the 80-bit format."""
-
-
 @cache
 def precision(dtype: str) -> Precision:
     """Return the format of a float dtype, or of the parts of a complex one."""
@@ -82,7 +72,6 @@ def precision(dtype: str) -> Precision:
         digits=info.nmant + 1,
         least=Fraction(float(info.smallest_subnormal)),
         greatest=Fraction(float(info.max)),
-        wide=Fraction(1, 2 ** _WIDE[name]),
     )
 
 

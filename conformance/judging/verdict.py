@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from conformance.cases.observation import Observation
-from conformance.judging.admissible import reached
+from conformance.judging.admissible import needed, reached
 from conformance.judging.cause import error_of
 from conformance.judging.classes import Class
 from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
@@ -33,7 +33,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clauses`` has every clause of the last collective's operation that speaks about the case, and of the other
     operations those that are broken. ``classes`` are those of ``judging.classes`` that a passed reduction of
-    order-sensitive floats belongs to. ``error`` is the class of what a failing case raised, or what ended it.
+    order-sensitive floats belongs to, and ``shown`` the words, each as "dtype kind word", of the number model that it
+    needed. ``error`` is the class of what a failing case raised, or what ended it.
     """
 
     outcome: Outcome
@@ -42,6 +43,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     detail: str | None = None
     classes: tuple[Class, ...] = ()
     error: str | None = None
+    shown: tuple[str, ...] = ()
 
 
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
@@ -72,7 +74,8 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
             broken.append((clause, problem))
             wrong |= set() if number is None else {number}
     if not broken:
-        return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen))
+        shown = tuple(sorted(" ".join(words) for words in needed(subject, seen)))
+        return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen), shown=shown)
     clauses = ordered(subject, of)
     blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"

@@ -29,7 +29,7 @@ def meaning(case: Case) -> Subject:
 
 def verdict(subject: Subject, answer: Answer, terms: Terms = NONE) -> Verdict:
     """Return what the clauses of the case's operations say of an answer of a backend of these ``terms``."""
-    of = bound(terms)
+    of, subject = bound(terms), subject.under(terms.numbers)
     if isinstance(answer.result, Broken):
         if answer.result.outcome == "not_run":  # The backend never saw the case, so it breaks nothing.
             return Verdict(outcome="not_run", clauses={}, detail=answer.result.detail)

@@ -6,18 +6,16 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 from ml_dtypes import iinfo
 
 from conformance.cases.dtypes import NUMPY, kind
 from conformance.judging.bools import counted_or_any
-from conformance.judging.clause import Clause, Settled, Subject
+from conformance.judging.clause import Clause, Subject
 from conformance.judging.integer_mean import quotients
-from conformance.judging.settled import columns_where, nan_among
+from conformance.judging.settled import nan_among
 from conformance.specs.divergences import diverging, leaves_open
-from conformance.specs.numeric_facts import inexact_quotient
 from conformance.specs.op import attr, rejection, value, variant
 
 
@@ -69,14 +67,6 @@ def local_terms(subject: Subject) -> int:
     return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index, misc]
 
 
-def _quotients(subject: Subject) -> Settled | None:
-    """Settle the means that no power of two divides, and all of those of nothing."""
-    return None if local_terms(subject) == 0 else _INEXACT(subject)
-
-
-_INEXACT: Final = columns_where(inexact_quotient)
-
-
 def complex_product(subject: Subject) -> bool:
     """Speak about products of complex numbers."""
     return subject.step.attrs["op"] == "product" and kind(dtype_of(subject)) == "complex"
@@ -116,11 +106,9 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C10",
-        "By any other number, mean divides the sum once and rounds once; by zero it is NaN.",
+        "By any other number, mean divides the sum once and rounds once, or scales as its number model says.",
         "001",
-        mean_of("float", "complex", powers=False),
-        "should",
-        _quotients,
+        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
     ),
     value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
     diverging(
@@ -179,5 +167,12 @@ REDUCTION: tuple[Clause, ...] = (
         quotients,
         "001",
         each=True,
+    ),
+    value(
+        "reduction.C23",
+        "A mean of nothing, of floats or complex numbers, is NaN.",
+        "001",
+        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) == 0,
+        "should",
     ),
 )
