@@ -68,7 +68,7 @@ def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> 
 
 def needed(subject: Subject, seen: Observation) -> frozenset[tuple[str, str, str]]:
     """Return the words, as (dtype, kind, word), that some element of an admissible observation needs to be so."""
-    if not subject.numbers.chosen or subject.unsettled:
+    if not subject.numbers.chosen or subject.unsettled or answered(subject, seen):
         return frozenset()
     words: set[tuple[str, str, str]] = set()
     for one in differences(subject, seen):
@@ -86,6 +86,8 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     order-sensitive.
     """
     if subject.unsettled or all(each.order_free or not each.finite for each in subject.columns):
+        return ()
+    if answered(subject, seen):
         return ()
     common, weakest = set(CLASSES), CLASSES[0]
     for one in differences(subject, seen):

@@ -16,7 +16,7 @@ from conformance.cases.number_model import DEFAULT, Words, word_of
 from conformance.judging import fused
 from conformance.judging.carried import HAS_EXTENDED, Carried, carried
 from conformance.judging.column import Column, column, parts_of
-from conformance.judging.formats import flushed
+from conformance.judging.formats import flushed, subnormal
 from conformance.judging.precision import Real, negative
 from conformance.judging.spread import spread
 from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order, one_nan
@@ -133,7 +133,7 @@ def _compared(terms: Column, value: Array, words: Words) -> bool:
     if zero_wins(terms) and value[0] == 0 and _among(value, terms.terms, DEFAULT):
         return True
     flushes, numbers = _how(terms, words).flushes, terms.terms
-    if not any(flushes) or np.isnan(numbers).any():
+    if not any(flushes) or np.isnan(numbers).any() or not subnormal(numbers).any():
         return False
     pick = np.max if terms.op == "max" else np.min
     compared = flushed(numbers) if flushes[0] else numbers

@@ -17,15 +17,18 @@ from conformance.specs.domain import TILED, Draft, Shape, axis_like, draft, root
 from conformance.specs.numeric_clauses import CLAUSES
 from conformance.specs.sensitive import (
     ADDED,
+    ALONE,
     COMPARED,
     COMPLEX_MULTIPLIED,
     INFINITE,
     MULTIPLIED,
+    choices,
     families,
     sensitive,
 )
 from conformance.specs.suite import Suite
 
+REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
 FLOATS: Final = tuple(name for name in NUMPY if kind(name) in ("float", "complex"))
 
 GROUPS: Final = ("none", "none", "none", "even", "strided", "unsorted")
@@ -54,6 +57,11 @@ _OF_COMPLEX: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
 )
 """Reductions of complex numbers and the families of their values, which one draft in four is made for: of 100 drafts
 without, one or two were complex and special."""
+_CHOSEN: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
+    [*[None] * 96, *[(dtype, op) for dtype in REALS for op in ("sum", "sum", "sum", "sum", "mean", "premul_sum")]]
+)
+"""Reductions whose elements tell what is chosen about numbers, which more than one draft in four is made for: of 360
+drafts that took their families as others do, none or one told two accumulators of an 8-bit format apart."""
 _DTYPES: Final = choose.sampled_from(("float32", "bfloat16", *FLOATS, "float64", "float8_e4m3fn"))
 _ADDED: Final = choose.sampled_from(
     ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
@@ -66,6 +74,8 @@ _COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
 _TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
 _FACTORS: Final = choose.sampled_from(FACTORS)
 _LOCAL: Final[choose.Choice[bool]] = choose.sampled_from([False, False, True])
+_MANY: Final = choose.sampled_from([(12,), (4, 5), (33,)])
+"""Shapes of enough elements for each family of choices to have its turn."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +85,25 @@ class Mixed(Draft):
     def blocks(self, dtype: str, values: str, shape: Shape) -> list[Array]:
         """Draw a pool, or for ``mixed`` values where in the pool of its family each element begins."""
         op, _, family = values.partition(" ")
-        if family != "mixed":
+        if family not in ("mixed", "choices"):
             return super().blocks(dtype, self.named(dtype, op, family), shape)
-        pools = [sensitive(dtype, self.named(dtype, op, name)) for name in families(dtype, op)]
+        named = families(dtype, op) if family == "mixed" else choices(dtype)
+        pools = [self.padded(name, sensitive(dtype, self.named(dtype, op, name))) for name in named]
         turn, size = self.draw(_TURNS), math.prod(shape)
         # Each round of the families begins one value later, and so does each rank.
         places = [((e + turn) % len(pools), e // len(pools) + turn) for e in range(size)]
         ranks = [[pools[f][(start + rank) % len(pools[f])] for f, start in places] for rank in range(self.world)]
         return [np.array(rank, NUMPY[dtype]).reshape(shape) for rank in ranks]
 
+    def padded(self, family: str, pool: Array) -> Array:
+        """Return a pool with a zero for each rank that it has no value for, where no value may come twice."""
+        missing = self.greatest_group - len(pool) if family in ALONE or family.startswith("rung") else 0
+        return np.concatenate([pool, np.zeros(max(missing, 0), pool.dtype)])
+
     def named(self, dtype: str, op: str, family: str) -> str:
-        """Return the name of a family of ``sensitive``: what is past the greatest number depends on how many meet."""
+        """Return the name of a family of ``sensitive``, of which some depend on how many meet."""
+        if family == "barely":
+            family = f"barely_{self.greatest_group}"
         if family == "past" and op == "product" and kind(dtype) == "complex":
             family = f"past_{max(self.greatest_group, 2)}"
         return f"{op} {family}"
@@ -94,8 +112,10 @@ class Mixed(Draft):
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     """Draw a reduction of floats and the family of its values; return the draft with its dtype, and both."""
     dtype, op = drawn.draw(_DTYPES), drawn.draw(_OPS)
-    special = drawn.draw(_OF_COMPLEX)
-    if special is not None:
+    special, chosen = drawn.draw(_OF_COMPLEX), drawn.draw(_CHOSEN)
+    if chosen is not None:
+        (dtype, op), family = chosen, "choices"
+    elif special is not None:
         dtype, (op, family) = drawn.draw(_COMPLEX), special
     elif op in ORDER:
         family = drawn.draw(_COMPARED)
@@ -117,7 +137,7 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
 def all_reduces(draw: choose.Draw) -> Case:
     """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    shape = drawn.shape()
+    shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
     most = FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
     fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
     if draw(_LOCAL) and fits:
@@ -130,7 +150,8 @@ def reduces(draw: choose.Draw) -> Case:
     """Draw a reduce."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     attrs["root"] = root_near(draw, drawn.group_size)
-    return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
+    shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
+    return drawn.case("reduce", shape=shape, attrs=attrs, values=values)
 
 
 @choose.composite

@@ -35,6 +35,46 @@ MIXED: Final = {
 }
 """Families that the elements of one block take in turn: those of which no *should* settles a value."""
 
+CHOICES: Final = ("partial_subnormal", "near", "barely", "overflow", "past", "pair", "subnormal")
+"""Families for sum, mean and premul_sum that elements take in turn, with the ``RUNGS`` of the dtype, to tell what is
+chosen about numbers."""
+
+ALONE: Final = ("partial_subnormal", "pair")
+"""Those of them whose values show nothing when one comes twice; nor do the ``RUNGS``."""
+
+RUNGS: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
+    "float8_e4m3fn": (
+        (44.0, -0.001953125, 0.9375, 0.9375),
+        (1.125, 0.00390625, 1.0),
+        (36.0, -2.0, 0.001953125, 0.0078125),
+        (1.0, 0.0625, 0.00390625, 0.0625),
+    ),
+    "float8_e5m2": (
+        (40.0, 4.0, 0.015625, -0.15625),
+        (1.75, 0.125, 6.103515625e-05, -0.0006103515625),
+        (40.0, -0.001708984375, 0.0009765625, 4.0),
+        (1.0, 0.125, 0.0078125, 0.125),
+    ),
+    "float16": (
+        (256.0, 0.062469482421875, 256.25),
+        (1.0009765625, 0.00048828125, -(2.0**-24)),
+        (256.0, 0.125, 2.0**-20, 0.125),
+    ),
+    "bfloat16": (
+        (1.0234375, 2.0**-34, 1.0, -7.776543498039246e-08, -0.0009765625),
+        (1.0, -2.346496330574155e-10, -1.0, -(2.0**-63), 1.1596057447604835e-10),
+        (1.0, 2.0**-8, 2.0**-18, 2.0**-8),
+    ),
+    "float32": (
+        (1.0000001192092896, 1.0, 2.0**-26),
+        (1.0, 2.0**-24, 1.6155871338926322e-27, 5.421011508662376e-20),
+        (1.0, 2.0**-24, 2.0**-50, 2.0**-24),
+    ),
+    "float64": ((1.0, 2.0**-53 + 2.0**-65),),
+}
+"""Terms that come to one result, whatever the tree, in the accumulators that see their last bits, and to another
+in those that do not; found by trying, for every two accumulators of a dtype that any terms tell apart."""
+
 GRADUAL: Final = ("float8_e4m3fn", "float8_e5m2", "float64", "complex128")
 """Formats whose subnormal numbers nobody may do without: many of the numbers of the OCP formats, and CL_FP_DENORM is
 required of double precision (OpenCL) as IEEE 754 requires it of all. For single and half precision OpenCL leaves it to
@@ -45,6 +85,11 @@ FLUSHED: Final = ("float16", "bfloat16", "float32", "complex64")
 
 INFINITE: Final = ("infinite", "minus_infinite", "opposite", "zero_infinite")
 """Families of formats with infinities; float8_e4m3fn has none."""
+
+
+def choices(dtype: str) -> tuple[str, ...]:
+    """Return the families that tell, of sums of a dtype, what is chosen about numbers."""
+    return (*CHOICES, *(f"rung_{number}" for number in range(len(RUNGS[dtype_of_parts(dtype)]))))
 
 
 def families(dtype: str, op: str) -> tuple[str, ...]:
@@ -130,6 +175,11 @@ def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | flo
             "subnormal": [least, -least, 0.0, -0.0, 3 * least],
         }
         return compared[family]
+    name, _, number = family.partition("_")
+    if name == "rung":
+        return list(RUNGS[dtype_of_parts(dtype)][int(number)])
+    if name == "barely":
+        return _barely(digits, max(int(number or 2), 2))
     large: list[Fraction | float] = (
         [70000.0, 30000.0, -40000.0, 100000.0, 65536.0] if greatest > 16 * HALF else [greatest / 9, 3.0, -1.0]
     )
@@ -144,8 +194,24 @@ def _reals(op: str, family: str, digits: int, dtype: str) -> list[Fraction | flo
         "minus_infinite": [float("-inf"), 1.0, -2.0, 0.5],
         "opposite": [float("inf"), float("-inf"), 1.0, 0.5],
         "subnormal": [least, -3 * least, normal, normal - least, -normal, 5 * least],
+        "partial_subnormal": [normal * 3 / 2, -normal, 2 * normal],
+        "pair": [0.5625, 0.029296875, 0.0] if digits == 4 else [1.0, unit + unit**2 * 4, 0.0],
         "overflow": [greatest, greatest / 2, greatest * 3 / 4],
         "minus_overflow": [-greatest, -greatest / 2, -greatest * 3 / 4],
         "past": [greatest, 1.0, -greatest, greatest / 2, -greatest / 2],
     }
     return sums[family]
+
+
+def dtype_of_parts(dtype: str) -> str:
+    """Return the dtype of the parts of a number: its own unless it is complex."""
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+def _barely(digits: int, count: int) -> list[Fraction | float]:
+    """Return integers of which ``count`` come to little more than any that their format holds all integers up to.
+
+    Only the last additions round, so a result without one of them is one of no tree.
+    """
+    base = max(2**digits // count, 1)
+    return [Fraction(base + more) for more in (1, 0, 3, 2, 1)]

@@ -122,6 +122,17 @@ class ReduceOfNothingIsZero(Reference):
         return all_reduce(some, local_axes=local_axes, **attrs)
 
 
+class MeanOfNothingIsZero(Reference):
+    """A count of zero is replaced by one before anything is divided by it."""
+
+    breaks = "reduction.C23"
+
+    def all_reduce(self, blocks: list[Array], *, op: str, local_axes: tuple[int, ...], **attrs: Any) -> list[Array]:
+        out = all_reduce(blocks, op=op, local_axes=local_axes, **attrs)
+        empty = any(blocks[0].shape[axis] == 0 for axis in local_axes)
+        return [np.zeros_like(block) for block in out] if op == "mean" and empty else out
+
+
 class ReduceLeavesPartialsBehind(Reference):
     """The running partial result is kept in the input of every rank but the first."""
 

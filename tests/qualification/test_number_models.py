@@ -1,0 +1,73 @@
+"""Number models: who chooses and does not say so dies, who says so passes, and nobody lives by another's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from conformance.cases.case import Case, digest
+from conformance.cases.number_model import covers
+from conformance.cases.terms import Terms, terms
+from conformance.judging.clause import Subject
+from conformance.qualification.mutants import number_models
+from conformance.qualification.mutants.number_models import _Chooses
+from conformance.runner.answers import Answer
+from conformance.runner.draws import draw_cases
+from conformance.runner.meaning import NONE, meaning, verdict
+from conformance.specs import SUITES
+
+CHOICES = [value for value in vars(number_models).values() if isinstance(value, type) and issubclass(value, _Chooses)]
+CHOICES.remove(_Chooses)
+FEW, MANY = 40, 150
+
+
+@cache
+def drawn(seed: int, examples: int) -> tuple[Subject, ...]:
+    found: list[Case] = []
+    for domain in SUITES["numerics"].domains.values():
+        draw_cases(domain, examples, seed, found.append)
+    subjects = [meaning(case) for case in {digest(case): case for case in found}.values()]
+    return tuple(subject for subject in subjects if subject.legal)
+
+
+@cache
+def answers(mutant: type[_Chooses], seed: int, examples: int) -> tuple[Answer, ...]:
+    backend = mutant()
+    return tuple(Answer(backend.execute(subject.case)) for subject in drawn(seed, examples))
+
+
+def broken(mutant: type[_Chooses], declared: Terms, seed: int, examples: int) -> Iterator[str]:
+    for subject, answer in zip(drawn(seed, examples), answers(mutant, seed, examples), strict=True):
+        blame = verdict(subject, answer, declared).blame
+        if blame is not None and blame.requirement == "must":
+            yield blame.id
+
+
+@pytest.mark.parametrize("mutant", CHOICES)
+def test_what_is_declared_passes(mutant: type[_Chooses]) -> None:
+    assert list(broken(mutant, terms(declared=mutant.declared), 0, FEW)) == []
+
+
+def within(mutant: type[_Chooses], other: type[_Chooses]) -> bool:
+    """Return whether the words of one permit, or cannot be told from, what the other chooses."""
+    mine, theirs = mutant.declared, other.declared
+    if mine.items() <= theirs.items():
+        return True
+    narrow, wide = mine.get("accumulate"), theirs.get("accumulate")
+    return narrow is not None and wide is not None and "between" not in mine and covers(wide, narrow)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("mutant", CHOICES)
+def test_a_choice_dies_undeclared_and_by_every_other_declaration(mutant: type[_Chooses], seed: int) -> None:
+    assert next(broken(mutant, NONE, seed, MANY), None)
+    assert list(broken(mutant, terms(declared=mutant.declared), seed, MANY)) == []
+    survived = [
+        other.__name__
+        for other in CHOICES
+        if not within(mutant, other) and not next(broken(mutant, terms(declared=other.declared), seed, MANY), None)
+    ]
+    assert survived == []
