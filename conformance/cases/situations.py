@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array, kind, logical
+from conformance.cases.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.effects import Named, names
 from conformance.cases.features import LONG, group_words
 from conformance.cases.program import EFFECTS, Axis, Groups, Step, rank_groups
@@ -87,6 +87,10 @@ once, ``later`` or never. ``after`` is the class of the step before.
 """
 
 
+NOTHING_DONE: Final = dict.fromkeys(("reduction", "groups", "axis", "local", "tiled", "root"), "none")
+"""The words of what means nothing over no axis, and of no operands."""
+
+
 def step_class(step: Step) -> str:
     """Return the class of a step."""
     return "start" if step.start else CLASS_OF[step.op]
@@ -114,10 +118,12 @@ def situations(case: Case, read: Sequence[Sequence[Sequence[Any]]]) -> list[Situ
         turn = ("first", "second", "later")[min(len(found), 2)]
         before = step_class(program.steps[index - 1]) if index else "nothing"
         words = _call_words(step) | _mesh_words(case, step)
-        words |= _operand_words(read[len(found)], _members(case, step))
+        words |= _operand_words(step, read[len(found)], _members(case, step))
         words |= {"axis": _axis_word(step, read[len(found)]), "layout": _layout_word(case, step, table)}
         words |= {"view": _view_word(step, views), "place": _place_word(step, table)}
         words |= {"start": _start_word(case, index), "after": before, "turn": turn}
+        if step.idle or (not step.inputs and CLASS_OF[step.op] != "query"):
+            words |= NOTHING_DONE
         found.append({name: words[name] for name in FEATURES})
     return found
 
@@ -179,8 +185,11 @@ def members_word(count: int) -> str:
     return str(count) if count < 3 else ("even", "odd")[count % 2]
 
 
-def _operand_words(read: Sequence[Sequence[Any]], members: int) -> dict[str, str]:
+def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> dict[str, str]:
     blocks = [block for block in (read[0] if read else ()) if isinstance(block, np.ndarray)]
+    shape, dtype = step.attrs.get("shape"), step.attrs.get("dtype")
+    if isinstance(shape, tuple | list) and isinstance(dtype, str):  # what a recv expects of a token
+        blocks = [np.zeros(tuple(map(int, shape)), NUMPY[dtype])]  # type: ignore[arg-type]
     if not blocks:
         return dict.fromkeys(("dtype", "extent", "rank", "values"), "none")
     most = max(blocks, key=lambda block: block.size)

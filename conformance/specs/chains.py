@@ -188,7 +188,8 @@ def _focus(made: _Chain, after: str, *, effects: bool, starts: bool) -> None:
     start = draw(_START) if starts else "no"
     count = {"one": 1, "several": 2, "same": 1, "none": 0}[word := draw(_OPERANDS)]
     pairs = [_storage_for(made, how, effects=effects) for _ in range(count)]
-    pairs += pairs if word == "same" and how == "fresh" else []
+    if word == "same":
+        pairs += [(pairs[0][0], program.place(program.result, program.dtype) if pairs[0][1] else "")]
     bases = [program.base(name) for pair in pairs for name in pair if name]
     made.held |= set(bases)
     if after in _ACTS and after not in ("buffer", "view"):

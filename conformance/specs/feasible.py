@@ -1,6 +1,6 @@
 """Which pairs of words of the table of case features can meet in one collective.
 
-``infeasible.json`` has, for each word, the words that no draw brought it together with: neither one of the default
+``feasible.json`` has, for each word, the words that no draw brought it together with: neither one of the default
 draws of five seeds nor one that was steered towards the pair. Why they cannot meet is in docs/drawing.md.
 """
 
@@ -16,14 +16,21 @@ from numpy.typing import NDArray
 
 from conformance.cases.situations import COUNT, FEATURES, NUMBER
 
-FILE: Final = Path(__file__).with_name("infeasible.json")
+FILE: Final = Path(__file__).with_name("feasible.json")
 
 
 @cache
 def infeasible() -> frozenset[tuple[str, str]]:
     """Return the pairs of words that cannot meet, each as ``feature=word``, in the order of the table."""
-    listed = json.loads(FILE.read_text(encoding="utf-8"))
+    listed = json.loads(FILE.read_text(encoding="utf-8"))["infeasible"]
     return frozenset((one, other) for one, others in listed.items() for other in others)
+
+
+@cache
+def rare() -> tuple[dict[str, str], ...]:
+    """Return the pairs that default draws without steering towards them met seldom, each as words by feature."""
+    listed = json.loads(FILE.read_text(encoding="utf-8"))["rare"]
+    return tuple(dict(word.split("=") for word in pair) for pair in listed)
 
 
 @cache

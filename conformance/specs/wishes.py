@@ -2,6 +2,7 @@
 
 It is Latin hypercube sampling: of every feature the words are dealt in a random order, all of them before one comes
 again, and each feature in an order of its own. What a domain has no choice for, or what is illegal, is not granted.
+Every second draw has the words of a pair that is rare (``specs.feasible``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from conformance.cases.situations import CLASSES, FEATURES
 from conformance.specs.choose import LAST_FIRST
+from conformance.specs.feasible import rare
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "extent": {
@@ -64,10 +66,29 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - as below
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
-    return order | {
+    pairs = rare()
+    pair = (
+        pairs[_order(name, seed, number // 2 // len(pairs))[number // 2 % len(pairs)]] if number % 2 and pairs else {}
+    )
+    dealt = {
         feature: _dealt(name, seed, feature, number // len(words))[number % len(words)]
         for feature, words in _WORDS.items()
     }
+    return order | dealt | pair
+
+
+def _rare(name: str, seed: int, number: int) -> Mapping[str, str]:
+    pairs = rare()
+    round_, at = divmod(number, max(len(pairs), 1))
+    return pairs[_order(name, seed, round_)[at]] if pairs else {}
+
+
+@cache
+def _order(name: str, seed: int, round_: int) -> tuple[int, ...]:
+    """Return the numbers of rare pairs in a random order."""
+    found = list(range(len(rare())))
+    Random(f"{name}, {seed}, rare, {round_}").shuffle(found)  # noqa: S311 - as below
+    return tuple(found)
 
 
 @cache
