@@ -87,7 +87,10 @@ once, ``later`` or never. ``after`` is the class of the step before.
 """
 
 
-NOTHING_DONE: Final = dict.fromkeys(("reduction", "groups", "axis", "local", "tiled", "root"), "none")
+NOTHING_DONE: Final = {
+    **dict.fromkeys(("reduction", "groups", "axis", "local", "tiled", "root"), "none"),
+    "members": "1",
+}
 """The words of what means nothing over no axis, and of no operands."""
 
 
