@@ -171,8 +171,8 @@ class Judging:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Make a run that is not whole end with the status of ``conformance run``: never green."""
-        if self.findings is not None and self.findings.result.status == 3 and session.exitstatus == 0:
-            session.exitstatus = 3
+        if self.findings is not None and self.findings.result.status and session.exitstatus == 0:
+            session.exitstatus = self.findings.result.status
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say where the run log is, and whether anything is missing from it."""
@@ -181,11 +181,17 @@ class Judging:
         terminalreporter.section("conformance")
         result, directory = self.findings.result, self.findings.directory
         terminalreporter.line(f"run log: {directory / 'run.jsonl'}; a report: conformance report {directory}")
+        for one in result.sequences:
+            terminalreporter.line(
+                f"{one.backend}: {one.outcome} after {len(one.cases) - 1} other cases and not alone: {one.detail}"
+            )
         for name, silent in result.silent.items():
             for line in unshown(silent):
                 terminalreporter.line(f"{name}: {line}")
         if result.status == 3:
-            never = f"never exercised: {', '.join(result.never)}" if result.never else "not every case was run"
+            once = sum(result.unrepeated.values())
+            left = f"{once} cases failed once and passed alone" if once else "not every case was run"
+            never = f"never exercised: {', '.join(result.never)}" if result.never else left
             terminalreporter.line(f"incomplete: {never}; draw more with --conformance-examples")
 
 

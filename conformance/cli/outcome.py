@@ -170,7 +170,7 @@ def _unknown(result: Result) -> Iterator[str]:
         yield f"never exercised: {', '.join(result.never)}; draw more with --examples"
     for name, ops in result.unjudged.items():
         if ops:
-            yield f"{name}: no case of {', '.join(ops)} is within its claims, so nothing is known of it"
+            yield f"{name}: no case of {', '.join(ops)} was judged, so nothing is known of it"
     for name, silent in result.silent.items():
         yield from (f"{name}: {line}" for line in unshown(silent))
     yield from (_coverage(name, covered) for name, covered in result.coverage.items())

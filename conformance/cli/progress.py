@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from conformance.cases.printable import printable
 from conformance.runner.log import CaseRecord, Failure, Record
 from conformance.runner.outcomes import FAILING
 
@@ -71,10 +72,10 @@ class Progress:
     def tell(self, line: str, *, now: bool = False) -> None:
         """Show one line; where that means to print it, only ``now`` and otherwise once in a while."""
         if self._status is not None:
-            self._status.update(escape(line))
+            self._status.update(escape(printable(line)))
         elif now or time.monotonic() - self._told > EVERY:
             self._told = time.monotonic()
-            self.console.print(escape(line), soft_wrap=True)
+            self.console.print(escape(printable(line)), soft_wrap=True)
 
 
 def printer() -> Console:

@@ -12,6 +12,7 @@ from rich.console import Console
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.observation import Observation
+from conformance.cases.printable import printable
 from conformance.cases.tensor import to_array
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
@@ -114,7 +115,9 @@ def _show_observed(console: Console, seen: Observation) -> None:
     _show_values(console, observed(seen))
     for rank, error in enumerate(seen.errors):
         if error is not None:
-            console.print(f"    rank {rank} raised {error.kind} ({error.category}): {error.message}", markup=False)
+            console.print(
+                f"    rank {rank} raised {error.kind} ({error.category}): {shown(error.message)}", markup=False
+            )
 
 
 def _show_replay(console: Console, name: str, one: Replay) -> None:
@@ -128,14 +131,20 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
         if seen.health is not None:
             console.print("afterwards, of the health program")
             _show_observed(console, seen.health)
-    console.print(f"verdict: {judged.outcome}{': ' + judged.detail if judged.detail else ''}", markup=False)
+    told = f": {shown(judged.detail)}" if judged.detail else ""
+    console.print(f"verdict: {judged.outcome}{told}", markup=False)
     for note in (one.answer.note if one.answer else None, one.stderr):
         if note:
-            console.print(f"    {note}", markup=False)
+            console.print(f"    {shown(note)}", markup=False)
     for clause, held in judged.clauses.items():
         blamed = "  <- to blame" if judged.blame is not None and judged.blame.id == clause else ""
         text, requirement = one.clauses[clause].text, one.clauses[clause].requirement
         console.print(f"    {held:<7}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
+
+
+def shown(text: str) -> str:
+    """Return what a backend wrote, line by line, without characters that a terminal would obey."""
+    return "\n".join(map(printable, text.splitlines()))
 
 
 def _show_values(console: Console, values: tuple[Value, ...]) -> None:

@@ -117,6 +117,7 @@ def _of_sequence(one: SequenceFailure, records: Mapping[tuple[str, str], CaseRec
         detail=one.detail,
         error=one.error,
         sequence=one.files,
+        known=one.known,
     )
 
 

@@ -54,7 +54,7 @@ def backend_summary(
     failing |= any(one.requirement == "must" for _, one in column.sequences)
     new = any(words["must"] for words in counts.values())
     new |= any(failure.requirement == "must" and failure.known is None for _, failure in column.failures)
-    new |= any(one.requirement == "must" for _, one in column.sequences)
+    new |= any(one.requirement == "must" and one.known is None for _, one in column.sequences)
     failing |= new
     verdict: Verdict
     if failing:

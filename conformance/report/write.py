@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -105,4 +106,6 @@ def _put(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise ReportError(f"cannot write {path}: {error.strerror}") from None

@@ -107,4 +107,5 @@ def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, Ca
         minimal=found.minimal,
         explains=tuple(names),
         error=judged.error,
+        known=next((lane.covered[name] for name in found.names[:-1] if name in lane.covered), None),
     )

@@ -106,7 +106,10 @@ def _pass_two(
     def store(name: str, case: Case) -> str:
         file = case_file(name)
         (directory / "cases").mkdir(exist_ok=True)
-        save(case, directory / file)
+        try:
+            save(case, directory / file)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(directory / file)) from None
         return file
 
     def found() -> Iterator[Failure | SequenceFailure]:

@@ -72,7 +72,8 @@ class Lane:
         self._pending: dict[int, _Pending] = {}
         self._probed: Counter[str] = Counter()
         self._recorded: set[str] = set()
-        self._covered: set[str] = set()
+        self.covered: dict[str, Expected] = {}
+        """Cases of the run that known failures stand for."""
         self._asked: dict[str, Verdict] = {}
         self._tainted: int | None = None
 
@@ -225,12 +226,12 @@ class Lane:
         """Yield the ids of the run's cases, of ``op`` or all, that failed and that no known failure covers."""
         for name, subject in self.subjects.items():
             mine = op is None or subject.step.op == op
-            if mine and self.verdicts[name].blame is not None and name not in self._covered:
+            if mine and self.verdicts[name].blame is not None and name not in self.covered:
                 yield name
 
-    def cover(self, names: Iterable[str]) -> None:
+    def cover(self, names: Iterable[str], known: Expected) -> None:
         """Take cases for those of a known failure."""
-        self._covered.update(names)
+        self.covered.update(dict.fromkeys(names, known))
 
     def replayed(
         self,

@@ -109,6 +109,7 @@ class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence")
     is to blame and whether that is a *must* is said as of a ``Failure``, though no clause of its operation is what is
     wrong: something that an earlier case left behind is. ``explains`` are the cases of the run that failed in a process
     with such a case before and passed alone. ``minimal`` says that the last one passes without any one of the others.
+    It is ``known`` where one of the others is a case that a known failure stands for.
     """
 
     backend: str
@@ -122,6 +123,7 @@ class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence")
     minimal: bool
     explains: tuple[str, ...]
     error: str | None = None
+    known: Expected | None = None
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):

@@ -51,7 +51,9 @@ class Result:
     @property
     def breaks_must(self) -> bool:
         """Return whether something new breaks a *must*, be it that no smallest case stands for it."""
-        new = [failure.requirement for failure in self.failures] + [one.requirement for one in self.sequences]
+        new = [failure.requirement for failure in self.failures] + [
+            one.requirement for one in self.sequences if one.known is None
+        ]
         return "must" in new or any(record.requirement == "must" for record in self.unexplained)
 
     @property
