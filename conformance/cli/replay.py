@@ -116,7 +116,7 @@ def _show_observed(console: Console, seen: Observation) -> None:
     for rank, error in enumerate(seen.errors):
         if error is not None:
             console.print(
-                f"    rank {rank} raised {error.kind} ({error.category}): {shown(error.message)}", markup=False
+                f"    rank {rank} raised {error.kind} ({error.category}): {readable(error.message)}", markup=False
             )
 
 
@@ -131,18 +131,18 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
         if seen.health is not None:
             console.print("afterwards, of the health program")
             _show_observed(console, seen.health)
-    told = f": {shown(judged.detail)}" if judged.detail else ""
+    told = f": {readable(judged.detail)}" if judged.detail else ""
     console.print(f"verdict: {judged.outcome}{told}", markup=False)
     for note in (one.answer.note if one.answer else None, one.stderr):
         if note:
-            console.print(f"    {shown(note)}", markup=False)
+            console.print(f"    {readable(note)}", markup=False)
     for clause, held in judged.clauses.items():
         blamed = "  <- to blame" if judged.blame is not None and judged.blame.id == clause else ""
         text, requirement = one.clauses[clause].text, one.clauses[clause].requirement
         console.print(f"    {held:<7}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
 
 
-def shown(text: str) -> str:
+def readable(text: str) -> str:
     """Return what a backend wrote, line by line, without characters that a terminal would obey."""
     return "\n".join(map(printable, text.splitlines()))
 

@@ -77,7 +77,8 @@ def test_what_an_error_leaves_wrong_is_one_sequence_and_no_failure_of_later_case
     assert len(sequence.explains) > 5
     assert (result.unexplained, result.unrepeated) == ((), {})
     last = {r.case: r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)}
-    assert {(last[case].outcome, last[case].unrepeated) for case in sequence.explains} == {("passed", "failed")}
+    assert {last[case].unrepeated for case in sequence.explains} == {"failed"}
+    assert {last[case].outcome for case in sequence.explains} <= {"passed", "errored"}
 
 
 def test_a_crash_that_never_comes_again_is_counted_and_no_pass(
