@@ -22,6 +22,7 @@ from conformance.cases.kernel_body import (
     Cast,
     Reduce,
 )
+from conformance.cases.opaque_form import readers, writers
 from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
 from conformance.cases.tensor import Tensor, from_array
 from conformance.judging.program_graph import with_graph
@@ -204,17 +205,12 @@ class _Plain:
             if node is not None:
                 self.at[node.id] = made
                 self.met.add(node.id)
-        self._add(
-            Collective(
-                id=self.name(),
-                op=op,
-                attrs=attrs,
-                participants=members,
-                group=" ".join(members),
-                accesses=(*(Access(buffer=each.buffer) for each in sources), *written),
-                provenance=tuple(dict.fromkeys(name for node in nodes for name in self.by(node.id))),
-            )
-        )
+        bare = Collective(id=self.name(), op=op, attrs=attrs, participants=members, group=" ".join(members))
+        # Only the root of a broadcast reads.
+        reading = [sources[first + at] for first in range(0, len(sources), len(members)) for at in readers(bare)]
+        accesses = (*(Access(buffer=each.buffer) for each in reading), *(written[at] for at in writers(bare)))
+        by = tuple(dict.fromkeys(name for node in nodes for name in self.by(node.id)))
+        self._add(replace(bare, accesses=accesses, provenance=by))
 
     def _whole(self, at: Where) -> Where:
         """Return where a value is all of a buffer, in order: there, or in one that it is moved to."""

@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from conformance.backends.base import Unsupported
 from conformance.cases.body_form import dtypes_of
+from conformance.cases.case import Case
 from conformance.cases.dtypes import NUMPY
+from conformance.cases.graph import Graph
 from conformance.cases.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, sources
 from conformance.cases.schedule import Access, Collective, Kernel, Schedule
 from conformance.cases.tensor import from_array, to_array
@@ -22,7 +25,17 @@ Wrong = list[Instruction] | None
 """What takes the place of an instruction, or nothing where it is done as it should."""
 
 
-class _Instead(_Engine):
+class _OfGraphs(_Engine):
+    """An engine with a mistake in the schedules of graphs, which schedules nothing else."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule of a graph with the mistake; raise ``Unsupported`` for a program."""
+        if isinstance(asked, Case):
+            raise Unsupported("only graphs are scheduled wrongly here")
+        return super().schedule(asked, planned=planned)
+
+
+class _Instead(_OfGraphs):
     """An engine that computes some instructions otherwise."""
 
     def spoil(self, made: Schedule) -> Schedule:
@@ -212,7 +225,7 @@ class MaximaByComparison(_Instead):
         return [Alu(op="lt", of=each.of), Alu(op="where", of=(first, each.of[1], each.of[0]))]
 
 
-class OneOperandBound(_Engine):
+class OneOperandBound(_OfGraphs):
     """A kernel in machine code is bound to the first of its operands only; what it computes nobody knows."""
 
     breaks = "law.C3"
@@ -229,7 +242,7 @@ class OneOperandBound(_Engine):
         return each_leaf(made, lambda leaf: bare(leaf) if isinstance(leaf, Kernel) else leaf)
 
 
-class GroupsTakeTheirOwnTurns(_Engine):
+class GroupsTakeTheirOwnTurns(_OfGraphs):
     """Each communicator has a thread of its own, so that devices enter two groups' collectives in different orders."""
 
     breaks = "waits.C7"
@@ -250,11 +263,11 @@ class GroupsTakeTheirOwnTurns(_Engine):
         return replace(made, items=items)
 
 
-class TakesOverWhateverDies(_Engine):
+class TakesOverWhateverDies(_OfGraphs):
     """What a kernel reads last is overwritten by it, in whatever order it reads."""
 
     breaks = "assign.C1"
 
     def spoil(self, made: Schedule) -> Schedule:
         """Plan with operands that die taken over, maps unseen."""
-        return planned(made, in_place=True, anyhow=True) if made.graph is not None else made
+        return planned(made, in_place=True, anyhow=True)

@@ -110,6 +110,8 @@ class Steps:
         """
         if any(isinstance(extent, str) for extent in like.shape):
             return self._narrowed(like, device)
+        if not self.draw(_SOMETIMES) and (part := self._part(like, device)) is not None:
+            return part
         wanted = self.count(like.shape)
         buffers = [node for node in self.nodes if node.op == "buf" and node.device == device]
         fitting = [node for node in buffers if node.dtype == like.dtype and self.count(node.shape) >= wanted]
@@ -132,6 +134,18 @@ class Steps:
         made = self.add("buf", shape, device, dtype, id=name, arg=name)
         self.open.add(made.id)
         return made
+
+    def _part(self, like: Node, device: str) -> Node | None:
+        """Return a range of each axis of a buffer that has the rank of a node, if there is one that is large enough."""
+        shape = sizes(like.shape, {})
+        for at in reversed(self.nodes):
+            fits = at.op == "buf" and len(at.shape) == len(shape) and (at.dtype, at.device) == (like.dtype, device)
+            have = sizes(at.shape, {}) if fits else ()
+            if fits and all(extent >= wanted for extent, wanted in zip(have, shape, strict=True)):
+                firsts = [self.draw(choose.integers(0, n - wanted)) for n, wanted in zip(have, shape, strict=True)]
+                pairs = tuple((first, first + wanted) for first, wanted in zip(firsts, shape, strict=True))
+                return at if have == shape else self.moved("shrink", like.shape, at, pairs)
+        return None
 
     def _narrowed(self, like: Node, device: str) -> Node:
         """Return the beginning of each axis of a buffer, as much of it as a shape with variables has."""
