@@ -107,6 +107,7 @@ def _environment(report: Report) -> Iterable[str]:
     for b in report.backends:
         yield f"- {escaped(b.label)}: " + "; ".join(f"{escaped(k)} {escaped(v)}" for k, v in b.description.items())
         yield from (f"  - guarantee {escaped(name)}: {escaped(words)}" for name, words in b.guarantees.items())
+        yield from (f"  - numbers, {escaped(name)}: {escaped(words)}" for name, words in b.number_model.items())
 
 
 def _matrix(report: Report) -> Iterable[str]:

@@ -68,7 +68,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
     ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
     ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
-    ``guarantees`` says of each guarantee whether it is given and what was seen.
+    ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
+    about numbers which words are declared and in how many cases they showed.
     """
 
     label: str
@@ -94,6 +95,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known_only: bool = False
     unrepeated: int = 0
     guarantees: dict[str, str] = {}
+    number_model: dict[str, str] = {}
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

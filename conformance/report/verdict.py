@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from conformance.cases.number_model import KINDS, number_model
 from conformance.judging.clause import Requirement
 from conformance.report.columns import Column
 from conformance.report.matrix import Key
@@ -16,6 +17,7 @@ from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
 from conformance.report.tally import State, freeze, state
 from conformance.runner.log import Silence
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
+from conformance.runner.silent import never_seen
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",
@@ -91,6 +93,7 @@ def backend_summary(
         claims=column.entry.claims,
         unrepeated=sum(record.unrepeated is not None for record in column.records),
         guarantees=_guarantees(column, specification),
+        number_model=_number_model(column),
     )
 
 
@@ -111,6 +114,24 @@ def _guarantees(column: Column, specification: Iterable[ClauseText]) -> dict[str
         but = "" if given or broken or not spoke else ", so it might be given"
         found[str(text.guarantee)] = f"{'given' if given else 'not given'}; {seen if spoke else 'no case'}{but}"
     return found
+
+
+def _chosen(column: Column) -> tuple[tuple[str, str, str], ...]:
+    return number_model(column.entry.number_model).chosen
+
+
+def _number_model(column: Column) -> dict[str, str]:
+    """Return, for each kind of choice about numbers, the words declared for dtypes, and how many cases showed each.
+
+    A kind of which nothing is declared has its first word.
+    """
+    showed = Counter(each for record in column.records for each in record.shown)
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for dtype, kind, word in _chosen(column):
+        many = showed[f"{dtype} {kind} {word}"]
+        seen = f"seen in {many} case{'s' * (many != 1)}" if many else "never seen"
+        found[kind].append(f"{word} for {dtype} ({seen})")
+    return {kind: ", ".join(words) or next(iter(KINDS[kind])) for kind, words in found.items()}
 
 
 def _clause_states(counts: Mapping[Key, Counter[str]], specification: Iterable[ClauseText]) -> dict[str, State]:
@@ -224,6 +245,8 @@ def unshown(silent: Silence) -> Iterable[str]:
         yield f"No case within its claims is about {len(silent.clauses)} {many}: {_first(silent.clauses)}."
     if silent.suites:
         yield f"No case of {', '.join(silent.suites)} is within its claims."
+    if silent.words:
+        yield f"Declared of its numbers and never seen: {', '.join(silent.words)}."
 
 
 def _first(clauses: Sequence[str]) -> str:
@@ -240,4 +263,5 @@ def _silent(column: Column, told: Collection[str]) -> Silence:
     return Silence(
         clauses=tuple(sorted({clause for silent in silences for clause in silent.clauses} - spoke)),
         suites=tuple(sorted({suite for silent in silences for suite in silent.suites} - shown)),
+        words=never_seen(_chosen(column), (each for record in judged for each in record.shown)) if silences else (),
     )

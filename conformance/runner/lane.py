@@ -285,6 +285,7 @@ class Lane:
                 under_claimed=under_claimed,
                 expected=expected,
                 classes=judged.classes,
+                shown=judged.shown,
             )
         )
 

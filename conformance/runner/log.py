@@ -49,7 +49,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     what was raised or the signal; ``note`` is evidence beside the verdict. ``unrepeated`` is the outcome that the case
     came to after others in one process and not alone in a fresh one. ``expected`` is a second axis: the case was
     replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed
-    reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``).
+    reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``), and
+    ``shown`` the words of the number model, each as "dtype kind word", that the case needed to pass.
 
     Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
@@ -72,6 +73,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     under_claimed: bool = False
     expected: Expected | None = None
     classes: tuple[Class, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -129,11 +131,13 @@ class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence")
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
     """The *must* clauses of operations that a backend claims which spoke in no case that it was judged by.
 
-    Of the ``suites`` without any such case the clauses are not listed.
+    Of the ``suites`` without any such case the clauses are not listed. ``words`` are those of its number model, each as
+    "kind word", that no case showed.
     """
 
     clauses: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Covered(msgspec.Struct, frozen=True, kw_only=True):

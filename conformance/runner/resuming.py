@@ -26,7 +26,12 @@ def take_over(lane: Lane, records: Sequence[Record]) -> None:
         clauses = all_binding(record.op, lane.terms)
         blame = next((clause for clause in clauses if clause.id == record.blame), None)
         known = Verdict(
-            outcome=record.outcome, clauses=record.clauses, blame=blame, detail=record.detail, error=record.error
+            outcome=record.outcome,
+            clauses=record.clauses,
+            blame=blame,
+            detail=record.detail,
+            error=record.error,
+            shown=record.shown,
         )
         lane.resume(record, known)
     judged = [record.case for record in mine if record.outcome not in UNJUDGED]

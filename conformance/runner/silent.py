@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from conformance.runner.lane import Lane
@@ -31,4 +31,11 @@ def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -
     return Silence(
         clauses=tuple(sorted(name for name, suite in left.items() if suite in shown)),
         suites=tuple(sorted(set(left.values()) - shown)),
+        words=never_seen(lane.terms.numbers.chosen, (each for name in judged for each in lane.verdicts[name].shown)),
     )
+
+
+def never_seen(chosen: Iterable[tuple[str, str, str]], shown: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of a number model, as "kind word", that were ``shown`` of none of the dtypes they are for."""
+    seen = {each.partition(" ")[2] for each in shown}
+    return tuple(sorted({f"{kind} {word}" for _, kind, word in chosen} - seen))
