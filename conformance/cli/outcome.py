@@ -65,6 +65,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
         "unrepeated": dict(result.unrepeated),
         "unjudged": {name: list(ops) for name, ops in result.unjudged.items() if ops},
         "undrawn": list(result.undrawn),
+        "power": msgspec.to_builtins(dict(result.power)),
         "resumed": result.resumed,
         "asked_again": result.asked_again,
         "differing": [record.case for record in result.differing],
@@ -124,6 +125,8 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
     console.print(table)
     for line in (*_findings(report, directory), *_unmet(result), *_unknown(result)):
         console.print(escape(printable(line)))
+    for name, seen_by in result.power.items():
+        console.print(escape(printable(f"{name}: {seen_by}")))
     for backend in report.backends:
         console.print(escape(printable(f"{backend.label}: {backend.title}")))
     console.print(conclusion(result))

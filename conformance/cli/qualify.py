@@ -13,7 +13,7 @@ from rich.table import Table
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.auto import Auto, Profile, Row, qualify_auto
-from conformance.qualification.auto.corpus import most
+from conformance.qualification.auto.corpus import MOST
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
@@ -67,8 +67,8 @@ def command(
         raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
     if (only == "auto") != (auto is not None) and only == "auto":
         raise click.UsageError("--only auto needs a number of mutants: --auto N")
-    if auto is not None and not 1 <= auto <= most():
-        raise click.UsageError(f"--auto {auto}: there are 1 to {most()} automatic mutants of one seed")
+    if auto is not None and not 1 <= auto <= MOST:
+        raise click.UsageError(f"--auto {auto}: there are 1 to {MOST} automatic mutants of one seed")
     chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
     wanted = head(module, seed, examples, suites, ops)
     known = known_rows(directory, wanted, resume=resume) if directory is not None else ()

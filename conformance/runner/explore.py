@@ -20,8 +20,10 @@ from conformance.runner.known_file import KnownCase
 from conformance.runner.lane import Lane
 from conformance.runner.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.minimise import failures
+from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
+from conformance.runner.power import Power, power
 from conformance.runner.result import Result
 from conformance.runner.resuming import take_over
 from conformance.runner.silent import silence
@@ -155,7 +157,21 @@ def _result(
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),
         asked_again=sum(lane.asked_again for lane in lanes),
         differing=tuple(run.cases[lane.name, name] for lane in lanes for name in lane.differing),
+        power={
+            lane.name: _power(plan, drawn, [r for r in run.cases.values() if r.backend == lane.name]) for lane in lanes
+        },
     )
+
+
+def _power(plan: Plan, drawn: Drawn, records: Sequence[CaseRecord]) -> Power:
+    """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
+    count = Counter((record.suite, record.op) for record in records)
+    judged = Counter((record.suite, record.op) for record in records if record.outcome not in UNJUDGED)
+    for suite, op in list(count):
+        if f"{suite} of {op}" in drawn.undrawn:
+            count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
+    parts = {place: judged[place] / number for place, number in count.items()}
+    return power(examples=plan.examples, suites=plan.suites, ops=plan.ops, judged=parts)
 
 
 def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
@@ -173,6 +189,7 @@ def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
         resumed=result.resumed,
         asked_again=result.asked_again,
         differing=len(result.differing),
+        power=dict(result.power),
     )
 
 

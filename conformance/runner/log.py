@@ -11,6 +11,7 @@ import msgspec
 from conformance.judging.classes import Class
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.runner.known_entry import Expected
+from conformance.runner.power import Power
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +158,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     asked for by name of which a backend was judged by no case.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
-    anew, and ``differing`` those that came out otherwise.
+    anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see.
     """
 
     finished: str
@@ -173,6 +174,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     resumed: int = 0
     asked_again: int = 0
     differing: int = 0
+    power: dict[str, Power] = {}
 
 
 Record = Header | CaseRecord | Failure | SequenceFailure | Footer

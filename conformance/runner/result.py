@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from conformance.runner.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 from conformance.runner.outcomes import OWED, UNJUDGED
+from conformance.runner.power import Power
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Result:
     ``unexplained`` are the failing cases that none of them stands for.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
-    ``records`` is the log, as the runner holds it.
+    ``power`` says of each backend what its cases can see. ``records`` is the log, as the runner holds it.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -41,6 +42,7 @@ class Result:
     resumed: int = 0
     asked_again: int = 0
     differing: tuple[CaseRecord, ...] = ()
+    power: Mapping[str, Power] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
 
     @property

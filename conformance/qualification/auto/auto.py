@@ -12,7 +12,7 @@ import msgspec
 
 from conformance.backends.base import Backend
 from conformance.qualification.auto.changes import Change
-from conformance.qualification.auto.corpus import FAMILIES, AutoMutant, FamilyName, corpus, most
+from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.families import ENGINE, REFERENCE
 from conformance.qualification.auto.faulty import Fault, Faulty
 from conformance.qualification.auto.ground import Ground, ground, questions, words_of
@@ -126,8 +126,8 @@ def qualify_auto(
     on the small cases. Raise ``MutantError`` for a number of mutants
     that cannot be, and where unchanged code does not get through its cases.
     """
-    if not 1 <= count <= most():
-        raise MutantError(f"--auto {count}: there are 1 to {most()} automatic mutants of one seed")
+    if not 1 <= count <= MOST:
+        raise MutantError(f"--auto {count}: there are 1 to {MOST} automatic mutants of one seed")
     mutants = [mutant for mutant in corpus(count, profile.seed) if mutant.family in families]
     tell("drawing")
     drawn = drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops)

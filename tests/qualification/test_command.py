@@ -1,0 +1,74 @@
+"""``conformance qualify`` on the command line: what cannot be is one line, and what was begun goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.cli import main
+
+THEIRS = """
+import time
+from conformance.backends.base import Backend
+from conformance.reference.barrier import barrier
+
+class Hangs(Backend):
+    claims = {"barrier": {}}
+    def execute(self, case):
+        while True:
+            time.sleep(1)
+
+class DoesNotStart(Backend):
+    def __init__(self):
+        raise RuntimeError("no device")
+    def barrier(self, *, groups):
+        return None
+
+class HasNoMethod(Backend):
+    pass
+
+class Refuses(Backend):
+    def barrier(self, *, groups):
+        raise ValueError("never")
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--auto", "0"], "--auto 0: there are 1 to"),
+        (["--auto", "1000000"], "--auto 1000000: there are 1 to"),
+        (["--only", "auto"], "--only auto needs a number"),
+        (["--mutants", "no_such_module"], "no mutants module"),
+        (["--suite", "aliasin"], "did you mean 'aliasing'"),
+        (["--op", "all_reduc"], "did you mean 'all_reduce'"),
+        (["--resume"], "--resume needs the folder"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_writes_nothing(
+    words: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = [] if "--resume" in words else ["-o", str(tmp_path / "rows")]
+    assert main(["qualify", *words, *folder]) == 2
+    told = capsys.readouterr().err.strip()
+    assert problem in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "rows").exists()
+
+
+@pytest.mark.slow
+def test_mutants_that_hang_do_not_start_or_have_no_method_are_told_and_it_goes_on(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "strangers.py").write_text(THEIRS)
+    words = ["qualify", "--mutants", str(tmp_path / "strangers.py"), "--op", "barrier", "--suite", "collectives"]
+    words += ["--examples", "5", "--json", "-o", str(tmp_path / "rows")]
+    assert main(words) == 3
+    rows = {row["name"]: row for row in msgspec.json.decode(capsysbinary.readouterr().out)["mutants"]}
+    assert (rows["Hangs"]["killed"], rows["Refuses"]["killed"]) == (True, True)
+    assert "no device" in rows["DoesNotStart"]["problem"]
+    assert "changes nothing" in rows["HasNoMethod"]["problem"]
+    assert main([*words, "--resume"]) == 3
+    assert len(msgspec.json.decode(capsysbinary.readouterr().out)["mutants"]) == len(rows)
