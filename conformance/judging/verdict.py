@@ -74,6 +74,8 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
             broken.append((clause, problem))
             wrong |= set() if number is None else {number}
     if not broken:
+        if seen.raised:  # a refusal that is right, or that diverges, and has no values to class
+            return Verdict(outcome="passed", clauses=held)
         shown = tuple(sorted(" ".join(words) for words in needed(subject, seen)))
         return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen), shown=shown)
     clauses = ordered(subject, of)

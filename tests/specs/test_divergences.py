@@ -70,6 +70,16 @@ def test_what_a_source_gives_a_meaning_may_be_accepted(follows: tuple[str, ...],
     assert (seen.outcome, seen.clauses["aliasing.C16"]) == (outcome, "diverges" if follows else "broken")
 
 
+def test_a_refusal_of_sums_that_round_diverges_too() -> None:
+    attrs = {"op": "sum", "axis": -1, "tiled": True}
+    step = Step(op="reduce_scatter", inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs)
+    blocks = tuple(from_array(np.full(3, value, np.float32)) for value in (1e8, 1.1, 0.3))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)}
+    case = Case(program=Program(mesh=(Axis(name="i", size=3),), steps=(step,), results=("y",)), inputs=inputs)
+    error = RankError(kind="ValueError", message="no negative axis", category="invalid_argument")
+    assert judged(case, Observation(errors=(error,) * 3), "jax").outcome == "passed"
+
+
 def saturated(found: list[int]) -> Verdict:
     step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
     blocks = tuple(from_array(np.array([100, 1], np.int8)) for _ in range(2))

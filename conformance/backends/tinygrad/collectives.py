@@ -77,10 +77,11 @@ def gather(
     blocks: Sequence[Array], devices: tuple[str, ...], *, root: int, axis: int, tiled: bool
 ) -> list[Array | None]:
     """Return the whole of a split tensor on the device of the root, nothing elsewhere."""
+    device = devices[_member(devices, root)]
     split = _split(_joined(blocks, axis, tiled), devices, axis)
     with framework():
-        moved = split.to(devices[root])
-    (whole,) = _on_all(moved, devices[root : root + 1])
+        moved = split.to(device)
+    (whole,) = _on_all(moved, (device,))
     return [whole if position == root else None for position in range(len(devices))]
 
 
@@ -88,12 +89,20 @@ def scatter(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int, axi
     """Return the shards of the root's block, each from its device."""
     if not tiled:
         raise Unsupported("a shard keeps the axis it is taken along")
-    return _on_all(_shard(_tensor(blocks[root], devices[root]), devices, axis), devices)
+    at = _member(devices, root)
+    return _on_all(_shard(_tensor(blocks[at], devices[at]), devices, axis), devices)
 
 
 def broadcast(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int) -> list[Array]:
     """Return copies of the root's block, each from its device."""
-    return _on_all(_shard(_tensor(blocks[root], devices[root]), devices), devices)
+    at = _member(devices, root)
+    return _on_all(_shard(_tensor(blocks[at], devices[at]), devices), devices)
+
+
+def _member(devices: tuple[str, ...], root: int) -> int:
+    if not 0 <= root < len(devices):
+        raise Unsupported(f"tinygrad names devices; position {root} among {len(devices)} is none")
+    return root
 
 
 def _joined(blocks: Sequence[Array], axis: int, tiled: bool) -> Array:

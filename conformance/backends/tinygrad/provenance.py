@@ -9,7 +9,6 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.lazy import assigned_to
 from conformance.cases.graph import MOVEMENT, Graph, Node
 from conformance.cases.index_map import Values, sizes
@@ -21,7 +20,7 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
 
     tinygrad does not say which. The last write of a result's own buffer finishes the result, and the writes of a buffer
     that was there before are its assigns in order, but for those of storage to itself, when there are as many; a single
-    write is the last of them. Raise ``Unsupported`` when it cannot be told.
+    write is the last of them. Where it cannot be told, a write has no label, and is judged by what it leaves behind.
     """
     nodes = {node.id: node for node in graph.nodes}
     writes: dict[str, list[str]] = {}
@@ -47,7 +46,7 @@ def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Plac
         ]
         doing = writes[buffer]
         if len(doing) not in (1, len(assigns)):
-            raise Unsupported(f"{len(assigns)} assigns to {buffer!r} and {len(doing)} writes: which does which?")
+            continue
         for name, item_id in zip(assigns[-len(doing) :], doing, strict=False):
             computed.setdefault(item_id, []).append(name)
             labels[item_id] = name

@@ -76,6 +76,8 @@ def test_what_tinygrad_has_not_is_unsupported(tinygrad: TinyGrad, one: Any) -> N
         one("all_reduce", 2, op="sum", dtype=np.complex64),
         one("scatter", 2, shape=(2,), axis=0, tiled=False, root=0),
         one("permute", 2, pairs=()),
+        *(one("broadcast", 2, root=root) for root in (2, -1)),
+        *(one(op, 2, axis=0, tiled=True, root=2) for op in ("gather", "scatter")),
     ]
     for case in asked:
         assert {error.category for error in tinygrad.execute(case).errors if error} == {"unsupported"}
