@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from conformance.cases.program import Program
 
 CACHED: Final = 512
-"""Programs kept, compiled or refused: a run asks for few of them twice, and then soon. 1.4 MB each of resident memory,
-0.2 where JAX refuses (jaxlib 0.10.2, Linux): 2,048 of them made a worker of 2 GB. Then all are dropped, with what JAX
+"""Programs kept, compiled or refused: a run asks for few of them twice, and then soon. 1.6 MB each of resident memory,
+0.2 where JAX refuses (jaxlib 0.10.2, Linux), so that a worker stays near 1 GB. Then all are dropped, with what JAX
 remembers of them."""
 
 
