@@ -141,5 +141,6 @@ def _divided(facts: Facts) -> int:
             if node.arg == "all_reduce" and least:
                 # Local axes are gone from its shape.
                 count *= math.prod(sizes(nodes[node.of[0]].shape, facts.values)) // least
-            found[node.id] *= count // (count & -count) or 1
+            # Of nothing there is no mean to divide.
+            found[node.id] *= count // (count & -count) if count else 1
     return max(found.values(), default=1)
