@@ -214,7 +214,7 @@ class SquaresOfSmallNumbers(_Instead):
 
 
 class MaximaByComparison(_Instead):
-    """A maximum is the second value where the first is less, which no NaN is."""
+    """A maximum is the first value where the second is less, which it is of no NaN."""
 
     breaks = "law.C2"
 
@@ -222,7 +222,7 @@ class MaximaByComparison(_Instead):
         """Choose by a comparison."""
         if each.op != "max" or not dtype.startswith(("float", "bfloat")):
             return None
-        return [Alu(op="lt", of=each.of), Alu(op="where", of=(first, each.of[1], each.of[0]))]
+        return [Alu(op="lt", of=each.of[::-1]), Alu(op="where", of=(first, *each.of))]
 
 
 class OneOperandBound(_OfGraphs):

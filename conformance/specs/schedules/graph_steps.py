@@ -84,7 +84,7 @@ class Steps:
         if number == 1 and node in self.nodes:
             return node
         found = [each for each in self.nodes if alike(each, node) and each.id not in self.bare]
-        if number > 1 and found:
+        if number > 2 and found:
             return self.draw(choose.sampled_from(found[::-1]))
         return self.add("const", node.shape, node.device, node.dtype, arg=constant(self.draw, node.dtype))
 

@@ -95,7 +95,7 @@ def constant(draw: Draw, dtype: str) -> Tensor:
     values: dict[Kind, list[Any]] = {
         "bool": [True, False],
         "integer": [1, 2, 3, 0, 0, -1],
-        "float": [1, 2, 3, 0, 0, -1, 0.5, -0.0, np.inf, np.nan],
+        "float": [1, 2, 0, 0, 0, -1, 0.5, -0.0, np.inf, np.nan],
         "complex": [1, 2],
     }
     held = NUMPY[dtype]
