@@ -50,8 +50,8 @@ _CLASS: Final = {
     for at in range(3)
 }
 _BOOLEANS: Final = choose.booleans()
-_LENGTH: Final = choose.integers(0, 7)
-_FEW: Final = choose.integers(0, 5)
+_LENGTH: Final = choose.integers(0, 5)
+_FEW: Final = choose.integers(0, 3)
 
 
 @choose.composite

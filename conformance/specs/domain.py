@@ -53,7 +53,7 @@ TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if
 
 _SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
 _ODD: Final = choose.sampled_from([*["none"] * 36, "dtype", "shape", "none"])
-_AXES: Final = choose.sampled_from([*["known"] * 26, "none", "unknown", "twice"])
+_AXES: Final = choose.steered([*["known"] * 26, "none", "unknown", "twice"], ("axes",), lambda word: (word,))
 _SOME_AXES: Final = choose.sampled_from([*["known"] * 26, "unknown", "twice"])
 _GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "right"])
 _EQUAL_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "uneven", "right"])
@@ -188,10 +188,16 @@ class Draft:
 
 
 def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
-    """Draw the mesh unless it is given, axes, the dtype and groups of given kinds, and now and then illegal ones."""
+    """Draw the mesh, axes, the dtype and groups of given kinds; now and then illegal ones, but on a given mesh."""
     dtype = draw(_DTYPE)
-    axes = draw(_AXES)
-    kind = "none" if axes != "known" else draw(_GROUPS if "uneven" in groups else _EQUAL_GROUPS)
+    axes = draw(_AXES) if mesh is None else "known"
+    kind = (
+        "none"
+        if axes != "known"
+        else "right"
+        if mesh is not None
+        else draw(_GROUPS if "uneven" in groups else _EQUAL_GROUPS)
+    )
     found = place(draw, groups if kind == "right" else ("none",), mesh)
     named = {"none": (), "unknown": ("nowhere", *found.axes[1:]), "twice": (*found.axes, found.axes[0])}
     drawn = Draft(draw, found.mesh, named.get(axes, found.axes), found.groups, dtype)

@@ -71,22 +71,39 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
         pairs[_order(name, seed, number // 2 // len(pairs))[number // 2 % len(pairs)]] if number % 2 and pairs else {}
     )
     dealt = {
-        feature: _dealt(name, seed, feature, number // len(words))[number % len(words)]
+        feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
     }
     return order | dealt | pair
 
 
 def _rare(name: str, seed: int, number: int) -> Mapping[str, str]:
-    pairs = rare()
+    pairs = _within(name)
     round_, at = divmod(number, max(len(pairs), 1))
     return pairs[_order(name, seed, round_)[at]] if pairs else {}
 
 
 @cache
+def _within(name: str) -> tuple[Mapping[str, str], ...]:
+    """Return the rare pairs that draws of a domain may have, as far as its name tells."""
+    return tuple(pair for pair in rare() if all(_possible(name, *each) for each in pair.items()))
+
+
+def _possible(name: str, feature: str, word: str) -> bool:
+    if feature == "operation":
+        return f"'{word}'" in name
+    if feature == "local" and word != "none":
+        return "'all_reduce'" in name
+    if feature == "reduction" and word != "none":
+        return "reduce" in name or "numerics" in name
+    stored = feature in ("place", "start", "view") and word not in ("fresh", "no", "none")
+    return "collectives" not in name and "with_chains" not in name if stored else True
+
+
+@cache
 def _order(name: str, seed: int, round_: int) -> tuple[int, ...]:
     """Return the numbers of rare pairs in a random order."""
-    found = list(range(len(rare())))
+    found = list(range(len(_within(name))))
     Random(f"{name}, {seed}, rare, {round_}").shuffle(found)  # noqa: S311 - as below
     return tuple(found)
 
