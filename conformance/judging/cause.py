@@ -63,6 +63,8 @@ def signature(outcome: Outcome, error: str | None, detail: str | None) -> Signat
     kind = next((word for sign, word in _DEVIATIONS if detail and sign in detail), None)
     if kind is not None and (outcome == "failed" or error is None):
         return Signature(outcome, error or "", kind)
+    if outcome == "failed" and error is None:  # Two results that differ: the words are names and numbers.
+        return Signature(outcome, "", "values")
     return Signature(outcome, error or "", normalised(detail or ""))
 
 
