@@ -69,6 +69,10 @@ def graphs(draw: Draw) -> Graph:
         for name, dtype in (("a", words.dtype), ("b", words.other), ("c", words.dtype))[: 2 + (number == 0)]:
             made = asked.add("buf", shape, device, dtype, id=f"{name}{number}", arg=f"{name}{number}")
             asked.open.add(made.id)
+    for other in [node for node in asked.nodes if node.id.startswith("a") and node.device != devices[0]]:
+        # So that something of every device is asked for.
+        asked.head = other
+        asked.beside()
     asked.head = asked.nodes[0]
     length = draw(choose.integers(3, 4)) if large else len(wished) or draw(_LENGTHS)
     for step in range(length):
