@@ -16,6 +16,7 @@ from conformance.backends.tinygrad.device import start
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
 from conformance.cases.graph import Graph
+from conformance.cases.number_model import Declared
 from conformance.cases.program import Groups
 from conformance.cases.schedule import Schedule
 
@@ -37,6 +38,14 @@ class TinyGrad(Backend):
     def device(self) -> str:
         """Return tinygrad's name of the kind of devices that the ranks are on."""
         return self._device
+
+    @property
+    def number_model(self) -> Declared:
+        """Return what it was seen to choose in the suite ``numerics``: its conversions to both formats are its own code.
+
+        The one to float8_e4m3fn saturates, and the one to float16 flushes.
+        """
+        return {"overflow": {"float8_e4m3fn": "saturated"}, "subnormals": {"float16": "flushed"}}
 
     @property
     def claims(self) -> Claims:
