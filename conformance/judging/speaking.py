@@ -70,6 +70,15 @@ def loosened(subject: Subject, asked: Sequence[Asked]) -> set[str]:
     return {name for number in numbers if number is not None for name in subject.parts[number].expected}
 
 
+def unsettled_part(subject: Subject, of: Of) -> bool:
+    """Return whether a *should* settles whether some collective has a value at all, be it no result of the program."""
+    return any(
+        _settling(clause) and _speaks(part, clause) and _settled(part, clause) is None
+        for part in subject.parts
+        for clause in of(part.step.op)
+    )
+
+
 def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[Settled]:
     """Return which elements of the results of a part some *should* settles."""
     about = subject.parts[part]

@@ -25,6 +25,7 @@ from conformance.judging.speaking import (
     ordered,
     speaking,
     specificity,
+    unsettled_part,
 )
 
 
@@ -67,7 +68,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     broken: list[tuple[Clause, str]] = []
     wrong = {number for number, _ in diverged if number is not None}
     asked = left_to_ask(asked, diverged, seen)
-    for (number, clause), problem in _answers(subject, seen, asked, wrong):
+    for (number, clause), problem in _answers(subject, seen, asked, wrong, of):
         if problem or clause.id in own:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":
@@ -125,10 +126,11 @@ def _wordless(seen: Observation) -> str | None:
 
 
 def _answers(
-    subject: Subject, seen: Observation, asked: list[Asked], wrong: set[int]
+    subject: Subject, seen: Observation, asked: list[Asked], wrong: set[int], of: Of
 ) -> Iterator[tuple[Asked, str | None]]:
     """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong."""
     loose = loosened(subject, asked)
+    excused = bool(loose) or (seen.raised and unsettled_part(subject, of))
     settled = [masks(subject, number, asked) for number in range(len(subject.parts))]
     for number in (*range(len(subject.parts)), None):
         if number is not None and subject.acts and subject.acts[number].after & wrong and not seen.raised:
@@ -138,7 +140,7 @@ def _answers(
         left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
         demanded = replace(subject, expected=left) if number is None and loose else about
         apart = settled[number] if number is not None else [mask for each in settled for mask in each]
-        yield from _asked_of(about, demanded, seen, apart, [e for e in asked if e.part == number], excused=bool(loose))
+        yield from _asked_of(about, demanded, seen, apart, [e for e in asked if e.part == number], excused=excused)
 
 
 def _asked_of(

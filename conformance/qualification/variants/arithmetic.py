@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.number_model import Declared
-from conformance.qualification.variants.folding import Folding, left
+from conformance.qualification.variants.folding import Folding, left, step
 from conformance.reference.reductions import REDUCTIONS, by_real
 
 HALVES: Final = ("float16", "bfloat16")
@@ -38,7 +38,7 @@ class _Wide(Folding):
         return total if op == "mean" else np.asarray(total, terms[0].dtype)
 
     def divided(self, total: Array, count: int) -> Array:
-        return np.asarray(total / np.asarray(count, total.dtype))
+        return by_real(np.divide, total, count)
 
 
 class HalvesInSingles(_Wide):
@@ -185,16 +185,24 @@ class _Flushing(Folding):
         return {"subnormals": dict.fromkeys(self.dtypes, self.word)}
 
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
-        if logical(terms[0].dtype) not in self.dtypes:
-            return left(terms, op)
-        before, after = self.word != "flushed_results", self.word != "flushed_terms"
-        node = REDUCTIONS["product" if op == "product" else "sum"]
         total = terms[0]
         for term in terms[1:]:
-            one, other = (flushed(total), flushed(term)) if before else (total, term)
-            made = np.asarray(node(one, other), term.dtype)
-            total = flushed(made) if after else made
+            total = self._after(step(self._before(total), self._before(term), op))
         return np.array(total)
+
+    def scaled(self, term: Array, factor: float) -> Array:
+        return self._after(super().scaled(self._before(term), factor))
+
+    def divided(self, total: Array, count: int) -> Array:
+        return self._after(super().divided(self._before(total), count))
+
+    def _before(self, term: Array) -> Array:
+        flushes = self.word != "flushed_results" and logical(term.dtype) in self.dtypes
+        return flushed(term) if flushes else term
+
+    def _after(self, made: Array) -> Array:
+        flushes = self.word != "flushed_terms" and logical(made.dtype) in self.dtypes
+        return flushed(made) if flushes else made
 
 
 class FlushesAll(_Flushing):
@@ -236,4 +244,4 @@ class Saturates(Folding):
 def flushed(values: Array) -> Array:
     """Return the values with zeros of their sign for subnormal ones."""
     normal = float(ml_dtypes.finfo(values.dtype).smallest_normal)
-    return np.where(np.abs(values) < normal, np.copysign(np.zeros(1, values.dtype), values), values)
+    return np.where(np.abs(values) < normal, np.copysign(np.zeros_like(values), values), values)
