@@ -17,7 +17,16 @@ HALVES: Final = ("float16", "bfloat16")
 BYTES: Final = ("float8_e4m3fn", "float8_e5m2")
 
 
-class _Wide(Folding):
+class _Plain(Folding):
+    """Folds from the left, and chooses something about numbers."""
+
+    kind = "number model"
+
+    def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
+        return left(terms, op)
+
+
+class _Wide(_Plain):
     """Accumulates in a wider format, by dtype, and rounds once at the end."""
 
     wider: ClassVar[dict[str, str]] = {}
@@ -109,7 +118,7 @@ class SentAsBytes(SentAsHalves):
     wider: ClassVar = dict.fromkeys(BYTES, "float32")
 
 
-class MeanByReciprocal(Folding):
+class MeanByReciprocal(_Plain):
     """NCCL's average is a sum scaled by the rounded reciprocal of the count."""
 
     @property
@@ -122,7 +131,7 @@ class MeanByReciprocal(Folding):
         return by_real(np.multiply, total, 1 / count)
 
 
-class MeanOfQuotients(Folding):
+class MeanOfQuotients(_Plain):
     """Each member divides what it sends by the count, so that no sum overflows."""
 
     @property
@@ -136,7 +145,7 @@ class MeanOfQuotients(Folding):
             return np.asarray(left([self.divided(term, len(terms)) for term in terms], "sum"), terms[0].dtype)
 
 
-class MeanOfScaledTerms(Folding):
+class MeanOfScaledTerms(_Plain):
     """Each member scales what it sends by the rounded reciprocal."""
 
     @property
@@ -153,7 +162,7 @@ class MeanOfScaledTerms(Folding):
             )
 
 
-class FusedScale(Folding):
+class FusedScale(_Plain):
     """A fused multiply-add scales and adds with one rounding."""
 
     @property
@@ -174,7 +183,7 @@ class FusedScale(Folding):
         return total
 
 
-class _Flushing(Folding):
+class _Flushing(_Plain):
     """Subnormal numbers are zeros."""
 
     dtypes: ClassVar = ("float32",)
@@ -221,7 +230,7 @@ class FlushesResults(_Flushing):
     word: ClassVar = "flushed_results"
 
 
-class Saturates(Folding):
+class Saturates(_Plain):
     """``cvt.rn.satfinite``: what is past the greatest float8 is the greatest."""
 
     @property

@@ -37,6 +37,7 @@ class _Told(Stored):
 
 
 class _Completing(Folding):
+    kind = "completion"
     started = False
     under_way = 0
     calls = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,19 +18,20 @@ from conformance.reference.reductions import REDUCTIONS, by_real, quotient
 FOLDED = ("sum", "product", "mean", "premul_sum")
 
 
-class Folding(Reference):
+class Folding(Reference, ABC):
     """Folds the terms of each rank by ``total``, scales them before and divides the total after, in its own way."""
 
     ops = ("all_reduce", "reduce", "reduce_scatter")
+    kind: ClassVar[str] = "algorithm"
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
         """Promise nothing of the order."""
         return ()
 
+    @abstractmethod
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         """Return the sum or product of terms, each partial result in the dtype of the terms."""
-        return left(terms, op)
 
     def scaled(self, term: Array, factor: float) -> Array:
         """Return a term times the factor of a premul_sum."""

@@ -19,12 +19,16 @@ from conformance.reference.reduce import reduce
 class PackedIsFoldedByATree(Folding):
     """A block that is not contiguous is packed by a kernel that adds the members pairwise."""
 
+    kind = "storage"
+
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         return left(terms, op) if all(np.asarray(term).flags.c_contiguous for term in terms) else halves(terms, op)
 
 
 class AlignedIsFoldedInPairs(Folding):
     """Vectors take what is aligned at 16 bytes, and have two accumulators; the rest goes one by one."""
+
+    kind = "storage"
 
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         aligned = all(int(np.asarray(term).__array_interface__["data"][0]) % 16 == 0 for term in terms)
@@ -33,6 +37,8 @@ class AlignedIsFoldedInPairs(Folding):
 
 class LongIsCutIntoChunks(Folding):
     """Chunks of four elements start at different members."""
+
+    kind = "storage"
 
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         flat = [np.asarray(term).reshape(-1) for term in terms]
@@ -47,6 +53,7 @@ class _Plain(Reference):
     """Has no effects: a target on a rank without a result has to stay what it is."""
 
     ops = ("reduce", "gather")
+    kind = "storage"
 
     @property
     def claims(self) -> Claims:
@@ -76,6 +83,8 @@ class EmptyHandedRanksHavePartialResults(_Plain):
 class OneResultForAll(Folding):
     """All members of a machine read one copy of the result, made from the last to the first."""
 
+    kind = "storage"
+
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         return left(terms[::-1], op)
 
@@ -89,6 +98,8 @@ class OneResultForAll(Folding):
 
 class ResultsInFortranOrder(Folding):
     """Results have their first axis innermost, as a library for column-major arrays leaves them."""
+
+    kind = "storage"
 
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         return np.array(halves([np.array(term, order="F") for term in terms], op), order="F")

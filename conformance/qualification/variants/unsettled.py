@@ -19,6 +19,7 @@ class _Choosing(Reference):
     """Computes the reductions that it chooses something about by ``chosen``, all others as the reference does."""
 
     ops = ("all_reduce", "reduce", "reduce_scatter")
+    kind = "left open"
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -147,6 +148,8 @@ class SumsBeginAtZero(_Choosing):
 
 class PositionOfTheNaN(Reference):
     """NumPy's and Torch's ``argmax``: a NaN is the greatest and the least, and its position is found."""
+
+    kind = "left open"
 
     def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
         out = arg_reduce.arg_reduce(blocks, op=op, groups=groups)
