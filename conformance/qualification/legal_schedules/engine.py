@@ -16,6 +16,8 @@ from conformance.qualification.legal_schedules.plain import plain
 class Scheduler(OpenCL):
     """Schedules programs as the native engine does, without a device, and graphs as plainly as can be."""
 
+    kind: ClassVar[str] = "schedule"
+
     algorithm: Algorithm = "ring"
     """Blocks that go round a ring are those with most values on the way."""
 
@@ -35,8 +37,6 @@ class Scheduler(OpenCL):
 
 class Legal(Scheduler, ABC):
     """An engine that is right in its own way."""
-
-    variant: ClassVar[str] = "schedules"
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return the schedule of a graph done in another way; without a plan as it is."""

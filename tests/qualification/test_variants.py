@@ -1,0 +1,31 @@
+"""Right implementations that look unusual: there are many of each kind, and no *must* refuses one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.qualification.qualify_variants import judged_variants
+from conformance.qualification.variants import variants
+from conformance.specs import OPS, SUITES
+
+
+def test_there_are_sixty_and_six_of_each_kind() -> None:
+    kinds = Counter(variant.kind for variant in variants())  # type: ignore[attr-defined]  # every variant has one
+    assert sum(kinds.values()) >= 60
+    assert min(kinds.values()) >= 6, kinds
+
+
+@pytest.mark.parametrize("kind", ["algorithm", "number model", "completion", "storage", "left open"])
+def test_no_must_refuses_a_computing_variant(kind: str) -> None:
+    chosen = [variant for variant in variants() if variant.kind == kind]  # type: ignore[attr-defined]  # as above
+    rows = list(judged_variants(chosen, examples=12, seed=0, suites=("numerics",), ops=tuple(OPS)))
+    assert {row.name: row.refused for row in rows if row.refused} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_no_must_refuses_a_variant_on_any_seed(seed: int) -> None:
+    rows = list(judged_variants(variants(), examples=60, seed=seed, suites=tuple(SUITES), ops=tuple(OPS)))
+    assert {row.name: row.refused for row in rows if row.refused} == {}
