@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class LongIsCutIntoChunks(Folding):
 class _Plain(Reference):
     """Has no effects: a target on a rank without a result has to stay what it is."""
 
-    ops = ("reduce", "gather")
+    ops: ClassVar[tuple[str, ...]] = ("reduce", "gather")
     kind = "storage"
 
     @property
