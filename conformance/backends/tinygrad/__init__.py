@@ -41,10 +41,7 @@ class TinyGrad(Backend):
 
     @property
     def number_model(self) -> Declared:
-        """Return what it was seen to choose in the suite ``numerics``: its conversions to both formats are its own code.
-
-        The one to float8_e4m3fn saturates, and the one to float16 flushes.
-        """
+        """Return what it was seen to choose in the suite ``numerics``, by ``all_reduce``; no page says so."""
         return {"overflow": {"float8_e4m3fn": "saturated"}, "subnormals": {"float16": "flushed"}}
 
     @property
