@@ -66,10 +66,7 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - as below
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
-    pairs = rare()
-    pair = (
-        pairs[_order(name, seed, number // 2 // len(pairs))[number // 2 % len(pairs)]] if number % 2 and pairs else {}
-    )
+    pair = _rare(name, seed, number // 2) if number % 2 else {}
     dealt = {
         feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
@@ -77,14 +74,14 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     return order | dealt | pair
 
 
-def _rare(name: str, seed: int, number: int) -> Mapping[str, str]:
+def _rare(name: str, seed: int, number: int) -> dict[str, str]:
     pairs = _within(name)
     round_, at = divmod(number, max(len(pairs), 1))
     return pairs[_order(name, seed, round_)[at]] if pairs else {}
 
 
 @cache
-def _within(name: str) -> tuple[Mapping[str, str], ...]:
+def _within(name: str) -> tuple[dict[str, str], ...]:
     """Return the rare pairs that draws of a domain may have, as far as its name tells."""
     return tuple(pair for pair in rare() if all(_possible(name, *each) for each in pair.items()))
 

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 
 from conformance.cases.case import Case
+from conformance.cases.situations import FEATURES
 from conformance.runner.draws import as_bytes, numbered, shrink, strategy
-from conformance.specs import SUITES, choose
+from conformance.runner.plan import Plan
+from conformance.specs import OPS, SUITES, choose
+from conformance.specs.wishes import wishes
 
 
 def number(case: str) -> str:
@@ -42,3 +45,10 @@ def test_draws_of_different_domains_have_different_numbers() -> None:
     meshes = [[numbered(domain, 0, at)[0].program.mesh for at in range(20)] for domain in (one, other)]
     assert meshes[0] != meshes[1]
     assert numbered(one, 0, 0)[0].program.mesh == numbered(other, 0, 0)[0].program.mesh
+
+
+def test_every_draw_of_every_domain_has_wishes_that_the_table_knows() -> None:
+    for draws in Plan(tuple(OPS), 300, 1).draws():
+        for number in range(1, draws.examples):
+            found = wishes(draws.domain.name, 1, number)
+            assert all(found[feature] in words for feature, words in FEATURES.items() if feature in found)
