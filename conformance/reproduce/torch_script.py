@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -161,11 +162,16 @@ def _step(
 
 def _called(step: Step, operation: Callable[..., Any], quotation: Quotation) -> Iterator[str]:
     said = "".join(f", {name}={value!r}" for name, value in step.attrs.items())
-    style, function = _plain(operation)
+    style, function = _plain(inspect.unwrap(operation))
     quotation.add(function)
     call = function.__name__
     if style == "list":
-        yield f"{_left(step.outputs)} = {call}([{', '.join(step.inputs)}], group{said})"
+        if len(step.inputs) < 2:  # A function given several may put others into the list.
+            yield f"{_left(step.outputs)} = {call}([{', '.join(step.inputs)}], group{said})"
+            return
+        yield f"operands = [{', '.join(step.inputs)}]"
+        yield f"{_left(step.outputs)} = {call}(operands, group{said})"
+        yield f"{_left(step.inputs)} = operands"
         return
     targets = step.into or ("None",) * len(step.outputs)
     for taken, made, target in zip(step.inputs, step.outputs, targets, strict=True):
@@ -181,13 +187,15 @@ def _called(step: Step, operation: Callable[..., Any], quotation: Quotation) -> 
             from conformance.backends.torch.functional import wait as waited
 
             quotation.add(waited)
-            begun = f"{call}({taken}, group{said})"
+            begun = f"{call}({taken}, group, {target}{said})"
             yield f"{made} = {begun}" if step.start else f"{made} = wait({begun})"
 
 
 def _plain(operation: Callable[..., Any]) -> tuple[str, Any]:
     """Return how an entry of a table of operations is called, and the function of a framework's words behind it."""
-    inside = [cell.cell_contents for cell in operation.__closure__ or () if callable(cell.cell_contents)]
+    inside = [
+        inspect.unwrap(cell.cell_contents) for cell in operation.__closure__ or () if callable(cell.cell_contents)
+    ]
     if not inside:
         return ("form" if "out" in operation.__code__.co_varnames[:3] else "list"), operation
     if operation.__qualname__.startswith("mapped."):

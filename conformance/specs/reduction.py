@@ -15,7 +15,7 @@ from conformance.judging.bools import counted_or_any
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.integer_mean import quotients
 from conformance.judging.settled import nan_among
-from conformance.specs.divergences import diverging, leaves_open
+from conformance.specs.divergences import diverging, leaves_open, refuses
 from conformance.specs.op import attr, rejection, value, variant
 
 
@@ -133,11 +133,14 @@ REDUCTION: tuple[Clause, ...] = (
         "reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "MPI 4.1 6.9.2", "should"
     ),
     rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "torch.distributed", "should"),
-    value(
-        "reduction.C18",
-        "A product of complex numbers multiplies numbers, not their parts.",
-        "MPI 4.1 6.9.2",
-        complex_product,
+    diverging(
+        value(
+            "reduction.C18",
+            "A product of complex numbers multiplies numbers, not their parts.",
+            "MPI 4.1 6.9.2",
+            complex_product,
+        ),
+        refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
     ),
     value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
     value(

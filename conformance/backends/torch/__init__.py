@@ -28,6 +28,7 @@ class Torch(Backend):
 
     name = "torch"
     system = "torch"
+    adapts = True
     form: ClassVar[str] = "c10d"
     checked: ClassVar[bool] = False
 
@@ -52,6 +53,11 @@ class Torch(Backend):
     def claims(self) -> Claims:
         """Return what the documentation of ``torch.distributed`` supports."""
         return claims.C10D
+
+    @property
+    def follows(self) -> tuple[str, ...]:
+        """Return the source whose documented divergences are this framework's."""
+        return ("torch",)
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:

@@ -12,7 +12,8 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 
-from conformance.backends.base import Unsupported
+from conformance.backends.adapting import framework
+from conformance.backends.base import Refused, Unsupported
 from conformance.backends.torch.operation import Operation, mapped
 from conformance.backends.torch.point_to_point import permute, recv, send, shuffle
 
@@ -27,6 +28,7 @@ NAMES: Final = {
 """The member of ``ReduceOp`` that each reduction is; ``PREMUL_SUM`` is made by a function of that name."""
 
 
+@framework()
 def all_reduce(
     block: Tensor, group: Group, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
 ) -> Tensor:
@@ -38,6 +40,7 @@ def all_reduce(
     return out
 
 
+@framework()
 def reduce(block: Tensor, group: Group, *, op: str, root: int, factor: float = 1.0) -> Tensor | None:
     """Reduce a clone; only the process at position ``root`` is going to receive the final result."""
     out = block.clone(memory_format=torch.preserve_format)
@@ -45,6 +48,7 @@ def reduce(block: Tensor, group: Group, *, op: str, root: int, factor: float = 1
     return out if group.rank() == root else None
 
 
+@framework()
 def all_gather(block: Tensor, group: Group, *, axis: int, tiled: bool) -> Tensor:
     """Gather at dimension 0 into one output, whose shape says stack or concatenate; else a list, joined at ``axis``."""
     size = group.size()
@@ -58,6 +62,7 @@ def all_gather(block: Tensor, group: Group, *, axis: int, tiled: bool) -> Tensor
     return joined(blocks, axis, tiled)
 
 
+@framework()
 def gather(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) -> Tensor | None:
     """Gather a list on the member at position ``root`` and concatenate it there."""
     slot = block if tiled else block.unsqueeze(axis)
@@ -68,6 +73,7 @@ def gather(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) ->
     return None if slots is None else torch.cat(slots, axis)
 
 
+@framework()
 def scatter(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) -> Tensor:
     """Scatter the pieces of the block of the member at position ``root``."""
     pieces = split(block, group.size(), axis, tiled)
@@ -76,6 +82,7 @@ def scatter(block: Tensor, group: Group, *, root: int, axis: int, tiled: bool) -
     return out
 
 
+@framework()
 def reduce_scatter(block: Tensor, group: Group, *, op: str, axis: int, tiled: bool, factor: float = 1.0) -> Tensor:
     """Scatter dimension 0 of one input, whose shape says stack or concatenate; else a list of pieces at ``axis``."""
     size = group.size()
@@ -89,6 +96,7 @@ def reduce_scatter(block: Tensor, group: Group, *, op: str, axis: int, tiled: bo
     return out
 
 
+@framework()
 def all_to_all(block: Tensor, group: Group, *, split_axis: int, concat_axis: int, tiled: bool) -> Tensor:
     """Exchange parts of dimension 0 of one tensor; else a list of pieces, which leaves both dimensions to its user."""
     if tiled and split_axis == concat_axis == 0:
@@ -103,12 +111,14 @@ def all_to_all(block: Tensor, group: Group, *, split_axis: int, concat_axis: int
 
 def all_to_all_uneven(block: Tensor, group: Group, *, sends: Table, receives: Table) -> Tensor:
     """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
-    sizes = list(receives[group.rank()])
-    out = block.new_empty((sum(sizes), *block.shape[1:]))
-    dist.all_to_all_single(out, block, sizes, list(sends[group.rank()]), group=group)
-    return out
+    sizes, mine = list(receives[group.rank()]), list(sends[group.rank()])
+    with framework():
+        out = block.new_empty((sum(sizes), *block.shape[1:]))
+        dist.all_to_all_single(out, block, sizes, mine, group=group)
+        return out
 
 
+@framework()
 def broadcast(block: Tensor, group: Group, *, root: int) -> Tensor:
     """Broadcast from the member at position ``root`` into a clone: the call writes its tensor on other ranks."""
     out = block.clone(memory_format=torch.preserve_format)
@@ -116,32 +126,36 @@ def broadcast(block: Tensor, group: Group, *, root: int) -> Tensor:
     return out
 
 
+@framework()
 def barrier(blocks: list[Tensor], group: Group) -> list[Tensor]:
     """Enter the barrier; there are no blocks, and no results."""
     dist.barrier(group=group)
     return blocks
 
 
+@framework()
 def axis_index(_: list[Tensor], group: Group) -> list[Tensor]:
     """Return the number that ``get_rank`` gives, as a tensor."""
     return [torch.tensor(dist.get_rank(group), dtype=torch.int32)]
 
 
+@framework()
 def axis_size(_: list[Tensor], group: Group) -> list[Tensor]:
     """Return the number that ``get_world_size`` gives, as a tensor."""
     return [torch.tensor(dist.get_world_size(group), dtype=torch.int32)]
 
 
 def reduction(op: str, factor: float) -> Any:
-    """Return ``ReduceOp.SUM`` for ``sum``, and so on; raise ``ValueError`` for a name that stands for none."""
+    """Return ``ReduceOp.SUM`` for ``sum``, and so on; raise ``Refused`` for a name that stands for none."""
     if op == "premul_sum":
         premultiplied: Any = dist.ReduceOp.PREMUL_SUM
         return premultiplied(factor)
     if op not in NAMES:
-        raise ValueError(f"no member of ReduceOp is the reduction {op!r}; known are {', '.join(NAMES)}, premul_sum")
+        raise Refused(f"no member of ReduceOp is the reduction {op!r}; known are {', '.join(NAMES)}, premul_sum")
     return getattr(dist.ReduceOp, NAMES[op])
 
 
+@framework()
 def split(block: Tensor, size: int, axis: int, tiled: bool) -> list[Tensor]:
     """Return equal pieces that keep ``axis`` (tiled), or slices that lose it; views where Torch can."""
     return list(block.chunk(size, axis) if tiled else block.unbind(axis))
@@ -152,6 +166,7 @@ def without(shape: torch.Size, axis: int) -> list[int]:
     return [extent for at, extent in enumerate(shape) if at != axis % len(shape)]
 
 
+@framework()
 def joined(blocks: list[Tensor], axis: int, tiled: bool) -> Tensor:
     """Return the blocks concatenated along ``axis`` (tiled) or stacked at it."""
     return torch.cat(blocks, axis) if tiled else torch.stack(blocks, axis)

@@ -71,20 +71,22 @@ REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 """ReduceOp: "AVG is only available with the NCCL backend", PREMUL_SUM with NCCL and XCCL."""
 
 UNKNOWN: Final = "median"
-"""No reduction, and easily asked for by its name: functional collectives are given it, and ``ReduceOp`` lacks it."""
+"""No reduction, and easily asked for by its name: functional collectives take names, and ``ReduceOp`` has no member."""
 
 REDUCING: Final[Limits] = {
     **ALIKE,
     "dtype": ELEMENTS,
-    "op": (*REDUCTIONS, UNKNOWN),
-    # "MAX, MIN and PRODUCT are not supported for complex tensors": max and min are for nobody, and to be refused.
-    "reduction": tuple(
-        f"{op} of {kind}"
-        for op in (*REDUCTIONS, UNKNOWN)
-        for kind in ("bool", "integer", "float", "complex")
-        if (op, kind) != ("product", "complex")
-    ),
+    "op": REDUCTIONS,
+    # "MAX, MIN and PRODUCT are not supported for complex tensors": these are refused, the last as a divergence.
+    "reduction": tuple(f"{op} of {kind}" for op in REDUCTIONS for kind in ("bool", "integer", "float", "complex")),
 }
+NAMING: Final[Limits] = {
+    **REDUCING,
+    "op": (*REDUCTIONS, UNKNOWN),
+    "reduction": (
+        *REDUCING["reduction"], *(f"{UNKNOWN} of {kind}" for kind in ("bool", "integer", "float", "complex"))
+    ),
+}  # fmt: skip
 
 NOT_LOCAL: Final[Limits] = {"local_axes": ("empty",)}
 ROOTED: Final[Limits] = {"root": ("negative", "nonnegative")}
@@ -115,8 +117,7 @@ RECEIVING: Final[Limits] = {"effects": (*(word for word in TENSORS if word != "s
 completes, and only recv waits for that: nobody may write or free what is under way."""
 
 WAITING: Final[Limits] = {"effects": TENSORS, "flow": FLOW}
-"""reduce operates in place too, but what it leaves anywhere but on the root is not said. Functional collectives return
-new tensors, and each is to be waited for."""
+"""reduce operates in place too, but what it leaves anywhere but on the root is not said."""
 
 PATIENCE: Final = 8.0
 """Seconds: twice the time after which the ranks of a case are ended, which is past every timeout of the process groups;
@@ -126,7 +127,7 @@ C10D: Final[Claims] = {
     "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WRITING},
     "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **WAITING},
     "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING},
-    "gather": {**EQUAL_GROUPS, **MOVING},
+    "gather": {**EQUAL_GROUPS, **MOVING, **FILLING},
     "scatter": {**EQUAL_GROUPS, **MOVING, **FILLING},
     "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FILLING},
     "all_to_all": {**EQUAL_GROUPS, **MOVING, **FILLING},
@@ -143,21 +144,26 @@ C10D: Final[Claims] = {
 }
 
 FUNCTIONAL: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WAITING},
+    # Each but the last has a form that writes a tensor it is given: all_reduce_, broadcast_, or one with an output.
+    "all_reduce": {**ANY_GROUPS, **NAMING, **NOT_LOCAL, **WRITING},
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
-    "all_gather": {**EQUAL_GROUPS, **MOVING, **WAITING, "tiled": ("true",)},
+    "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING, "tiled": ("true",)},
     # scatter_dim splits a dimension and keeps it: there is no stacked form.
-    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **WAITING, "tiled": ("true",)},
+    "reduce_scatter": {**EQUAL_GROUPS, **NAMING, **FILLING, "tiled": ("true",)},
     # shard_dim_alltoall keeps both dimensions, and nothing says that they may be counted from the end.
     "all_to_all": {
         **EQUAL_GROUPS, **MOVING, "tiled": ("true",), "split_axis": ("nonnegative",), "concat_axis": ("nonnegative",),
     },
-    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **WAITING},
-    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WAITING},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **FILLING},
+    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WRITING},
+    # batch_p2p_ops, isend and irecv take the place of c10d's functions of these names.
+    "permute": MESSAGES,
+    "send": C10D["send"],
+    "recv": C10D["recv"],
     # permute_tensor takes one destination for every source: a whole permutation, which shuffle lists by source.
     "shuffle": MESSAGES,
-    # There is no gather, scatter, reduce or barrier among them, and no send that a receive takes up later.
+    # There is no gather, scatter, reduce or barrier among them.
 }  # fmt: skip
 
 DEPARTING: Final[Limits] = {"faults": ("apart", "late", "dies")}

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from conformance.backends.base import Placed, Unsupported, placed_operand, poison
+from conformance.backends.adapting import framework
+from conformance.backends.base import Placed, Refused, Unsupported, placed_operand, poison
 from conformance.backends.torch.operation import Started, wait
 from conformance.cases.case import Case
 from conformance.cases.dtypes import Array
@@ -34,12 +35,14 @@ class Storage:
         if step.op == "view":
             return [self._named(step.outputs[0], window(self._arrays[step.inputs[0]], step))]
         if step.op == "copy":
-            return [taken[0].clone()]
+            with framework():
+                return [taken[0].clone()]
         if step.op == "done":
             self._same(step.inputs, step.outputs)
             return [wait(started) for started in taken]
         if step.op == "assign":
-            taken[0].copy_(taken[1])
+            with framework():
+                taken[0].copy_(taken[1])
         else:
             poison([self._arrays[step.inputs[0]]])
         return []
@@ -75,6 +78,7 @@ def formed(
 def _alone(block: torch.Tensor, out: torch.Tensor | None) -> Callable[[], torch.Tensor]:
     """Return what gives the block itself, copied: nobody meets, so nothing is asked of Torch."""
     if out is not None and (out.dtype, out.shape) != (block.dtype, block.shape):
-        raise ValueError(f"{block.dtype} {tuple(block.shape)} does not fit {out.dtype} {tuple(out.shape)}")
-    result = block.clone() if out is None else out.copy_(block)
+        raise Refused(f"{block.dtype} {tuple(block.shape)} does not fit {out.dtype} {tuple(out.shape)}")
+    with framework():
+        result = block.clone() if out is None else out.copy_(block)
     return lambda: result

@@ -11,39 +11,44 @@ from typing import Final
 import torch
 import torch.distributed as dist
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.c10d import joined, reduction, split, without
 from conformance.backends.torch.operation import Form, Started
-from conformance.backends.torch.point_to_point import Token, received
+from conformance.backends.torch.point_to_point import Token, fits, received
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
 Table = tuple[tuple[int, ...], ...]
 
 
+@framework()
 def all_reduce(
     block: Tensor, group: Group, out: Tensor | None, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
 ) -> Started:
     """Reduce in place, or a clone."""
     if local_axes:
         raise Unsupported("all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes")
-    target = _own(block, out)
+    target = own(block, out)
     return Started(dist.all_reduce(target, op=reduction(op, factor), group=group, async_op=True), lambda: target)
 
 
+@framework()
 def reduce(block: Tensor, group: Group, out: Tensor | None, *, op: str, root: int, factor: float = 1.0) -> Started:
     """Reduce a clone; only the process at position ``root`` is going to receive the final result."""
-    target = _own(block, out)
+    target = own(block, out)
     work = dist.reduce(target, op=reduction(op, factor), group=group, group_dst=root, async_op=True)
     return Started(work, lambda: target if group.rank() == root else None)
 
 
+@framework()
 def broadcast(block: Tensor, group: Group, out: Tensor | None, *, root: int) -> Started:
     """Broadcast in place, or into a clone."""
-    target = _own(block, out)
+    target = own(block, out)
     return Started(dist.broadcast(target, group=group, group_src=root, async_op=True), lambda: target)
 
 
+@framework()
 def all_gather(block: Tensor, group: Group, out: Tensor | None, *, axis: int, tiled: bool) -> Started:
     """Gather at dimension 0 into one output, else into the parts of one, or into a list that is joined."""
     size = group.size()
@@ -56,6 +61,21 @@ def all_gather(block: Tensor, group: Group, out: Tensor | None, *, axis: int, ti
     return Started(work, lambda: joined(parts, axis, tiled) if out is None else out)
 
 
+@framework()
+def gather(block: Tensor, group: Group, out: Tensor | None, *, root: int, axis: int, tiled: bool) -> Started:
+    """Gather on the member at position ``root`` into the parts of its output, or into a list that is joined."""
+    slot = block if tiled else block.unsqueeze(axis)
+    # Every rank looks at the axis, though only the root joins, so that what is wrong with it is wrong for all.
+    slot.size(axis)
+    if group.rank() != root:
+        return Started(dist.gather(slot, None, group=group, group_dst=root, async_op=True), lambda: out)
+    size = group.size()
+    parts = [slot.new_empty(slot.shape) for _ in range(size)] if out is None else list(out.chunk(size, axis))
+    work = dist.gather(slot, parts, group=group, group_dst=root, async_op=True)
+    return Started(work, lambda: joined(parts, axis, tiled=True) if out is None else out)
+
+
+@framework()
 def scatter(block: Tensor, group: Group, out: Tensor | None, *, root: int, axis: int, tiled: bool) -> Started:
     """Scatter the pieces of the block of the member at position ``root``."""
     pieces = split(block, group.size(), axis, tiled)
@@ -64,6 +84,7 @@ def scatter(block: Tensor, group: Group, out: Tensor | None, *, root: int, axis:
     return Started(dist.scatter(target, sent, group=group, group_src=root, async_op=True), lambda: target)
 
 
+@framework()
 def reduce_scatter(
     block: Tensor, group: Group, out: Tensor | None, *, op: str, axis: int, tiled: bool, factor: float = 1.0
 ) -> Started:
@@ -80,6 +101,7 @@ def reduce_scatter(
     return Started(work, lambda: target)
 
 
+@framework()
 def all_to_all(
     block: Tensor, group: Group, out: Tensor | None, *, split_axis: int, concat_axis: int, tiled: bool
 ) -> Started:
@@ -96,10 +118,10 @@ def all_to_all(
 
 def all_to_all_uneven(block: Tensor, group: Group, out: Tensor | None, *, sends: Table, receives: Table) -> Started:
     """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
-    sizes = list(receives[group.rank()])
-    target = block.new_empty((sum(sizes), *block.shape[1:])) if out is None else out
-    mine = list(sends[group.rank()])
-    return Started(dist.all_to_all_single(target, block, sizes, mine, group=group, async_op=True), lambda: target)
+    sizes, mine = list(receives[group.rank()]), list(sends[group.rank()])
+    with framework():
+        target = block.new_empty((sum(sizes), *block.shape[1:])) if out is None else out
+        return Started(dist.all_to_all_single(target, block, sizes, mine, group=group, async_op=True), lambda: target)
 
 
 def recv(
@@ -111,17 +133,12 @@ def recv(
     shape: tuple[int, ...],
     dtype: str,
 ) -> Started:
-    """Receive into the given tensor, which is cleared where nobody sends, for then no receive is posted.
-
-    It is by this tensor alone that Torch learns a shape and a dtype, so others beside it are refused here.
-    """
-    if out is not None and (tuple(out.shape), out.dtype) != (shape, getattr(torch, dtype)):
-        raise ValueError(f"{dtype} {shape} is received, which does not fit {out.dtype} {tuple(out.shape)}")
-    target = torch.zeros(shape, dtype=getattr(torch, dtype)) if out is None else out
+    """Receive into the given tensor, which is cleared where nobody sends, for then no receive is posted."""
+    target = fits(out, shape, dtype)
     return Started(None, lambda: received(token, group, target, pairs))
 
 
-def _own(block: Tensor, out: Tensor | None) -> Tensor:
+def own(block: Tensor, out: Tensor | None) -> Tensor:
     """Return the tensor that an operation in place works on."""
     if out is None:
         return block.clone(memory_format=torch.preserve_format)
@@ -135,6 +152,7 @@ FORMS: Final[dict[str, Form]] = {
     "start_reduce": reduce,
     "start_broadcast": broadcast,
     "start_all_gather": all_gather,
+    "start_gather": gather,
     "start_scatter": scatter,
     "start_reduce_scatter": reduce_scatter,
     "start_all_to_all": all_to_all,

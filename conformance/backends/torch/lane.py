@@ -3,7 +3,7 @@
 A rank that raises would end its process in any real job, and then the ranks that wait for it see the
 connection close. So does it here: when some ranks raised and others have not answered, those that raised
 are killed, and every other rank soon gives its own answer. The pool goes on when all have answered by
-themselves and each group is of one mind (all fine, or all raised alike); else it is forked anew.
+themselves, and all are fine or raised alike in the only collective; else it is forked anew.
 """
 
 from __future__ import annotations

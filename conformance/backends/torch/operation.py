@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from conformance.backends.adapting import framework
 from conformance.cases.program import EFFECTS, Step
 
 Operation = Callable[..., list[Any]]
@@ -30,7 +31,8 @@ the tensor to write or ``None``, and the step's attributes by keyword."""
 def wait(started: Started) -> Any:
     """Wait, once more if need be, and return the result."""
     if started.work is not None:
-        started.work.wait()
+        with framework():
+            started.work.wait()
     return started.finish()
 
 
@@ -50,14 +52,3 @@ def mapped(function: Callable[..., Any]) -> Operation:
 def idle(step: Step) -> bool:
     """Return whether nobody meets in a step: it is no collective, or maps an operation over no axis."""
     return step.op in EFFECTS or (step.idle and bool(step.inputs) and len(step.inputs) == len(step.outputs))
-
-
-def leaves_posted(step: Step, position: int) -> bool:
-    """Return whether the member at ``position``, raising in a point-to-point step, may leave a receive posted.
-
-    That would take the message of a later case. One that only speaks to itself is connected to nobody, and
-    what ``send`` and ``recv`` post has a tag of its own.
-    """
-    sources: Any = step.attrs.get("sources")
-    pairs: Any = step.attrs.get("pairs", ()) if sources is None else [(q, p) for p, q in enumerate(sources)]
-    return step.op in ("permute", "shuffle") and any(position in pair and pair[0] != pair[1] for pair in pairs)

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
+from conformance.backends.adapting import framework
+from conformance.backends.base import Refused
+
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
 Pairs = tuple[tuple[int, int], ...]
@@ -24,6 +27,12 @@ class Token(NamedTuple):
     tag: int
 
 
+def tagged() -> Token:
+    """Return the token of the next send step."""
+    return Token([], next(TAGS))
+
+
+@framework()
 def permute(block: Tensor, group: Group, *, pairs: Pairs) -> Tensor:
     """Post the sends and receives of this rank as one batch; zeros stay where nothing arrives."""
     rank = group.rank()
@@ -44,9 +53,10 @@ def shuffle(block: Tensor, group: Group, *, sources: tuple[int, ...]) -> Tensor:
     return permute(block, group, pairs=tuple((source, position) for position, source in enumerate(sources)))
 
 
+@framework()
 def send(block: Tensor, group: Group, *, pairs: Pairs) -> Token:
     """Start this rank's sends; nobody waits for them unless the token is taken."""
-    token = Token([], next(TAGS))
+    token = tagged()
     for source, destination in pairs:
         if source == group.rank():
             token.sends.append(dist.isend(block, group=group, group_dst=destination, tag=token.tag))
@@ -58,6 +68,7 @@ def recv(token: Token, group: Group, *, pairs: Pairs, shape: tuple[int, ...], dt
     return received(token, group, torch.zeros(shape, dtype=getattr(torch, dtype)), pairs)
 
 
+@framework()
 def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
     """Return ``out``: start this rank's receives into it, and wait for them and for its sends.
 
@@ -71,3 +82,15 @@ def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
     for work in [*receives, *token.sends]:
         work.wait()
     return out if receives else out.zero_()
+
+
+def fits(out: Tensor | None, shape: tuple[int, ...], dtype: str) -> Tensor:
+    """Return the tensor to receive into; raise ``Refused`` for one of another shape or dtype.
+
+    It is by this tensor alone that Torch learns a shape and a dtype, so others beside it cannot be said.
+    """
+    if out is None:
+        return torch.zeros(shape, dtype=getattr(torch, dtype))
+    if (tuple(out.shape), out.dtype) != (shape, getattr(torch, dtype)):
+        raise Refused(f"{dtype} {shape} is received, which does not fit {out.dtype} {tuple(out.shape)}")
+    return out

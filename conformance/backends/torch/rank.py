@@ -18,6 +18,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
+from conformance.backends.adapting import framework
 from conformance.backends.base import place_inputs, rank_error, touched
 from conformance.backends.torch import wire
 from conformance.backends.torch.effects import Storage, formed
@@ -56,7 +57,8 @@ class Communicators:
         """Return the process group this rank is in, with the given order of members."""
         for group in groups:
             if group not in self._known:
-                self._known[group] = dist.new_group(list(group), timeout=self._timeout, sort_ranks=False)
+                with framework():
+                    self._known[group] = dist.new_group(list(group), timeout=self._timeout, sort_ranks=False)
         return next(self._known[group] for group in groups if self._rank in group)
 
 
@@ -110,7 +112,7 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
             name: (to_tensor(values[name]),) for name in case.program.results
         }
     except Exception as error:  # noqa: BLE001 - whatever Torch raises is what happened
-        seen = Observation(errors=(rank_error(error),), touched=touched(case, placed, inside=True))
+        seen = Observation(errors=(rank_error(error, adapts=True),), touched=touched(case, placed, inside=True))
     else:
         seen = Observation(results=results, touched=touched(case, placed, inside=True))
     changed = tuple(msgspec.structs.replace(change, rank=rank) for change in seen.touched)
@@ -143,7 +145,9 @@ def run(
             blocks = formed(step, blocks, [values[name] for name in step.into], group, operations)
             storage.written(step)
         elif group is not None:
-            blocks = operations[step.op](blocks, group, **step.attrs)
+            # The program holds its operands in the list it gives, and goes on with what is in there afterwards.
+            held, blocks = blocks, operations[step.op](blocks, group, **step.attrs)
+            values.update(zip(step.inputs, held, strict=True))
         else:
             blocks = [block.clone() if isinstance(block, torch.Tensor) else block for block in blocks]
         values.update(zip(step.outputs, blocks, strict=True))

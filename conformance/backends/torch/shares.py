@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.backends.torch.operation import POINT_TO_POINT, idle, leaves_posted
+from conformance.backends.torch.operation import POINT_TO_POINT, idle
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program import rank_groups
@@ -40,18 +40,13 @@ def doubtful(arrivals: Sequence[float], answers: Sequence[Observation]) -> bool:
 
 
 def aligned(case: Case, answers: Sequence[Observation]) -> bool:
-    """Return whether the ranks, all of which answered, can go on together: none waited in vain, nothing is posted."""
+    """Return whether the ranks, all of which answered a case in which some raised, can go on together.
+
+    They can where all raised alike in the one collective of the case and none waited for another: nothing was begun
+    that others may meet. Where only some raised, or messages are sent, the next case might be given what is this one's.
+    """
     if case.troubled or max(answer.seconds for answer in answers) > GLOO_TIMEOUT / 2:
         return False
-    kinds = [answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers]
-    program = case.program
-    for number, step in enumerate(program.steps):
-        if step.op == "send" and number and len(set(kinds)) > 1:
-            return False  # Not all ranks have counted it, and a send's number is its tag.
-        for group in rank_groups(program.mesh, step.axes, step.groups):
-            if step.op in POINT_TO_POINT:
-                if any(kinds[rank] and leaves_posted(step, position) for position, rank in enumerate(group)):
-                    return False
-            elif len({kinds[rank] for rank in group}) > 1:
-                return False
-    return True
+    collectives = case.program.collectives
+    kinds = {answer.errors[0].kind if answer.errors and answer.errors[0] else None for answer in answers}
+    return len(collectives) == len(kinds) == 1 and collectives[0].op not in POINT_TO_POINT

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.backends.torch import Torch
 from conformance.cases.case import Case
+from conformance.cases.program import Step
 from tests.backends.effectful import PROGRAMS, agrees, step
 
 Make = Callable[..., Case]
@@ -28,3 +29,37 @@ def test_a_message_is_received_into_storage_and_is_zero_where_nobody_sends(torch
 
 def test_functional_collectives_are_waited_for_in_any_order_and_twice(functional: Torch, case: Make) -> None:
     agrees(functional, case("all_reduce", 2, shape=(8,), op="sum"), PROGRAMS["started, waited for backwards and twice"])
+
+
+ROWS = ((4, 4),) * 2
+
+
+def part(name: str, start: int, stop: int) -> Step:
+    return step(f"{name} = view b", attrs={"start": (start,), "stop": (stop,), "step": (1,)})
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs", "rows", "made"),
+    [
+        ("all_gather", {"axis": 0, "tiled": True}, 4, 8),
+        ("reduce_scatter", {"op": "sum", "axis": 0, "tiled": True}, 8, 4),
+        ("all_to_all_uneven", {"sends": ROWS, "receives": ROWS}, 8, 8),
+        ("gather", {"root": 1, "axis": 0, "tiled": True}, 4, 8),
+    ],
+)
+@pytest.mark.parametrize("name", ["torch", "functional"])
+def test_outputs_are_filled(
+    name: str, op: str, attrs: dict[str, Any], rows: int, made: int, case: Make, request: pytest.FixtureRequest
+) -> None:
+    if (name, op) == ("functional", "gather"):
+        return
+    parts = [part("v", 0, rows), part("w", 8, 8 + made)]
+    call = step(f"y = {op} v", axes=("i",), attrs=attrs, into=("w",))
+    asked = case("all_reduce", 2, shape=(16,), op="sum")
+    agrees(request.getfixturevalue(name), asked, [step("b = buffer x"), *parts, call, step("c = copy b")])
+
+
+@pytest.mark.parametrize(("op", "attrs"), [("all_reduce", {"op": "sum"}), ("broadcast", {"root": 1})])
+def test_functional_collectives_work_in_place(op: str, attrs: dict[str, Any], functional: Torch, case: Make) -> None:
+    call = step(f"y = {op} b", axes=("i",), attrs=attrs, into=("b",))
+    agrees(functional, case("all_reduce", 2, shape=(8,), op="sum"), [step("b = buffer x"), call, step("c = copy b")])

@@ -130,6 +130,28 @@ def test_the_functional_all_to_all_moves_the_sharded_dimension(functional: Torch
     agrees(functional, case("all_to_all", 2, shape=(2, 4), split_axis=1, concat_axis=0, tiled=True))
 
 
+@pytest.mark.parametrize("pairs", [((0, 1), (1, 2), (2, 0)), ((2, 0),), ()])
+def test_functional_messages_go_in_one_batch(
+    functional: TorchFunctional, case: Make, pairs: tuple[tuple[int, int], ...]
+) -> None:
+    agrees(functional, case("permute", 3, pairs=pairs))
+
+
+def test_what_a_coalesced_call_puts_into_its_list_is_what_the_program_goes_on_with(
+    functional: TorchFunctional, case: Make
+) -> None:
+    """Torch 2.13 puts its rearranged blocks into the list of ``inputs``, which are "left unmodified"."""
+    asked = case("reduce_scatter", 2, shape=(2, 4), op="sum", axis=1, tiled=True)
+    attrs = {"op": "sum", "axis": 1, "tiled": True}
+    steps = [
+        Step(op="reduce_scatter", inputs=("x", "x"), outputs=("y", "z"), axes=("i",), attrs=attrs),
+        Step(op="all_reduce", inputs=("x",), outputs=("w",), axes=("i",), attrs={"op": "sum"}),
+    ]
+    seen = functional.execute(program(asked, *steps, results=("w",)))
+    assert seen.errors == ()
+    assert [block and block.shape for block in seen.results["w"]] == [(4, 2)] * 2
+
+
 def messages(asked: Case, *, received: bool) -> Case:
     pairs = ((0, 1), (1, 2))
     send = Step(op="send", inputs=("x",), outputs=("token",), axes=("i",), attrs={"pairs": pairs})
@@ -138,11 +160,15 @@ def messages(asked: Case, *, received: bool) -> Case:
     return program(asked, send, recv, results=("y",)) if received else program(asked, send, results=())
 
 
-def test_a_message_nobody_receives_is_not_taken_for_a_later_one(torch: Torch, case: Make) -> None:
+@pytest.mark.parametrize("name", ["torch", "functional"])
+def test_a_message_nobody_receives_is_not_taken_for_a_later_one(
+    name: str, case: Make, request: pytest.FixtureRequest
+) -> None:
+    backend = request.getfixturevalue(name)
     lost = messages(case("permute", 3, pairs=(), shape=(4,), dtype=np.int32), received=False)
     found = messages(case("permute", 3, pairs=(), shape=(4,), dtype=np.int32, layout="offset"), received=True)
     for asked in (lost, lost, found, lost, found):
-        agrees(torch, asked)
+        agrees(backend, asked)
 
 
 def test_steps_without_operands(torch: Torch, case: Make) -> None:
