@@ -98,7 +98,9 @@ def send(block: Tensor, group: Group, *, pairs: Pairs) -> Token:
     for source, destination in pairs:
         if source == group.rank():
             with framework():
-                token.sends.append(functional.isend_inplace(block, None, token.tag, group, group_dst=destination))
+                # Either of dst and group_dst is to be given, and what is not given is None, whatever is annotated.
+                begun = functional.isend_inplace(block, None, token.tag, group, destination)  # type: ignore[arg-type]
+                token.sends.append(begun)
     return token
 
 
@@ -111,7 +113,10 @@ def received(token: Token, group: Group, out: Tensor, pairs: Pairs) -> Tensor:
     """Return ``out``: start this rank's receives into it, and wait for them and for its sends."""
     sources = [source for source, destination in pairs if destination == group.rank()]
     with framework():
-        receives = [functional.irecv_inplace(out, None, token.tag, group, group_src=source) for source in sources]
+        receives = [
+            functional.irecv_inplace(out, None, token.tag, group, source)  # type: ignore[arg-type]  # see above
+            for source in sources
+        ]
         waited([*receives, *token.sends])
         return out if receives else out.zero_()
 
@@ -144,17 +149,17 @@ def waited(started: list[Any]) -> list[Tensor]:
 
 def start_all_reduce(
     block: Tensor, group: Group, out: Tensor | None, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
-) -> Tensor:
+) -> Any:
     """Reduce one block, in place where it is the tensor to write."""
     name = over_ranks(op, factor, local_axes)
     target = None if out is None else own(block, out)
     with framework():
         if target is None:
             return functional.all_reduce(block, name, group)
-        return torch.ops._c10d_functional.all_reduce_(target, name, group.group_name)  # type: ignore[no-any-return]  # noqa: SLF001 - the operator's name
+        return torch.ops._c10d_functional.all_reduce_(target, name, group.group_name)  # noqa: SLF001 - the operator's name
 
 
-def start_all_gather(block: Tensor, group: Group, out: Tensor | None, *, axis: int, tiled: bool) -> Tensor:
+def start_all_gather(block: Tensor, group: Group, out: Tensor | None, *, axis: int, tiled: bool) -> Any:
     """Concatenate one block over ``gather_dim``."""
     if not tiled:
         raise Unsupported("functional all_gather_single concatenates; it has no stacked form")
@@ -164,12 +169,12 @@ def start_all_gather(block: Tensor, group: Group, out: Tensor | None, *, axis: i
         if axis != 0:
             return functional.all_gather_tensor_inplace(out, block, group, gather_dim=axis)
         gather = torch.ops._c10d_functional.all_gather_into_tensor_out  # noqa: SLF001 - the operator's name
-        return gather(block, group.size(), group.group_name, out=out)  # type: ignore[no-any-return]
+        return gather(block, group.size(), group.group_name, out=out)
 
 
 def start_reduce_scatter(
     block: Tensor, group: Group, out: Tensor | None, *, op: str, axis: int, tiled: bool, factor: float = 1.0
-) -> Tensor:
+) -> Any:
     """Scatter one block over ``scatter_dim``."""
     if not tiled:
         raise Unsupported("functional reduce_scatter_single keeps the dimension; it has no stacked form")
@@ -180,12 +185,10 @@ def start_reduce_scatter(
         if axis != 0:
             return functional.reduce_scatter_tensor_inplace(out, block, name, group, scatter_dim=axis)
         scatter = torch.ops._c10d_functional.reduce_scatter_tensor_out  # noqa: SLF001 - the operator's name
-        return scatter(block, name, group.size(), group.group_name, out=out)  # type: ignore[no-any-return]
+        return scatter(block, name, group.size(), group.group_name, out=out)
 
 
-def start_all_to_all_uneven(
-    block: Tensor, group: Group, out: Tensor | None, *, sends: Table, receives: Table
-) -> Tensor:
+def start_all_to_all_uneven(block: Tensor, group: Group, out: Tensor | None, *, sends: Table, receives: Table) -> Any:
     """Exchange parts of dimension 0 of the sizes this rank's rows of the two tables give."""
     rank = group.rank()
     taken, given = list(receives[rank]), list(sends[rank])
@@ -195,13 +198,13 @@ def start_all_to_all_uneven(
         return functional.all_to_all_inplace(out, block, taken, given, group)
 
 
-def start_broadcast(block: Tensor, group: Group, out: Tensor | None, *, root: int) -> Tensor:
+def start_broadcast(block: Tensor, group: Group, out: Tensor | None, *, root: int) -> Any:
     """Broadcast from ``root``, a position in the group, in place where the block is the tensor to write."""
     target = None if out is None else own(block, out)
     with framework():
         if target is None:
             return functional.broadcast(block, root, group)
-        return torch.ops._c10d_functional.broadcast_(target, root, group.group_name)  # type: ignore[no-any-return]  # noqa: SLF001 - the operator's name
+        return torch.ops._c10d_functional.broadcast_(target, root, group.group_name)  # noqa: SLF001 - the operator's name
 
 
 def start_recv(
