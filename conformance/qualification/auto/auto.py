@@ -151,9 +151,9 @@ def qualify_auto(
 
 def _ground(family: FamilyName, drawn: tuple[Drawn, ...], profile: Profile) -> Ground:
     if family != "engine":
-        return ground(REFERENCE, drawn, profile.name)
+        return ground(REFERENCE, drawn, profile.name, trace=family == "reference")
     asked = questions(profile.seed, profile.examples) if profile.ops == tuple(OPS) else ()
-    known = ground(REFERENCE, drawn, profile.name).right.answers
+    known = ground(REFERENCE, drawn, profile.name, trace=False).right.answers
     return ground(ENGINE, (*drawn, *asked), profile.name, known=known)
 
 

@@ -49,11 +49,18 @@ class Ground:
 
 
 def ground(
-    family: Family, drawn: tuple[Drawn, ...], name: str, *, known: Mapping[str, str] | None = None, control: bool = True
+    family: Family,
+    drawn: tuple[Drawn, ...],
+    name: str,
+    *,
+    known: Mapping[str, str] | None = None,
+    control: bool = True,
+    trace: bool = True,
 ) -> Ground:
     """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk.
 
     An answer whose digest is that of ``known`` is right, and need not be judged; without ``control`` none is.
+    Without ``trace`` no lines are told.
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
     """
     label = f"{family.name}-{_sources(family)}-{name}"
@@ -74,7 +81,7 @@ def ground(
         return {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in found.items()}
 
     answers = kept(f"right-{label}", Right, right)
-    told = kept(f"lines-{label}", dict[str, dict[int, str]], lines)
+    told = kept(f"lines-{label}", dict[str, dict[int, str]], lines) if trace else {}
     return Ground(
         family, drawn, answers, {name: {at: int(bits, 16) for at, bits in seen.items()} for name, seen in told.items()}
     )
