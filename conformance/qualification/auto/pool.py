@@ -15,11 +15,12 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-CPU: Final = 10
-"""Seconds of processor time that one case may take: of the slowest unchanged one they are a hundred times as many."""
+CPU: Final = 30
+"""Seconds of processor time that one case may take; the longest of the unchanged reference take some seconds."""
 
-QUIET: Final = 60.0
-"""Seconds without a new case after which a process is taken for hung: it waits for what never comes."""
+QUIET: Final = 240.0
+"""Seconds without a new case after which a process is taken for hung: it waits for what never comes. With 60, a long case
+of the unchanged reference was, on two cores that eleven other processes shared."""
 
 MEMORY: Final = 6 << 30
 """Bytes of address space that a mutant of plain Python may take."""

@@ -35,7 +35,7 @@ class Family:
     only: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_c: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    cpu: float = 10.0
+    cpu: float = 30.0
 
 
 class _Changed(Loader):
