@@ -12,7 +12,6 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
 from conformance.judging.clause import Subject
-from conformance.judging.speaking import VALUES
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of
@@ -22,7 +21,6 @@ from conformance.runner.judgeable import Judgeable
 from conformance.runner.lane import outside
 from conformance.runner.meaning import verdict
 from conformance.runner.workers import Worker
-from conformance.specs import every_clause
 
 ENOUGH: Final = 3
 """Cases that a mutant may hang or die in: each costs a process, or all the time that a case may take."""
@@ -64,22 +62,12 @@ class _Seen:
         self.deaths += isinstance(answer.result, Broken)
         # Broken in another way than meant, for instance by a slip in the mutant itself, a clause proves nothing.
         meant = getattr(self.mutant, "outcome", "failed") == judged.outcome
-        self.on_target = self.on_target or (meant and _exactly(self.breaks, broken, judged))
+        self.on_target = self.on_target or (meant and self.breaks in broken)
         self.differs = self.differs or bool(broken) or _differs(subject, answer)
         if self.killer is None:
             self.cases += 1
             self.seconds = time.perf_counter() - self.began
             self.killer = judged.blame.id if judged.blame is not None and fails(judged) else None
-
-
-def _exactly(breaks: str | None, broken: set[str], judged: Verdict) -> bool:
-    """Return whether the clause that a mutant was made for is the one that shows it.
-
-    Clauses about values share one check, so that a wrong value breaks all that speak: of these it must be to blame.
-    """
-    if breaks is None or breaks not in broken:
-        return False
-    return every_clause()[breaks].check not in VALUES or (judged.blame is not None and judged.blame.id == breaks)
 
 
 def judged_mutant(mutant: type[Backend], subjects: Sequence[Subject], *, in_process: bool) -> Mutant:

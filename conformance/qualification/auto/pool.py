@@ -19,7 +19,7 @@ CPU: Final = 30
 """Seconds of processor time that one case may take; the longest of the unchanged reference take some seconds."""
 
 QUIET: Final = 240.0
-"""Seconds without a new case after which a process is taken for hung: it waits for what never comes. With 60, a long case
+"""Seconds without a new case after which a process is taken for hung. With 60, a long case
 of the unchanged reference was, on two cores that eleven other processes shared."""
 
 MEMORY: Final = 6 << 30
