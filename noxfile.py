@@ -75,6 +75,14 @@ def oclgrind(session: nox.Session) -> None:
 
 
 @nox.session
+@nox.parametrize("backend", BACKENDS, ids=BACKENDS)
+def scripts(session: nox.Session, backend: str) -> None:
+    """Run the scripts of the published findings of one framework, nightly: one whose bug is gone is an error."""
+    install(session, backend)
+    session.run("conformance", "reproduce", "reports", "--run", "-b", backend, *session.posargs)
+
+
+@nox.session
 def report(session: nox.Session) -> None:
     """Join the runs of all backends in the published report; it ends with 1 where a backend does not conform."""
     install(session)

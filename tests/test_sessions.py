@@ -60,6 +60,7 @@ def sessions(noxfile: ModuleType) -> dict[str, Recorded]:
 
     options_of = {
         "conformance": [{"backend": backend} for backend in noxfile.JUDGED],
+        "scripts": [{"backend": backend} for backend in noxfile.BACKENDS],
         "schedules": [{"algorithm": algorithm} for algorithm in noxfile.ALGORITHMS],
     }
     found: dict[str, Recorded] = {}

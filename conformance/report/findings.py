@@ -45,6 +45,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     script: str | None = None
 
 
+def script_of(found: Finding) -> str:
+    """Return where the script of a finding is kept, relative to the report."""
+    return f"scripts/{found.backend}-{found.file.rpartition('/')[2].removesuffix('.json')}.py"
+
+
 def findings(
     failures: Iterable[Failure], sequences: Iterable[SequenceFailure], records: Mapping[tuple[str, str], CaseRecord]
 ) -> tuple[Finding, ...]:

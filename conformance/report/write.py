@@ -8,10 +8,13 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.report.badge import badge, badge_names
 from conformance.report.error import ReportError
+from conformance.report.findings import script_of
 from conformance.report.html import as_html
 from conformance.report.json_report import as_json, parse_json
 from conformance.report.junit import as_junit
@@ -32,7 +35,7 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
 
     Raise ``ReportError``, before anything is written, when a file of that name is not a report's own.
     """
-    folder = shown_folder(out_dir)
+    folder, report = shown_folder(out_dir), _with_scripts(report, out_dir)
     files = {
         out_dir / PAGE: as_html(report, folder),
         out_dir / JSON: as_json(report),
@@ -53,6 +56,14 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     for path, text in {**files, **cases}.items():
         _put(path, text)
     return (*files, *cases)
+
+
+def _with_scripts(report: Report, out_dir: Path) -> Report:
+    """Return the report, its findings with the scripts that lie in ``out_dir``."""
+    linked = [
+        replace(one, script=script_of(one)) if (out_dir / script_of(one)).is_file() else one for one in report.findings
+    ]
+    return replace(report, findings=tuple(linked))
 
 
 def shown_folder(out_dir: Path) -> str:

@@ -1,0 +1,64 @@
+"""The scripts of a report: one for the smallest case of each finding, written and run again all together."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from conformance.backends.base import Backend
+from conformance.backends.discovery import find, load
+from conformance.cases.codec import load as load_case
+from conformance.report.findings import Finding, script_of
+from conformance.report.json_report import parse_json
+from conformance.report.write import JSON
+from conformance.reproduce.write import ScriptError, reproduction
+from conformance.runner.judgeable import Judgeable
+from conformance.runner.replay import replay
+
+Told = tuple[str, str]
+"""What a finding is, by its backend and case, and what came of its script."""
+
+
+def findings_of(folder: Path, backends: Sequence[str]) -> tuple[Finding, ...]:
+    """Return the findings of the report in ``folder``, of ``backends`` alone where some are named.
+
+    Raise ``ReportError`` where there is no report, ``OSError`` where it cannot be read.
+    """
+    found = parse_json((folder / JSON).read_bytes()).findings
+    return tuple(one for one in found if not one.sequence and (not backends or one.backend in backends))
+
+
+def write_scripts(folder: Path, found: Sequence[Finding], open_worker: Callable[[str], Judgeable]) -> Iterator[Told]:
+    """Write the script of every finding into ``folder`` and yield what came of it.
+
+    ``open_worker`` returns the worker of a backend by name.
+    """
+    made: dict[str, Backend] = {}
+    for one in found:
+        backend = made.setdefault(one.backend, load(find(one.backend)))
+        case = load_case(folder / one.file)
+        try:
+            text = reproduction(case, backend, replay(case, open_worker(one.backend)))
+        except ScriptError as error:
+            yield _name(one), str(error)
+            continue
+        path = folder / script_of(one)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        yield _name(one), str(path)
+
+
+def run_scripts(folder: Path, found: Sequence[Finding]) -> Iterator[tuple[Told, bool]]:
+    """Run the script of every finding that has one, and yield what it said, and whether it still shows its bug."""
+    for one in found:
+        path = folder / script_of(one)
+        if path.is_file():
+            done = subprocess.run([sys.executable, path], capture_output=True, text=True, errors="replace", check=False)
+            last = (done.stdout.strip() or done.stderr.strip()).splitlines()[-1:]
+            yield (_name(one), f"{path.name}: {''.join(last)} (exit status {done.returncode})"), done.returncode == 1
+
+
+def _name(one: Finding) -> str:
+    return f"{one.backend} {one.case}"
