@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs import choose
@@ -20,13 +22,19 @@ def axes_differ(subject: Subject) -> bool:
     return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
 
 
+_SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
+"""Whether a block has no axis at all, which nothing can split."""
+
+
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
     tiled = draw(TILED)
     shape, at = splittable(drawn, tiled)
-    split = axis_like(draw, at, len(shape))
+    if draw(_SCALAR):
+        shape = ()
+    split = axis_like(draw, at, len(shape)) if shape else axis_near(draw, 0)
     concat = axis_near(draw, len(shape))
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 

@@ -34,7 +34,12 @@ def programs(draw: choose.Draw) -> Case:
     sends = [draw(choose.lists(count, min_size=size, max_size=size)) for _ in range(size)]
     receives = [[sends[q][p] for q in range(size)] for p in range(size)]
     rows = [sum(row) for row in sends]
-    misuse = draw(choose.sampled_from([*["none"] * 11, "short", "receives", "rows", "none"]))
+    misuse = draw(choose.sampled_from([*["none"] * 10, "negative", "short", "receives", "rows", "none"]))
+    if misuse == "negative":
+        # The sums stay, so that nothing but the sign is wrong.
+        sends[0][-1] += sends[0][0] + 1
+        sends[0][0] = -1
+        receives = [[sends[q][p] for q in range(size)] for p in range(size)]
     if misuse == "short":
         sends[0].pop()
     if misuse == "receives":
