@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from conformance.cases.dtypes import NUMPY, Array
 from conformance.cases.number_model import Words, word_of
 from conformance.judging.complex_product import products
-from conformance.judging.formats import flushed, greatest, rounded_to, tiny
+from conformance.judging.formats import flushed, greatest, rounded_to, subnormal, tiny
 from conformance.reference.reductions import times
 
 FLOAT32: Final = np.dtype(np.float32)
@@ -156,9 +157,10 @@ class Carried:
         """Return a term times a number of its dtype, rounded there or as partial results are."""
         with np.errstate(all="ignore"):
             ways = []
-            for form in dict.fromkeys((self.own, self.kept)):
+            factors = (number, flushed(number)) if self.flushes[0] and subnormal(number).any() else (number,)
+            for form, factor in product(dict.fromkeys((self.own, self.kept)), factors):
                 one = flushed(term) if self.flushes[0] else term
-                one, by = rounded_to(one, form), rounded_to(number, form)
+                one, by = rounded_to(one, form), rounded_to(factor, form)
                 found = self.after(np.multiply(one, by), np.sign(one.astype(FLOAT64)) * np.sign(by), one, added=False)
                 ways.append(rounded_to(found, self.kept))
             return np.concatenate(ways)

@@ -153,6 +153,11 @@ class Column:
             return not any(re for re, _ in self.added)
         if self.op == "product" and any(not any(number) for number in self.numbers) and not self.complex:
             return self._stays_finite()
+        return self._without_rounding and not (self.op == "premul_sum" and self._scales_subnormals)
+
+    @cached_property
+    def _without_rounding(self) -> bool:
+        """Return whether sizes or every subset of the terms show that nothing rounds and nothing is subnormal."""
         if self.sure and self._clear_of_subnormals:
             return True
         return not self.complex and len(self.terms) <= MOST_SUBSETS and self._every_result_exact()
@@ -164,6 +169,16 @@ class Column:
         if self.op == "product":
             return math.prod(min(bit, Fraction(1)) for bit in bits) >= self.format.normal
         return min(bits) / (len(bits) if self.op == "mean" else 1) >= self.format.normal
+
+    @property
+    def scales_by_subnormal(self) -> bool:
+        """Return whether the factor that terms are multiplied by is a subnormal number."""
+        return 0 < abs(self.scale) < self.format.normal
+
+    @property
+    def _scales_subnormals(self) -> bool:
+        """Return whether a term is subnormal before it is scaled, or the factor is, whatever comes of it."""
+        return self.scales_by_subnormal or any(0 < abs(Fraction(re)) < self.format.normal for re, _ in self.parts)
 
     @cached_property
     def may_be_infinite(self) -> bool:

@@ -64,8 +64,11 @@ def _leaf_error(part: Fraction, terms: Column, how: Carried) -> Fraction:
     tiny = terms.format.normal if any(how.flushes) and abs(part) < terms.format.normal else Fraction(0)
     if terms.op == "sum" or how.mean in ("division", "reciprocal"):
         return tiny
-    if terms.op == "premul_sum" and terms.format.holds(part):
-        return tiny
+    if terms.op == "premul_sum":
+        if any(how.flushes) and (abs(part) < abs(terms.scale) * terms.format.normal or terms.scales_by_subnormal):
+            tiny = max(tiny, abs(part))  # nothing is left of a subnormal term, or of one times a subnormal factor
+        if terms.format.holds(part):
+            return tiny
     inverse = abs(part) * terms.format.unit if how.mean == "scaled_terms" else Fraction(0)
     return tiny + inverse + terms.format.quantum(abs(part) + inverse) / 2
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
+
+import msgspec
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
+from conformance.cases.case import case_id
+from conformance.cases.terms import Terms
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
@@ -24,6 +30,10 @@ from conformance.runner.workers import Worker
 
 ENOUGH: Final = 3
 """Cases that a mutant may hang or die in: each costs a process, or all the time that a case may take."""
+
+
+BATCH: Final = 16
+"""Cases that are executed before the first of them is judged: half of the mutants have failed by then."""
 
 
 def fails(judged: Verdict) -> bool:
@@ -55,31 +65,38 @@ class _Seen:
         """Return whether it failed, and by the clause it was made for where it names one."""
         return self.killer is not None and (self.breaks is None or self.on_target)
 
-    def look(self, subject: Subject, answer: Answer, judged: Verdict) -> None:
-        """Take one more verdict into account."""
+    def look(self, subject: Subject, answer: Answer, judged: Verdict, *, same: bool) -> None:
+        """Take one more verdict into account; ``same`` says that the control answers the same."""
         broken = {name for name, held in judged.clauses.items() if held == "broken"}
         self.broken |= broken
         self.deaths += isinstance(answer.result, Broken)
         # Broken in another way than meant, for instance by a slip in the mutant itself, a clause proves nothing.
         meant = getattr(self.mutant, "outcome", "failed") == judged.outcome
         self.on_target = self.on_target or (meant and self.breaks in broken)
-        self.differs = self.differs or bool(broken) or _differs(subject, answer)
+        self.differs = self.differs or bool(broken) or (not same and _differs(subject, answer))
         if self.killer is None:
             self.cases += 1
             self.seconds = time.perf_counter() - self.began
             self.killer = judged.blame.id if judged.blame is not None and fails(judged) else None
 
 
-def judged_mutant(mutant: type[Backend], subjects: Sequence[Subject], *, in_process: bool) -> Mutant:
-    """Return the row of a mutant; raise ``MutantError`` when it does not start or run, or does what is right."""
+def judged_mutant(
+    mutant: type[Backend], subjects: Iterable[Subject], *, control: Control | None, in_process: bool
+) -> Mutant:
+    """Return the row of a mutant; raise ``MutantError`` when it does not start or run, or does what is right.
+
+    No more ``subjects`` are taken than are needed. Where it answers as its ``control`` does it is judged as that was;
+    raise ``MutantError`` as soon as that fails.
+    """
     seen = _Seen(mutant)
     with _worker(mutant, in_process=in_process) as worker:
-        for subject, answer, judged in verdicts(worker, subjects):
-            seen.look(subject, answer, judged)
+        for subject, answer, terms in _answered(worker, subjects):
+            shared = control.verdict_of(subject, answer, terms) if control is not None else None
+            seen.look(subject, answer, shared or verdict(subject, answer, terms), same=shared is not None)
             if seen.killed or seen.deaths >= ENOUGH:
                 break
     if not seen.cases:
-        raise MutantError(f"mutant {mutant.__qualname__} claims none of the {len(subjects)} cases it could be given")
+        raise MutantError(f"mutant {mutant.__qualname__} claims none of the cases it could be given")
     if not seen.differs:
         raise MutantError(
             f"mutant {mutant.__qualname__} changes nothing: on {seen.cases} cases it did what the reference does; "
@@ -96,6 +113,58 @@ def judged_mutant(mutant: type[Backend], subjects: Sequence[Subject], *, in_proc
         doc=" ".join((inspect.getdoc(mutant) or "").split()),
         corpus=tuple(getattr(mutant, "corpus", ())),
     )
+
+
+class Control:
+    """The unbroken class that mutants derive from, run and judged once on each case that one of them sees."""
+
+    def __init__(self, backend: type[Backend]) -> None:
+        """Start it when the first case comes."""
+        self._backend = backend
+        self._worker: InProcess | None = None
+        self._known: dict[int, tuple[bytes, Verdict]] = {}
+
+    def verdict_of(self, subject: Subject, answer: Answer, terms: Terms) -> Verdict | None:
+        """Return the verdict on the control where it answers the same in these terms, else ``None``.
+
+        Raise ``MutantError`` when it fails: no failure of its mutants would mean anything.
+        """
+        ready = self._started().ready
+        if outside(ready.claims, subject) is not None:
+            return None
+        if id(subject) not in self._known:  # subjects live as long as the qualification
+            self._known[id(subject)] = self._judged(subject, ready.terms)
+        content, judged = self._known[id(subject)]
+        return judged if terms == ready.terms and content == _content(answer) else None
+
+    def _judged(self, subject: Subject, terms: Terms) -> tuple[bytes, Verdict]:
+        answer = self._started().ask(subject.case)
+        judged = verdict(subject, answer, terms)
+        if fails(judged):
+            assert judged.blame is not None
+            raise MutantError(
+                f"the unchanged {self._backend.__qualname__} fails {judged.blame.id} on {case_id(subject.case)}: "
+                f"{judged.detail}; a family of mutants needs a control that passes"
+            )
+        return _content(answer), judged
+
+    def _started(self) -> InProcess:
+        name = self._backend.__qualname__
+        if self._worker is None:
+            try:
+                self._worker = InProcess(BackendSpec(name, ()), backend=self._backend())
+                self._worker.ready  # noqa: B018 - asks the backend what it is
+            except Exception as error:
+                raise MutantError(f"the unchanged {name} does not start: {type(error).__name__}: {error}") from error
+        return self._worker
+
+
+def _content(answer: Answer) -> bytes:
+    """Return a digest of all that is judged of an answer."""
+    if isinstance(answer.result, Broken):
+        return b""
+    plain = msgspec.structs.replace(answer.result, seconds=0.0)
+    return hashlib.blake2b(msgspec.msgpack.encode(plain)).digest()
 
 
 def _differs(subject: Subject, answer: Answer) -> bool:
@@ -117,19 +186,18 @@ def _worker(mutant: type[Backend], *, in_process: bool) -> InProcess | Worker:
     return InProcess(BackendSpec(mutant.__qualname__, ()), backend=backend)
 
 
-def verdicts(worker: InProcess | Worker, subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Answer, Verdict]]:
-    """Yield the claimed cases in order with answer and verdict, one window at a time."""
+def _answered(worker: InProcess | Worker, subjects: Iterable[Subject]) -> Iterator[tuple[Subject, Answer, Terms]]:
+    """Yield the claimed cases in order with their answers and the terms they are judged in, one batch at a time."""
     try:
         ready = worker.ready
     except (StartError, DeclarationError) as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
-    claimed = [s for s in subjects if outside(ready.claims, s) is None]
-    for start in range(0, len(claimed), worker.limits.window):
-        batch = claimed[start : start + worker.limits.window]
+    claimed = (subject for subject in subjects if outside(ready.claims, subject) is None)
+    while batch := list(islice(claimed, BATCH)):
         for subject, answer in zip(batch, _answers(worker, batch), strict=True):
             if isinstance(answer.result, Broken) and answer.result.outcome == "not_run":
                 raise MutantError(f"mutant {worker.spec.name} did not run: {answer.result.detail}")
-            yield subject, answer, verdict(subject, answer, ready.terms)
+            yield subject, answer, ready.terms
 
 
 def _answers(worker: Judgeable, batch: Sequence[Subject]) -> Iterator[Answer]:

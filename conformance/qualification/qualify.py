@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.backends.discovery import BackendSpec
-from conformance.cases.case import case_id
+from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.qualification.auto.auto import Auto
 from conformance.qualification.drawn import drawn_cases
-from conformance.qualification.judged_mutant import fails, judged_mutant, verdicts
+from conformance.qualification.judged_mutant import Control, judged_mutant
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.mutants.corpus import Report
@@ -21,7 +20,6 @@ from conformance.qualification.ops import control_of, operations_of, schedules
 from conformance.qualification.qualify_schedules import judged_engines, judged_violations
 from conformance.qualification.qualify_variants import Variant
 from conformance.qualification.violations import Violation
-from conformance.runner.in_process import InProcess
 from conformance.runner.meaning import meaning
 from conformance.specs import OPS, SUITES, every_clause
 
@@ -62,8 +60,9 @@ def qualify(
     has a ``schedule`` of its own is judged by that, and each schedule that is ``violated`` is a row too.
 
     A mutant that changes nothing, cannot start or says that it breaks an unknown clause has a row that says so. The
-    class that works and that it derives from is run on the same cases: where that fails, no failure of its mutants
-    means anything. Rows that are ``known`` already are taken over. Raise ``MutantError`` when there is no mutant.
+    class that works and that it derives from is run on the cases that it saw: where that fails, no failure of its
+    mutants means anything from there on. Rows that are ``known`` already are taken over. Raise ``MutantError`` when
+    there is no mutant.
     """
     if not mutants:
         raise MutantError("there are no mutants to judge the suite by")
@@ -90,52 +89,52 @@ def qualify(
 
 
 class _Cases:
-    """The drawn cases of each operation, with their meaning, made when they are first asked for."""
+    """The drawn cases of each operation, with their meaning, both made when they are first asked for."""
 
     def __init__(self, examples: int, seed: int, suites: Sequence[str], ops: Sequence[str]) -> None:
-        self._examples, self._seed, self._suites, self.ops = examples, seed, tuple(suites), tuple(ops)
-        self._known: dict[str, list[Subject]] = {}
+        self._examples, self._seed, self._suites, self._ops = examples, seed, tuple(suites), tuple(ops)
+        self._drawn: dict[str, list[Case]] = {}
+        self._known: dict[tuple[str, int], Subject] = {}
 
-    def of(self, op: str) -> list[Subject]:
+    def of_all(self, ops: Sequence[str]) -> Iterator[Subject]:
+        """Yield the cases of several operations, one of each in turn."""
+        listed = [op for op in ops if op in self._ops]
+        for at in range(max((len(self._of(op)) for op in listed), default=0)):
+            for op in listed:
+                if at < len(self._of(op)):
+                    yield self._subject(op, at)
+
+    def _of(self, op: str) -> list[Case]:
         """Return the distinct cases of an operation, of all suites, in the order of their digests.
 
         As they are drawn the simplest come first, which of many domains show nothing: the median mutant then saw 58
         cases before it failed, and 20 in an order that has nothing to do with it (seed 0).
         """
-        if op not in self._known:
+        if op not in self._drawn:
             drawn = drawn_cases(self._seed, self._examples, self._suites, (op,))
-            self._known[op] = [meaning(each.case) for each in sorted(drawn, key=lambda each: each.name)]
-        return self._known[op]
+            self._drawn[op] = [each.case for each in sorted(drawn, key=lambda each: each.name)]
+        return self._drawn[op]
 
-    def of_all(self, ops: Sequence[str]) -> list[Subject]:
-        """Return the cases of several operations, one of each in turn."""
-        listed = [self.of(op) for op in ops if op in self.ops]
-        longest = max(map(len, listed), default=0)
-        return [subjects[at] for at in range(longest) for subjects in listed if at < len(subjects)]
+    def _subject(self, op: str, at: int) -> Subject:
+        if (op, at) not in self._known:
+            self._known[op, at] = meaning(self._drawn[op][at])
+        return self._known[op, at]
 
 
 def _judged_all(
     mutants: Sequence[type[Backend]], every: Sequence[type[Backend]], cases: _Cases, *, in_process: bool
 ) -> Iterator[Mutant]:
-    changed: dict[type[Backend], tuple[str, ...]] = {}
+    controls: dict[type[Backend], Control] = {}
     for mutant in mutants:
+        base = control_of(mutant, every)
+        control = None if base is None else controls.setdefault(base, Control(base))
         try:
-            changed[mutant] = _changed(mutant, every)
-        except MutantError as error:
-            yield unjudged(mutant, str(error))
-    controls = _controls(changed, every, cases)
-    for mutant, ops in changed.items():
-        control = control_of(mutant, every)
-        problem = controls.get(control, "") if control is not None else ""
-        if problem:
-            yield unjudged(mutant, problem)
-            continue
-        try:
-            row = judged_mutant(mutant, cases.of_all(ops), in_process=in_process)
+            subjects = cases.of_all(_changed(mutant, every))
+            row = judged_mutant(mutant, subjects, control=control, in_process=in_process)
         except MutantError as error:
             yield unjudged(mutant, str(error))
         else:
-            yield msgspec.structs.replace(row, control=control.__qualname__ if control is not None else "")
+            yield msgspec.structs.replace(row, control=base.__qualname__ if base is not None else "")
 
 
 def _changed(mutant: type[Backend], every: Sequence[type[Backend]]) -> tuple[str, ...]:
@@ -143,33 +142,3 @@ def _changed(mutant: type[Backend], every: Sequence[type[Backend]]) -> tuple[str
     if breaks is not None and breaks not in every_clause():
         raise MutantError(f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
     return operations_of(mutant, every)
-
-
-def _controls(
-    changed: Mapping[type[Backend], Sequence[str]], every: Sequence[type[Backend]], cases: _Cases
-) -> dict[type[Backend], str]:
-    """Return what is wrong with each class that mutants derive from, on their cases: nothing, at best."""
-    ops: dict[type[Backend], set[str]] = {}
-    for mutant, listed in changed.items():
-        control = control_of(mutant, every)
-        if control is not None:
-            ops.setdefault(control, set()).update(listed)
-    return {control: _wrong(control, cases.of_all(sorted(listed))) for control, listed in ops.items()}
-
-
-def _wrong(control: type[Backend], subjects: Sequence[Subject]) -> str:
-    name = control.__qualname__
-    try:
-        worker = InProcess(BackendSpec(name, ()), backend=control())
-        for subject, _, judged in verdicts(worker, subjects):
-            if fails(judged):
-                assert judged.blame is not None
-                return (
-                    f"the unchanged {name} fails {judged.blame.id} on {case_id(subject.case)}: {judged.detail}; "
-                    "a family of mutants needs a control that passes"
-                )
-    except MutantError as error:
-        return f"the unchanged {name} cannot be run: {error}"
-    except Exception as error:  # noqa: BLE001 - it is not ours
-        return f"the unchanged {name} does not start: {type(error).__name__}: {error}"
-    return ""
