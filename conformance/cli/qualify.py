@@ -37,7 +37,7 @@ DIES_UNSEEN: Final = 0.90
 
 
 @click.command("qualify")
-@click.option("--mutants", "module", default="", help="Module of mutants, instead of the suite's own.")
+@click.option("--mutants", "module", help="Module of mutants, instead of the suite's own.")
 @click.option("--auto", type=int, help="Make so many automatic mutants too.")
 @click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
 @names_option("--suite", "suites", help="Only cases of these suites [default: all].")
@@ -49,7 +49,7 @@ DIES_UNSEEN: Final = 0.90
 @click.option("--in-process", is_flag=True, help="Without worker processes: quicker, and as good for honest mutants.")
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")
 def command(
-    module: str,
+    module: str | None,
     auto: int | None,
     only: str | None,
     suites: tuple[str, ...],
@@ -69,8 +69,10 @@ def command(
         raise click.UsageError("--only auto needs a number of mutants: --auto N")
     if auto is not None and not 1 <= auto <= MOST:
         raise click.UsageError(f"--auto {auto}: there are 1 to {MOST} automatic mutants of one seed")
+    if module is not None and not module.strip():
+        raise click.UsageError("--mutants names nothing; a module, as in package.module, or a path to a .py file would")
     chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
-    wanted = head(module, seed, examples, suites, ops)
+    wanted = head(module or "", seed, examples, suites, ops)
     known = known_rows(directory, wanted, resume=resume) if directory is not None else ()
     rows = Rows(directory, wanted, known) if directory is not None else None
     with Progress(quiet=as_json) as progress:

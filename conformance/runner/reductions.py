@@ -83,7 +83,7 @@ def _coordinates(mesh: tuple[Axis, ...], rank: int) -> dict[str, int]:
 def _over(step: Step, mesh: tuple[Axis, ...], axis: Axis, coordinate: int, *, gone: bool) -> Step:
     """Return the step without the positions at ``coordinate`` of ``axis``, or with those alone when it is ``gone``.
 
-    Later positions move up in the groups and, where there are none, in the pairs.
+    Later positions move up in the groups and, where there are none, in the pairs and in tables of split sizes.
     """
     sizes = {other.name: other.size for other in mesh}
     axes = tuple(name for name in step.axes if not (gone and name == axis.name))
@@ -96,9 +96,15 @@ def _over(step: Step, mesh: tuple[Axis, ...], axis: Axis, coordinate: int, *, go
     groups = step.groups and tuple(tuple(new[p] for p in group if p in new) for group in step.groups)
     attrs = dict(step.attrs)
     for name, value in attrs.items():
-        pairs = [pair for pair in value if isinstance(pair, tuple | list)] if isinstance(value, tuple | list) else []
-        if pairs and not step.groups:
-            attrs[name] = _among_positions(tuple((a, b) for a, b in pairs), [p for p in positions if p not in new])
+        rows = [row for row in value if isinstance(row, tuple | list)] if isinstance(value, tuple | list) else []
+        if not rows or step.groups:
+            continue
+        if name == "pairs":
+            if all(len(row) == 2 for row in rows):
+                attrs[name] = _among_positions(tuple((a, b) for a, b in rows), [p for p in positions if p not in new])
+        elif len(rows) == len(positions) and all(len(row) == len(positions) for row in rows):
+            # A table of how many rows go from each position to each: all_to_all_uneven.
+            attrs[name] = tuple(tuple(rows[p][q] for q in kept) for p in kept)
     return msgspec.structs.replace(
         step, axes=axes, groups=tuple(group for group in groups or () if group) or None, attrs=attrs
     )

@@ -41,6 +41,7 @@ class Refuses(Backend):
         (["--auto", "0"], "--auto 0: there are 1 to"),
         (["--auto", "1000000"], "--auto 1000000: there are 1 to"),
         (["--only", "auto"], "--only auto needs a number"),
+        (["--mutants", ""], "--mutants names nothing"),
         (["--mutants", "no_such_module"], "no mutants module"),
         (["--suite", "aliasin"], "did you mean 'aliasing'"),
         (["--op", "all_reduc"], "did you mean 'all_reduce'"),
