@@ -52,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted; with `--resume -o DIR` `conformance run` and `conformance qualify` go on with what DIR has", INCOMPLETE)
+        return _complain(
+            "interrupted; with `--resume -o DIR` `conformance run` and `conformance qualify` go on with what DIR has",
+            INCOMPLETE,
+        )
     except BrokenPipeError:
         # Whoever read our output has enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
