@@ -40,7 +40,8 @@ def program(case: Case, algorithm: str, device: str) -> Program:
     body = "\n".join(["def run(inputs):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
     return Program(
         needs="tinygrad, ml_dtypes and numpy",
-        setting=(f"DEVICE, ALGORITHM = {device!r}, {algorithm!r}",),
+        # tinygrad takes its device from the environment when it is imported.
+        setting=(f"DEVICE, ALGORITHM = {device!r}, {algorithm!r}", 'os.environ["DEV"] = DEVICE'),
         imports=tuple(quotation.imports),
         definitions=(_DTYPES, DEFINITIONS, *quotation.definitions.values()),
         body=body,
