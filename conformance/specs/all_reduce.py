@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs import choose
@@ -9,7 +11,7 @@ from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import PARTITIONS, Draft, draft
 from conformance.specs.op import Example, Op, rejection, value
-from conformance.specs.reducing import local_axes, reducing
+from conformance.specs.reducing import accepted, local_axes, reducing
 from conformance.specs.reduction import REDUCTION, local_terms
 
 
@@ -23,12 +25,21 @@ def reduces_nothing(subject: Subject) -> bool:
     return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
 
 
+_SHAPES: Final = choose.sampled_from([*["any"] * 18, "empty", "mean"])
+"""Blocks without elements, and means of those: left to chance, 3 of 300 draws were means of nothing."""
+
+_EMPTY: Final = choose.sampled_from([(0,), (2, 0), (0, 3), (2, 0, 1)])
+
+
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)
-    shape = drawn.shape()
+    how = draw(_SHAPES)
+    if how == "mean" and "mean" in accepted(drawn.dtype):
+        attrs, values = {"op": "mean"}, "mean"
+    shape = drawn.shape() if how == "any" else draw(_EMPTY)
     local, values = local_axes(drawn, shape, values)
     if local:
         attrs["local_axes"] = local

@@ -11,6 +11,7 @@ from conformance.specs.collective import COLLECTIVE
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domain import EQUAL, TILED, Draft, axis_like, axis_near, draft, splittable
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
+from conformance.specs.shaping import axis_beside
 
 
 def axes_differ(subject: Subject) -> bool:
@@ -25,6 +26,9 @@ def axes_differ(subject: Subject) -> bool:
 _SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
 """Whether a block has no axis at all, which nothing can split."""
 
+_CONCAT: Final = choose.sampled_from([*["near"] * 14, "beyond"])
+"""Whether the result has the axis to join at; with the share of other axes 3 of 300 draws were rejected for it."""
+
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
@@ -35,7 +39,7 @@ def programs(draw: choose.Draw) -> Case:
     if draw(_SCALAR):
         shape = ()
     split = axis_like(draw, at, len(shape)) if shape else axis_near(draw, 0)
-    concat = axis_near(draw, len(shape))
+    concat = draw(axis_beside(len(shape))) if draw(_CONCAT) == "beyond" else axis_near(draw, len(shape))
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 
 

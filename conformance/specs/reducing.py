@@ -30,6 +30,7 @@ with dtype and reduction drawn apart."""
 
 
 _RARELY: Final = choose.sampled_from([False] * 15 + [True])
+_LOCAL_WRONG: Final = choose.sampled_from([False] * 9 + [True])
 
 
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
@@ -52,7 +53,7 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
 
 def local_axes(drawn: Draft, shape: Shape, values: str) -> tuple[tuple[int, ...], str]:
     """Draw the axes of a block to reduce with the named ones, and return the pool that stays exact for them."""
-    if drawn.draw(_RARELY):
+    if drawn.draw(_LOCAL_WRONG):
         return drawn.draw(_local_beyond(len(shape))), values
     return legal_local_axes(drawn, shape, values)
 

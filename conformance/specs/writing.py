@@ -185,5 +185,5 @@ def _of_another_size(program: Script) -> Shapes:
 
 _MISFITS: Final = {
     False: choose.sampled_from(["shape", "dtype", "count"]),
-    True: choose.sampled_from(["size", "shape", "dtype", "count", "size"]),
+    True: choose.sampled_from(["size", "shape", "dtype", "count", "size", "size"]),
 }

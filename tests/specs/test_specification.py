@@ -38,15 +38,20 @@ def test_a_clause_is_one_sentence_with_a_known_source(clause: Clause) -> None:
     assert section or clause.source in sources or (clause.source == "backend" and clause.guarantee)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> None:
     reached: set[str] = set()
     legal: dict[str, list[bool]] = {name: [] for name in OPS}
 
+    def wanting(op: str) -> list[Clause]:
+        """Return the clauses not reached yet, and those that may silence others."""
+        return [clause for clause in clauses_of(op) if clause.id not in reached or clause.requirement != "must"]
+
     def sink(case: Case) -> None:
         subject = meaning(case)
         legal[subject.step.op].append(subject.legal)
-        reached.update(clause.id for clause in applicable(subject, clauses_of))
+        if every_clause().keys() - reached:
+            reached.update(clause.id for clause in applicable(subject, wanting))
 
     for draws in Plan(ops=tuple(OPS), examples=300).draws():
         draw_cases(draws.domain, draws.examples, seed, sink)
