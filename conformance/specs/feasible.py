@@ -1,7 +1,6 @@
 """Which pairs of words of the table of case features can meet in one collective.
 
-``feasible.json`` has, for each word, the words that no draw brought it together with: neither one of the default
-draws of five seeds nor one that was steered towards the pair. Why they cannot meet is in docs/drawing.md.
+``feasible.json`` has, for each word, the words that no default draw of the seeds 0 and 1 brought it together with. Why they cannot meet is in docs/drawing.md.
 """
 
 from __future__ import annotations
