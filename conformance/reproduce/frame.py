@@ -239,16 +239,17 @@ def matches(wanted, answers):
 
 
 def shows(answers, hung, status):
-    """Return whether the answers show what this script is about."""
+    """Return whether the answers show what this script is about, or ``None`` where they do not tell."""
     if SYMPTOM == "timeout":
         return hung
     if SYMPTOM == "crashed":
         return not hung and len(answers) < WORLD
     if hung or len(answers) < WORLD:
-        return True
+        return None
     raised = {{rank: one["error"][0] for rank, one in answers.items() if one["error"]}}
     if SYMPTOM == "raised":
-        return any(raised.get(rank) == kind for rank, kind in ERRORS.items())
+        same = any(raised.get(rank) == kind for rank, kind in ERRORS.items())
+        return None if raised and not same else same
     if SYMPTOM == "accepted":
         return not raised
     if SYMPTOM == "uneven":
@@ -258,7 +259,7 @@ def shows(answers, hung, status):
     if SYMPTOM == "changed":
         return any(one["changed"] for one in answers.values())
     if raised:
-        return False
+        return None
     return matches(OBSERVED, answers) if OBSERVED else not matches(EXPECTED, answers)
 
 
@@ -281,11 +282,9 @@ def main():
             print(f"    {{name}} on rank {{rank}}: {{shown(block)}}")
         for name in one["changed"]:
             print(f"    rank {{rank}}: the input {{name}} was changed")
-    if status == 2 and not answers:
-        return 2
-    bug = shows(answers, hung, status)
-    print("the bug is there" if bug else "the bug is not there")
-    return int(bug)
+    bug = None if status == 2 and not answers else shows(answers, hung, status)
+    print("this does not tell" if bug is None else "the bug is there" if bug else "the bug is not there")
+    return 2 if bug is None else int(bug)
 
 
 if CHILD not in sys.argv:

@@ -133,7 +133,6 @@ def _recorded(backend: Any, trace: Trace) -> Iterator[None]:
 
     from conformance.backends.opencl.runtime import engine, memory
 
-    trace.queues = {id(queue): number for number, queue in enumerate(backend.session.platform.queues)}
     real = {name: getattr(cl, name) for name in ("Buffer", "Program", "Kernel", "enqueue_copy", "enqueue_fill_buffer", "enqueue_barrier", "enqueue_nd_range_kernel")}  # fmt: skip
     part, reading = memory.Cell.part, engine.Engine.read
 
@@ -198,6 +197,8 @@ def _recorded(backend: Any, trace: Trace) -> Iterator[None]:
             stack.enter_context(patch.object(cl, name, fake))
         stack.enter_context(patch.object(memory.Cell, "part", sub_buffer))
         stack.enter_context(patch.object(engine.Engine, "read", read))
+        # Kernels are built when the session opens, which is now.
+        trace.queues = {id(queue): number for number, queue in enumerate(backend.session.platform.queues)}
         yield
 
 

@@ -71,7 +71,8 @@ class OutIsNotReturned(Effectful):
 
 class _OwnWhereEqual(Stored):
     def fresh(self, result: Ranks, operand: Ranks) -> Ranks:
-        pairs = zip(super().fresh(result, operand), operand, strict=True)
+        made = super().fresh(result, operand)
+        pairs = zip(made, operand or made, strict=True)  # operations without an operand have nothing to return
         return [own if _equal(block, own) else block for block, own in pairs]
 
 

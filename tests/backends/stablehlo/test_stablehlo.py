@@ -154,11 +154,11 @@ def test_a_slip_of_the_adapter_is_not_the_interpreters(
 def test_ranks_that_hold_different_shapes_are_no_single_program(one: Make) -> None:
     first, second = (from_array(np.zeros(extent, ml_dtypes.bfloat16)) for extent in (1, 2))
     case = one("all_gather", 2, **FORMS["all_gather"])
-    from conformance.backends.stablehlo import _types
+    from conformance.backends.stablehlo import types_of
 
     operand = Operand(blocks=(first, second), layouts=("contiguous",) * 2)
     with pytest.raises(Unsupported, match="one function"):
-        _types(Case(program=case.program, inputs={"x": operand}))
+        types_of(Case(program=case.program, inputs={"x": operand}))
 
 
 def test_a_type_is_written_as_the_standard_writes_it() -> None:
