@@ -43,6 +43,7 @@ from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations
 from conformance.cases.features import features
 from conformance.cases.health import followed
+from conformance.cases.terms import terms
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning
