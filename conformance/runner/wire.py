@@ -67,7 +67,11 @@ def observation(line: bytes, seq: int, case: Case | Question, folder: Path) -> O
 
     Raise ``ProtocolError`` when the line is no such reply or the observation does not fit the case.
     """
-    reply = _reply(line)
+    try:
+        reply = _reply(line)
+    except DeclarationError as error:
+        # Who introduced itself declares nothing more: what it sends is an answer, or none.
+        raise ProtocolError(f"a reply breaks the protocol ({error}): {shown(line)}") from None
     if not isinstance(reply, protocol.Done):
         raise ProtocolError("the backend introduced itself twice")
     if reply.seq != seq:

@@ -13,6 +13,7 @@ from conformance.cases.dtypes import NUMPY
 from conformance.cases.guarantees import PRESUPPOSES
 from conformance.cases.program import Axis, Groups, Program, Step
 from conformance.cases.tensor import from_array
+from conformance.cases.terms import terms
 from conformance.judging.order import order_shows
 from conformance.judging.relations import LAWS
 from conformance.judging.verdict import Verdict, judge
@@ -67,7 +68,7 @@ CASES = {
 
 
 def judged(case: Case, backend: Reference) -> Verdict:
-    return judge(meaning(case), backend.execute(case), bound(PRESUPPOSES))
+    return judge(meaning(case), backend.execute(case), bound(terms(PRESUPPOSES)))
 
 
 @pytest.mark.parametrize("mistake", CASES, ids=lambda mistake: mistake.breaks)
@@ -99,7 +100,7 @@ def test_any_nan_is_as_good_as_another() -> None:
     (first, *others) = seen.results["y00"]
     seen.results["y00"] = (from_array(np.array([0xFFC00001], np.uint32).view(np.float32)), *others)
     assert first is not None
-    assert judge(meaning(case), seen, bound(PRESUPPOSES)).outcome == "passed"
+    assert judge(meaning(case), seen, bound(terms(PRESUPPOSES))).outcome == "passed"
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ def _takers(facts: Facts, node: Node) -> set[str]:
 
 
 def _constant(facts: Facts, node: Node) -> bool:
-    return free.constant(facts, node) and _takers(facts, node).isdisjoint(_MEETINGS)
+    made = free.constant(facts, node) and not free.identity(facts, node)  # a reduce over nothing is what C7 speaks of
+    return made and _takers(facts, node).isdisjoint(_MEETINGS)
 
 
 def _view(facts: Facts, node: Node) -> bool:
