@@ -40,7 +40,9 @@ def _meant(case: Case) -> bool:
     return True
 
 
-@pytest.mark.parametrize("mutant", [CommunicatorsCountAlone, OperationsCountAlone])
+@pytest.mark.parametrize(
+    "mutant", [CommunicatorsCountAlone, pytest.param(OperationsCountAlone, marks=pytest.mark.slow)]
+)
 def test_a_mistake_about_calls_under_way_together_shrinks_to_two_of_them(mutant: type[CommunicatorsCountAlone]) -> None:
     def fails(case: Case) -> bool:
         return verdict(meaning(case), Answer(mutant().execute(case))).clauses.get("async.C18") == "broken"
