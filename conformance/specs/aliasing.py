@@ -43,8 +43,7 @@ TEMPLATES: Final = (
 )  # fmt: skip
 _CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
 _MISFIT: Final = choose.sampled_from([False] * 15 + [True])
-"""Of 120 draws for each of 12 operations, 40 wrote into what does not fit when that was a template among others, and on
-one seed of three none of them had the extent of a group of another size."""
+"""A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
 
 _CHAINED: Final = choose.sampled_from([False, True, True])
 _ALONE: Final = choose.sampled_from([False] * 7 + [True])

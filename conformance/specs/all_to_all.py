@@ -27,7 +27,7 @@ _SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
 """Whether a block has no axis at all, which nothing can split."""
 
 _CONCAT: Final = choose.sampled_from([*["near"] * 14, "beyond"])
-"""Whether the result has the axis to join at; with the share of other axes 3 of 300 draws were rejected for it."""
+"""Whether the result has the axis to join at; left to the other axes, seed 0 had 3 such cases by default."""
 
 
 @choose.composite

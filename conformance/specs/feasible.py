@@ -1,7 +1,7 @@
 """Which pairs of words of the table of case features can meet in one collective.
 
 ``feasible.json`` has, for each word, the words that no default draw of the seeds 0 and 1 brought it
-together with. Why they cannot meet is in docs/drawing.md.
+together with. Why most of them cannot meet is in docs/drawing.md.
 """
 
 from __future__ import annotations
