@@ -71,8 +71,8 @@ class NarrowClaims(Backend):
         return broadcast(blocks, root=root, groups=groups)
 
 
-RARE = ("StartsReadTooEarly", "TargetsMayBeLarger", "TheFirstOperandIsHeld")
-"""Mutants that 300 examples show too seldom: of seed 0 the first fails in case 2934, the others not by their clause."""
+RARE = ("StartsReadTooEarly", "TheFirstOperandIsHeld")
+"""Mutants that 300 examples show too seldom: of seed 0 the first fails in case 2934, the other in none."""
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
