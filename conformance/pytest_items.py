@@ -18,8 +18,8 @@ from conformance.cli.problems import problem
 from conformance.judging.clause import Requirement
 from conformance.report.verdict import unshown
 from conformance.runner.explore import explore
-from conformance.runner.known_file import KnownError, read_known
-from conformance.runner.log import CaseRecord, Failure, Record
+from conformance.runner.known.file import KnownError, read_known
+from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.outcomes import FAILING, UNJUDGED
 from conformance.runner.result import Result
 from conformance.specs import OPS, clauses_of

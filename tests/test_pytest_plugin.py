@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conformance.runner.log import CaseRecord, Failure, Header, read
+from conformance.runner.log.log import CaseRecord, Failure, Header, read
 
 pytest_plugins = ["pytester"]
 

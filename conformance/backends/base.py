@@ -26,17 +26,17 @@ import numpy as np
 
 from conformance.backends.adapting import whose
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import window
-from conformance.cases.graph import Graph
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.layout import place
-from conformance.cases.number_model import Declared
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.declarations.number_model import Declared
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Category, Observation, RankError, Touched
-from conformance.cases.program import EFFECTS, Program, Step, rank_groups
-from conformance.cases.schedule import Schedule
-from conformance.cases.situations import OPERATIONS
-from conformance.cases.tensor import Tensor, from_array, to_array
+from conformance.cases.program.effects import window
+from conformance.cases.program.program import EFFECTS, Program, Step, rank_groups
+from conformance.cases.program.situations import OPERATIONS
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import place
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
 Placed = dict[str, list[tuple[Array, Array]]]
@@ -73,7 +73,7 @@ class Backend:
 
     @property
     def claims(self) -> Claims:
-        """Return, for each supported operation, the features it is limited to (``conformance.cases.features``).
+        """Return, for each supported operation, the features it is limited to (``conformance.cases.program.features``).
 
         ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited, but for
         ``effects`` and ``faults``, of which an operation that does not name them has none.
@@ -86,7 +86,9 @@ class Backend:
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:
-        """Return what is promised of the bits of reductions whose order shows (``conformance.cases.guarantees``).
+        """Return what is promised of the bits of reductions whose order shows.
+
+        The words are those of ``conformance.cases.declarations.guarantees``.
 
         The clause of a guarantee is a *must* for whoever gives it and a *may* for everybody else.
         """
@@ -102,7 +104,9 @@ class Backend:
 
     @property
     def number_model(self) -> Declared:
-        """Return what is chosen about numbers where several choices are right (``conformance.cases.number_model``).
+        """Return what is chosen about numbers where several choices are right.
+
+        The words are those of ``conformance.cases.declarations.number_model``.
 
         ``{"mean": "reciprocal", "accumulate": {"bfloat16": "float32"}}``; a kind that is not named has its first word.
         """
@@ -141,7 +145,9 @@ class Backend:
             yield self.execute(case)
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
-        """Return the schedule made of a program or of a graph (``conformance.cases.schedule``), without running it.
+        """Return the schedule made of a program or of a graph, without running it.
+
+        Its form is ``conformance.cases.schedule.schedule``.
 
         Of a program the buffers, the places of results and the labels of items have the names that the program's graph
         gives them (``docs/schedules.md``); the graph itself is the judge's. With ``planned`` false no two values share

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from conformance.backends.base import Claims
 from conformance.cases.case import Case
-from conformance.cases.features import Features, features
-from conformance.cases.health import health_case
-from conformance.cases.program import Axis, Program
+from conformance.cases.program.features import Features, features
+from conformance.cases.program.health import health_case
+from conformance.cases.program.program import Axis, Program
 
 UNASKED: Final = ("effects", "faults")
 """Features of programs that only an operation whose claims name them is asked for."""

@@ -17,12 +17,12 @@ import msgspec
 from conformance.backends.base import PATIENCE
 from conformance.backends.claimed import unhealthy
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.guarantees import check_guarantees
-from conformance.cases.number_model import number_model
+from conformance.cases.declarations.guarantees import check_guarantees
+from conformance.cases.declarations.number_model import number_model
+from conformance.cases.declarations.terms import Terms, terms
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
-from conformance.cases.tensor import Tensor
-from conformance.cases.terms import Terms, terms
+from conformance.cases.tensor.tensor import Tensor
 
 VERSION: Final = 1
 READ: Final = "CONFORMANCE_READ"

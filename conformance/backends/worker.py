@@ -22,10 +22,10 @@ from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
-from conformance.cases.graph import Graph
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
-from conformance.cases.stored import sibling_of
+from conformance.cases.tensor.stored import sibling_of
 
 CHUNK: Final = 1 << 16
 """Bytes asked of the pipe at once: its usual capacity on Linux."""
@@ -150,7 +150,7 @@ def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, af
 def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:
     """Yield exactly one observation a case, with that of the ranks' health where their program comes with the case.
 
-    ``cases`` are what ``conformance.cases.health.followed`` returns for each, and may grow meanwhile.
+    ``cases`` are what ``conformance.cases.program.health.followed`` returns for each, and may grow meanwhile.
     """
     asked: list[Case] = []
     made = _made(backend, asked)

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from conformance.cases.dtypes import Array
-from conformance.cases.layout import Layout
-from conformance.cases.program import Program
-from conformance.cases.tensor import Tensor, to_array
+from conformance.cases.program.program import Program
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import Tensor, to_array
 
 FORMAT: Final = 1
 """Version of the case format; part of every id."""

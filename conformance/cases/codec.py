@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case import FORMAT, Case, Fault, Operand, case_id
-from conformance.cases.layout import Layout
 from conformance.cases.pretty import pretty
-from conformance.cases.program import Program
-from conformance.cases.stored import StoredTensor, read_document, restore, store
-from conformance.cases.validate import CaseError, check_total, footprint, validate
+from conformance.cases.program.program import Program
+from conformance.cases.program.validate import CaseError, check_total, footprint, validate
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 
 __all__ = ["CaseError", "CaseFile", "StoredOperand", "load", "save"]
 

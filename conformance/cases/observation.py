@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from conformance.cases.schedule import Schedule
-from conformance.cases.tensor import Tensor
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.tensor import Tensor
 
 Category = Literal["invalid_argument", "unsupported", "internal", "no_answer", "adapter"]
 
@@ -42,7 +42,7 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names.
 
-    ``health`` is what happened afterwards to the small program of ``conformance.cases.health``, where it was run.
+    ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
     """
 

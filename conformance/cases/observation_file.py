@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.stored import StoredTensor, read_document, restore, store
-from conformance.cases.validate import CaseError
+from conformance.cases.program.validate import CaseError
+from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 
 
 class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,9 +10,9 @@ from rich.console import Console
 from conformance.backends.discovery import Listing, find, listed
 from conformance.cli.opening import DEFAULT
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.answers import StartError
-from conformance.runner.environment import environment
-from conformance.runner.workers import Worker
+from conformance.runner.log.environment import environment
+from conformance.runner.worker.answers import StartError
+from conformance.runner.worker.workers import Worker
 
 
 def examine(listing: Listing) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from conformance.cli.names import Written, checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import read_run
-from conformance.runner.known_file import KnownError, entry_of, read_known, write_known
-from conformance.runner.log import case_file
+from conformance.runner.known.file import KnownError, entry_of, read_known, write_known
+from conformance.runner.log.log import case_file
 from conformance.specs import every_clause
 
 

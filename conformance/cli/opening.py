@@ -12,11 +12,11 @@ import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
 from conformance.cli.names import Duration, checked, unknown
-from conformance.runner.answers import Limits
-from conformance.runner.in_process import InProcess
-from conformance.runner.judgeable import Judgeable
 from conformance.runner.plan import PROFILES, Plan
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Limits
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.workers import Worker
 from conformance.specs import OPS, SUITES
 
 DEFAULT: Final = ("opencl",)

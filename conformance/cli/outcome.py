@@ -16,7 +16,7 @@ from conformance.cases.printable import printable
 from conformance.report.findings import Finding
 from conformance.report.summary import Report
 from conformance.report.verdict import unshown
-from conformance.runner.log import Covered, Failure, Silence
+from conformance.runner.log.log import Covered, Failure, Silence
 from conformance.runner.outcomes import OUTCOMES, OWED
 from conformance.runner.result import Result
 

@@ -12,9 +12,9 @@ from conformance.cases.codec import CaseError
 from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
 from conformance.reproduce.write import ScriptError
-from conformance.runner.answers import StartError
-from conformance.runner.known_file import KnownError
-from conformance.runner.log import LogError
+from conformance.runner.known.file import KnownError
+from conformance.runner.log.log import LogError
+from conformance.runner.worker.answers import StartError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The disk is full, or broken: nothing that was asked for is wrong."""

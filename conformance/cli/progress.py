@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from conformance.cases.printable import printable
-from conformance.runner.log import CaseRecord, Failure, Record
+from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.outcomes import FAILING
 
 EVERY: Final = 15.0

@@ -13,7 +13,7 @@ from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.observation import Observation
 from conformance.cases.printable import printable
-from conformance.cases.tensor import to_array
+from conformance.cases.tensor.tensor import to_array
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
 from conformance.cli.problems import Problem

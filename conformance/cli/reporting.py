@@ -18,7 +18,7 @@ from conformance.report import (
     summarise,
 )
 from conformance.report.run import LOG
-from conformance.runner.log import Record
+from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
 
 

@@ -16,8 +16,8 @@ from conformance.cli.progress import Progress, printer
 from conformance.report.write import JSON
 from conformance.reproduce.published import Told, findings_of, run_scripts, write_scripts
 from conformance.reproduce.write import reproduction
-from conformance.runner.judgeable import Judgeable
 from conformance.runner.replay import replay
+from conformance.runner.worker.judgeable import Judgeable
 
 
 @click.command("reproduce")

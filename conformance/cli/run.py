@@ -15,7 +15,7 @@ from conformance.cli.reporting import report_on, restored
 from conformance.report import run_of, write_all
 from conformance.report.run import LOG
 from conformance.runner.explore import explore
-from conformance.runner.known_file import read_known
+from conformance.runner.known.file import read_known
 from conformance.runner.plan import PROFILES
 
 INCOMPLETE: Final = 3

@@ -12,14 +12,14 @@ import msgspec
 from rich.console import Console
 
 from conformance.cases.pretty import pretty
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_codec import load_schedule
+from conformance.cases.schedule.codec import load_schedule
+from conformance.cases.schedule.schedule import Schedule
 from conformance.cli.names import Written, names_option
 from conformance.cli.opening import new_directory, opened, output
 from conformance.cli.outcome import STATUS
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.judging.schedule_clause import Found, Relation
-from conformance.runner.interactions import Interactions
+from conformance.judging.schedules.clause import Found, Relation
+from conformance.runner.coverage.interactions import Interactions
 from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
 

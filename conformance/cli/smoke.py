@@ -11,10 +11,10 @@ from rich.table import Table
 from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.log import CaseRecord
+from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
 from conformance.runner.smoke import smoke
+from conformance.runner.worker.judgeable import Judgeable
 
 
 @click.command("smoke")

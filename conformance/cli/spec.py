@@ -13,7 +13,7 @@ from rich.table import Table
 
 from conformance.cli.names import unknown
 from conformance.cli.progress import print_json, printer
-from conformance.judging.schedule_clause import AnyClause
+from conformance.judging.schedules.clause import AnyClause
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause

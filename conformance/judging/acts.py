@@ -13,11 +13,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import Named, names
-from conformance.cases.layout import Layout
-from conformance.cases.program import EFFECTS, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.program import EFFECTS, Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import evaluate
 
 PLAIN: Final[Layout] = "contiguous"

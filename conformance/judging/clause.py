@@ -9,19 +9,19 @@ from functools import cached_property
 from typing import Literal
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.effect_words import effect_words
-from conformance.cases.features import Features, features
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.number_model import STANDARD, NumberModel
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.declarations.number_model import STANDARD, NumberModel
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.cases.program import Groups, Step, rank_groups
-from conformance.cases.terms import Terms
+from conformance.cases.program.effect_words import effect_words
+from conformance.cases.program.features import Features, features
+from conformance.cases.program.program import Groups, Step, rank_groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.judging.acts import Act, acts
-from conformance.judging.arithmetic import arithmetic
-from conformance.judging.column import Column
-from conformance.judging.contributions import Folded, contributions, unlike_columns
-from conformance.judging.order import choices_show, order_shows
+from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.numbers.column import Column
+from conformance.judging.numbers.contributions import Folded, contributions, unlike_columns
+from conformance.judging.numbers.order import choices_show, order_shows
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejected import Rejected
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.tensor import Tensor, to_array
-from conformance.judging.arithmetic import arithmetic
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.clause import Subject
+from conformance.judging.numbers.arithmetic import arithmetic
 
 
 class Difference(NamedTuple):

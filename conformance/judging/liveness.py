@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
+from conformance.cases.program.health import health_case
 from conformance.judging.clause import Subject
 from conformance.judging.compare import differences, missing, same
-from conformance.judging.order import order_shows
+from conformance.judging.numbers.order import order_shows
 from conformance.reference.spmd import evaluate
 
 

@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
-from conformance.cases.program import Groups, Step, rank_groups
-from conformance.cases.tensor import Tensor, to_array
-from conformance.judging.order import folds
+from conformance.cases.program.program import Groups, Step, rank_groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.judging.numbers.order import folds
 from conformance.reference.spmd import OPERATIONS, check_step
 
 LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {

@@ -8,13 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from conformance.cases.observation import Observation
-from conformance.judging.admissible import needed, reached
-from conformance.judging.cause import error_of
-from conformance.judging.classes import Class
-from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
-from conformance.judging.compare import inputs_kept
-from conformance.judging.settled import spared
-from conformance.judging.speaking import (
+from conformance.judging.applicability import (
     VALUES,
     Asked,
     Of,
@@ -27,6 +21,12 @@ from conformance.judging.speaking import (
     specificity,
     unsettled_part,
 )
+from conformance.judging.cause import error_of
+from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
+from conformance.judging.compare import inputs_kept
+from conformance.judging.numbers.admissible import needed, reached
+from conformance.judging.numbers.classes import Class
+from conformance.judging.numbers.recommended_elements import spared
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
-from conformance.cases.number_model import number_model, word_of
-from conformance.judging.precision import exactly, precision
+from conformance.cases.declarations.number_model import number_model, word_of
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.judging.numbers.precision import exactly, precision
 from conformance.reference.reductions import ARITHMETIC, ORDER, by_real, fold, narrowed, quotient
 
 NODE = 3

@@ -16,7 +16,7 @@ import msgspec
 import conformance
 from conformance.cases.case import Case, digest
 from conformance.runner.draws import draw_cases
-from conformance.runner.environment import digests
+from conformance.runner.log.environment import digests
 from conformance.runner.plan import Plan
 
 T = TypeVar("T")

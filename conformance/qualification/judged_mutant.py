@@ -16,17 +16,17 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
-from conformance.cases.terms import Terms
+from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of
-from conformance.runner.answers import Answer, Broken, StartError
-from conformance.runner.in_process import InProcess
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.lane import outside
+from conformance.runner.backend_run import outside
 from conformance.runner.meaning import verdict
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Answer, Broken, StartError
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.workers import Worker
 
 ENOUGH: Final = 3
 """Cases that a mutant may hang or die in: each costs a process, or all the time that a case may take."""

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_error import ScheduleError
-from conformance.judging.program_graph import NoGraph, program_graph, with_graph
-from conformance.judging.schedule_clause import Found
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.schedules.clause import Found
+from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError, spec_of
 from conformance.qualification.violations import Violation
-from conformance.runner.answers import Answer, Broken, Question
-from conformance.runner.in_process import InProcess
 from conformance.runner.schedules import Asked, drawn, name_of
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Answer, Broken, Question
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.workers import Worker
 from conformance.specs.schedules import EVERY, PAIRS, judge, judge_two
 
 

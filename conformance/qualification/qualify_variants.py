@@ -15,11 +15,11 @@ from conformance.cases.case import Case
 from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
-from conformance.runner.in_process import InProcess
-from conformance.runner.lane import outside
+from conformance.runner.backend_run import outside
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.schedules import Asker
 from conformance.runner.schedules import drawn as questions
+from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError
-from conformance.runner.environment import digests
+from conformance.runner.log.environment import digests
 
 FILE = "qualify.jsonl"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
-from conformance.reference.schedule_facts import Facts, Touch
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
+from conformance.reference.schedule.facts import Facts, Touch
 
 Leaf = Kernel | Copy
 

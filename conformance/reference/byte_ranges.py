@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.index_map import Indices, distinct, merged
+from conformance.cases.schedule.index_map import Indices, distinct, merged
 
 NOTHING: Final[Indices] = np.zeros((0, 2), np.int64)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.cases.case_error import CaseError
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import window
-from conformance.cases.program import Step
+from conformance.cases.program.effects import window
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.rejected import Rejected
 
 Ranks = list[Any]

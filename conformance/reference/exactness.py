@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.reductions import ORDER
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.rejected import Rejected
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
-from conformance.cases.program import Attr, Groups, Step
+from conformance.cases.program.program import Attr, Groups, Step
 from conformance.reference.groups import partition
 from conformance.reference.rejected import Rejected
 

@@ -8,8 +8,8 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.reference.elementwise import identity
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.reference.graph.elementwise import identity
 from conformance.reference.rejected import Rejected
 
 Terms = list[Array]

@@ -11,30 +11,24 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-import conformance.reference as package
+import conformance.reference.operations as package
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import WRITES_OVER, names
-from conformance.cases.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
-from conformance.cases.trouble import check_trouble
+from conformance.cases.program.effects import WRITES_OVER, names
+from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
+from conformance.cases.program.trouble import check_trouble
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
 from conformance.reference.meeting import Meeting
+from conformance.reference.operations.send import Token
 from conformance.reference.rejected import Rejected
-from conformance.reference.send import Token
 
 Operation = Callable[..., Any]
 
 
 def _operations() -> dict[str, Operation]:
-    """Return every module of this package that defines a function of its own name."""
-    found = {}
-    for module in iter_modules(package.__path__):
-        if module.name != "spmd":
-            function = getattr(import_module(f"{package.__name__}.{module.name}"), module.name, None)
-            if callable(function):
-                found[module.name] = function
-    return found
+    modules = (module.name for module in iter_modules(package.__path__))
+    return {name: getattr(import_module(f"{package.__name__}.{name}"), name) for name in modules}
 
 
 OPERATIONS: Final = _operations()

@@ -15,7 +15,7 @@ from conformance.report.explanations import Explanation
 from conformance.report.run import Run
 from conformance.report.summary import Bucket
 from conformance.report.tally import SEVERITY
-from conformance.runner.log import CaseRecord, Failure, case_file
+from conformance.runner.log.log import CaseRecord, Failure, case_file
 from conformance.runner.outcomes import FAILING
 
 Key = tuple[str, str | None, Outcome, str, str, str]

@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.run import Run
-from conformance.runner.log import BackendEntry, CaseRecord, Failure, SequenceFailure
+from conformance.runner.log.log import BackendEntry, CaseRecord, Failure, SequenceFailure
 from conformance.runner.outcomes import FAILING
 
 _WORST: tuple[Outcome, ...] = (

@@ -10,11 +10,11 @@ import msgspec
 
 from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.codec import CaseFile, StoredOperand, load
-from conformance.cases.dtypes import Array, logical
 from conformance.cases.pretty import pretty
-from conformance.cases.program import EFFECTS, Program, Step
-from conformance.cases.stored import StoredTensor
-from conformance.cases.tensor import to_array
+from conformance.cases.program.program import EFFECTS, Program, Step
+from conformance.cases.tensor.dtypes import Array, logical
+from conformance.cases.tensor.stored import StoredTensor
+from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.report.values import written

@@ -14,8 +14,8 @@ import msgspec
 from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.tally import SEVERITY
-from conformance.runner.known_entry import Expected
-from conformance.runner.log import CaseRecord, Failure, SequenceFailure
+from conformance.runner.known.entry import Expected
+from conformance.runner.log.log import CaseRecord, Failure, SequenceFailure
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from conformance.report.findings import Finding
 from conformance.report.numbers import table
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.report.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
-from conformance.runner.known_entry import Expected
+from conformance.runner.known.entry import Expected
 
 
 def as_markdown(report: Report, folder: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from conformance.judging.classes import CLASSES
+from conformance.judging.numbers.classes import CLASSES
 from conformance.report.columns import Column
 
 

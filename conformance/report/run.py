@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.report.error import ReportError
-from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, Record, SequenceFailure, read
+from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, Record, SequenceFailure, read
 
 LOG: Final = "run.jsonl"
 

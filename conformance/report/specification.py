@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
 from conformance.judging.clause import Clause, Requirement
 
 

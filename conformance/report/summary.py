@@ -14,7 +14,7 @@ from conformance.report.numbers import Reached
 from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
-from conformance.runner.known_entry import Expected
+from conformance.runner.known.entry import Expected
 
 MARK: Final = "mesh-conformance report"
 """Stands near the beginning of every file a report writes, so that it overwrites only its own."""

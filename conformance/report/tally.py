@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from conformance.judging.clause import Requirement
-from conformance.runner.log import CaseRecord
+from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import FAILING, OUTCOMES
 
 State = Literal["fail", "should_fail", "known", "differs", "pass", "shadowed", "unsupported", "not_run"]

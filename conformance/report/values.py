@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 
 SHOWN: Final = 64
 """Elements written out; a minimal case rarely has more, and a reader follows no more."""

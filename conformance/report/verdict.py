@@ -8,16 +8,16 @@ from typing import Final
 
 import msgspec
 
-from conformance.cases.number_model import KINDS, number_model
+from conformance.cases.declarations.number_model import KINDS, number_model
 from conformance.judging.clause import Requirement
 from conformance.report.columns import Column
 from conformance.report.matrix import Key
 from conformance.report.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
 from conformance.report.tally import State, freeze, state
-from conformance.runner.log import Silence
+from conformance.runner.coverage.silent import never_seen
+from conformance.runner.log.log import Silence
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
-from conformance.runner.silent import never_seen
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",

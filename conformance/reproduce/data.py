@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.tensor.tensor import Tensor, from_array
 
 Block = Tensor | np.ndarray[Any, Any] | None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.cases.effects import Named
-from conformance.cases.program import Step
+from conformance.cases.program.effects import Named
+from conformance.cases.program.program import Step
 
 
 def storage_of(name: str) -> str:

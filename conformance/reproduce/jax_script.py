@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.cases.case import Case
-from conformance.cases.effects import Named, names
-from conformance.cases.program import Step
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.program import Step
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.cases.effects import Named, names
-from conformance.cases.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.program import EFFECTS, Step, rank_groups
 from conformance.reproduce.effects import aliased, storage_of, window_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation

@@ -17,7 +17,7 @@ import numpy as np
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
 

@@ -14,8 +14,8 @@ from conformance.report.findings import Finding, script_of
 from conformance.report.json_report import parse_json
 from conformance.report.write import JSON
 from conformance.reproduce.write import ScriptError, reproduction
-from conformance.runner.judgeable import Judgeable
 from conformance.runner.replay import replay
+from conformance.runner.worker.judgeable import Judgeable
 
 Told = tuple[str, str]
 """What a finding is, by its backend and case, and what came of its script."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.cases.observation import Observation
-from conformance.judging.arithmetic import arithmetic
 from conformance.judging.clause import Subject
+from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.verdict import Verdict
 
 Kind = Literal["crashed", "timeout", "raised", "accepted", "uneven", "error", "changed", "values"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.cases.case import Case
-from conformance.cases.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.program import EFFECTS, Step, rank_groups
 from conformance.reproduce.effects import storage_of, window_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation

@@ -9,7 +9,7 @@ from typing import Any, Final, get_origin
 from conformance.backends.base import Claims
 from conformance.backends.discovery import DeclarationError
 from conformance.backends.protocol import Ready
-from conformance.cases.feature_words import (
+from conformance.cases.program.feature_words import (
     COUNTED,
     OF_NUMBER,
     OF_TRUTH,

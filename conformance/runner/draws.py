@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.cases.case import Case, case_id
-from conformance.specs.choose import Choice, Draw
-from conformance.specs.schedules.graph_chains import chain_wishes
-from conformance.specs.wishes import wishes
+from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.wishes import wishes
+from conformance.specs.schedules.domain.graph_chains import chain_wishes
 
 T = TypeVar("T")
 

@@ -11,22 +11,22 @@ from pathlib import Path
 
 from conformance.cases.case import Case
 from conformance.cases.codec import save
-from conformance.runner.confirming import confirm, sequences
-from conformance.runner.coverage import Coverage
-from conformance.runner.header import header_of, kept_of, now
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.known import Replayed, known_failures, replay_known
-from conformance.runner.known_file import KnownCase
-from conformance.runner.lane import Lane
-from conformance.runner.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
-from conformance.runner.minimise import failures
+from conformance.runner.backend_run import Lane
+from conformance.runner.coverage.coverage import Coverage
+from conformance.runner.coverage.power import Power, power
+from conformance.runner.coverage.silent import silence
+from conformance.runner.known.file import KnownCase
+from conformance.runner.known.known import Replayed, known_failures, replay_known
+from conformance.runner.log.header import header_of, kept_of, now
+from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
+from conformance.runner.log.resuming import take_over
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
-from conformance.runner.power import Power, power
 from conformance.runner.result import Result
-from conformance.runner.resuming import take_over
-from conformance.runner.silent import silence
+from conformance.runner.shrinking.confirming import confirm, sequences
+from conformance.runner.shrinking.minimise import failures
+from conformance.runner.worker.judgeable import Judgeable
 from conformance.specs import OPS
 
 

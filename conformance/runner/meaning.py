@@ -6,13 +6,13 @@ from functools import cache, partial
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.cases.terms import Terms
+from conformance.cases.declarations.terms import Terms
+from conformance.judging.applicability import Of
 from conformance.judging.clause import Clause, Subject, held_to
-from conformance.judging.speaking import Of
 from conformance.judging.verdict import Verdict, judge, judge_broken
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
-from conformance.runner.answers import Answer, Broken
+from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import clauses_of, every_clause
 
 NONE: Final = Terms()

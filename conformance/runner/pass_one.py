@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from conformance.cases.case import Case, case_id
+from conformance.judging.applicability import applicable
 from conformance.judging.clause import Subject
-from conformance.judging.speaking import applicable
+from conformance.runner.backend_run import Lane
 from conformance.runner.clock import Clock
+from conformance.runner.coverage.within import Within
 from conformance.runner.draws import draw_cases
-from conformance.runner.lane import Lane
 from conformance.runner.meaning import meaning
 from conformance.runner.plan import Draws, Plan
-from conformance.runner.waiting import wait
-from conformance.runner.within import Within
+from conformance.runner.worker.waiting import wait
 from conformance.specs import clauses_of
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.runner.answers import Limits
+from conformance.runner.worker.answers import Limits
 from conformance.specs import OPS, SUITES, clauses_of
-from conformance.specs.choose import Choice
+from conformance.specs.domains.choose import Choice
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer, Broken
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.lane import Lane
+from conformance.runner.backend_run import Lane
 from conformance.runner.meaning import all_binding, meaning, verdict
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.worker.answers import Answer, Broken
+from conformance.runner.worker.judgeable import Judgeable
 
 
 @dataclass(frozen=True)

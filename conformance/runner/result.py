@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.runner.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
+from conformance.runner.coverage.power import Power
+from conformance.runner.log.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 from conformance.runner.outcomes import OWED, UNJUDGED
-from conformance.runner.power import Power
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ import msgspec
 
 from conformance.cases.case import Case
 from conformance.cases.codec import save
-from conformance.cases.graph import Graph
-from conformance.cases.graph_situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
 from conformance.cases.pretty import pretty
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_codec import text
+from conformance.cases.schedule.codec import text
+from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.clause import Requirement
-from conformance.judging.schedule_clause import PairClause
-from conformance.runner.interactions import Interactions, interactions
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.schedule_reductions import smallest
+from conformance.judging.schedules.clause import PairClause
+from conformance.runner.coverage.interactions import Interactions, interactions
 from conformance.runner.schedules import Asked, Asker, Judged, Tally, drawn, name_of, reason, tallied
+from conformance.runner.shrinking.schedule_reductions import smallest
+from conformance.runner.worker.judgeable import Judgeable
 from conformance.specs.schedules import EVERY
 
 IDLE: Final = ("no_graph", "unsupported", "refused", "adapter_error")

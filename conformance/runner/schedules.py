@@ -15,21 +15,22 @@ from msgspec.structs import replace
 
 from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, case_id
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_error import ScheduleError
-from conformance.cases.schedule_form import validate_schedule
-from conformance.judging.program_graph import NoGraph, program_graph, with_graph
-from conformance.judging.schedule_clause import Found, Relation
-from conformance.runner.answers import Answer, Broken, Question
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.schedules.clause import Found, Relation
+from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
+from conformance.runner.backend_run import outside
 from conformance.runner.draws import numbered
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.lane import outside
 from conformance.runner.meaning import meaning
-from conformance.specs import SUITES, choose
-from conformance.specs.choose import Choice
+from conformance.runner.worker.answers import Answer, Broken, Question
+from conformance.runner.worker.judgeable import Judgeable
+from conformance.specs import SUITES
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Choice
 from conformance.specs.schedules import EVERY, judge, judge_two
-from conformance.specs.schedules.graphs import graphs
+from conformance.specs.schedules.domain.graphs import graphs
 
 Asked = Case | Graph
 

@@ -10,16 +10,16 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.case import Case, Operand, case_id
-from conformance.cases.layout import Layout
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.reference.spmd import OPERATIONS
+from conformance.runner.backend_run import Lane
 from conformance.runner.draws import draw_cases
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.lane import Lane
-from conformance.runner.log import CaseRecord
+from conformance.runner.log.log import CaseRecord
 from conformance.runner.meaning import meaning
+from conformance.runner.worker.judgeable import Judgeable
 from conformance.specs import OPS
 from conformance.specs.op import Example, Op
 

@@ -8,22 +8,23 @@ from types import ModuleType
 from typing import Final
 
 from conformance.judging.clause import Clause
-from conformance.specs.chains import with_chains
+from conformance.specs import operations, suites
+from conformance.specs.domains.chains import with_chains
 from conformance.specs.op import Op
 from conformance.specs.suite import Suite
 
 
-def _modules() -> list[ModuleType]:
-    return [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+def _modules(room: ModuleType) -> list[ModuleType]:
+    return [import_module(f"{room.__name__}.{module.name}") for module in iter_modules(room.__path__)]
 
 
 def _ops() -> dict[str, Op]:
-    found = [module.OP for module in _modules() if hasattr(module, "OP")]
+    found = [module.OP for module in _modules(operations) if hasattr(module, "OP")]
     return {op.name: op for op in sorted(found, key=lambda op: op.name)}
 
 
 OPS: Final = _ops()
-"""Every operation by name: a module of this package with an ``OP``."""
+"""Every operation by name: a module of ``operations`` with an ``OP``."""
 
 
 def _suites() -> dict[str, Suite]:
@@ -32,12 +33,12 @@ def _suites() -> dict[str, Suite]:
         "What an operation returns, and what it refuses.",
         domains={name: with_chains(name, op.domain) for name, op in OPS.items()},
     )
-    found = [module.SUITE for module in _modules() if hasattr(module, "SUITE")]
+    found = [module.SUITE for module in _modules(suites) if hasattr(module, "SUITE")]
     return {suite.name: suite for suite in (base, *sorted(found, key=lambda suite: suite.name))}
 
 
 SUITES: Final = _suites()
-"""Every suite by name: the operations' own domains, and each module of this package with a ``SUITE``."""
+"""Every suite by name: the operations' own domains, and each module of ``suites`` with a ``SUITE``."""
 
 
 SHARED: Final = tuple(

@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.clause import Clause, Divergence, Subject, legal
 from conformance.judging.compare import same
 from conformance.reference.rejected import Rejected

@@ -9,13 +9,13 @@ from typing import Any, Final
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
-from conformance.cases.program import EFFECTS
-from conformance.judging.admissible import admissible
+from conformance.cases.program.program import EFFECTS
 from conformance.judging.clause import Clause, Requirement, Settled, Subject, legal
 from conformance.judging.compare import refused
+from conformance.judging.numbers.admissible import admissible
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import OPERANDS, evaluate
-from conformance.specs.choose import Choice
+from conformance.specs.domains.choose import Choice
 
 Blocks = list[Any]
 

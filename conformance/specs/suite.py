@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause
-from conformance.specs.choose import Choice
+from conformance.specs.domains.choose import Choice
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case, Operand
-from conformance.cases.layout import Layout
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import evaluate
 
 MakeCase = Callable[..., Case]

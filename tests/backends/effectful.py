@@ -9,13 +9,13 @@ import msgspec
 from conformance.backends.base import Backend
 from conformance.backends.claimed import supported
 from conformance.cases.case import Case
-from conformance.cases.features import features
 from conformance.cases.observation import Observation
-from conformance.cases.program import Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import evaluate
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 HALF: dict[str, Any] = {"attrs": {"start": (4,), "stop": (8,), "step": (1,)}}
 SUM: dict[str, Any] = {"axes": ("i",), "attrs": {"op": "sum"}}

@@ -10,8 +10,8 @@ from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Backend, Refused, Unsupported, alone
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 Make = Callable[..., Case]
 

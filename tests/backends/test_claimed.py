@@ -11,7 +11,7 @@ from conformance.backends.claimed import unhealthy
 from conformance.backends.discovery import DeclarationError, find
 from conformance.backends.mpi.claims import CLAIMS
 from conformance.backends.reference import Reference
-from conformance.runner.workers import Worker
+from conformance.runner.worker.workers import Worker
 
 LATE = {"faults": ("late",)}
 

@@ -13,8 +13,8 @@ import pytest
 from conformance.backends import discovery
 from conformance.backends.discovery import BackendError, DeclarationError, find, listed, load
 from conformance.backends.reference import Reference
-from conformance.runner.in_process import InProcess
-from conformance.runner.workers import Worker
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.workers import Worker
 
 
 def test_an_entry_point_is_found_by_name() -> None:

@@ -8,9 +8,9 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import from_array
 
 Blocks = list[Array]
 

@@ -11,8 +11,8 @@ from conformance.backends.base import Backend, category_of
 from conformance.backends.reference import Reference
 from conformance.backends.worker import observations
 from conformance.cases.case import Case, Fault
-from conformance.cases.health import followed, health_case
 from conformance.cases.observation import Observation
+from conformance.cases.program.health import followed, health_case
 
 Make = Callable[..., Case]
 

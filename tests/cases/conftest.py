@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.layout import Layout
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 
 Make = Callable[..., Case]
 

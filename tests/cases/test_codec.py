@@ -12,11 +12,11 @@ from safetensors.numpy import load_file
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import load, save
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.layout import Layout
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.observation_file import load_observation, save_observation
-from conformance.cases.tensor import from_array
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 
 Make = Callable[..., Case]
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from conformance.backends.claimed import supported, unasked
 from conformance.cases.case import Case, case_id
-from conformance.cases.effects import window
-from conformance.cases.features import features
-from conformance.cases.program import Step
-from conformance.cases.validate import CaseError, validate
+from conformance.cases.program.effects import window
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Step
+from conformance.cases.program.validate import CaseError, validate
 
 Make = Callable[..., Case]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.features import Features, features
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.features import Features, features
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.tensor import from_array
 
 PAIRED: Groups = ((0, 1), (2, 3))
 

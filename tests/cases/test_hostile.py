@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cases.case import Case
 from conformance.cases.codec import CaseError, load, save
-from conformance.cases.program import Program, Step
+from conformance.cases.program.program import Program, Step
 
 Make = Callable[..., Case]
 Edit = Callable[[dict[str, Any]], Any]

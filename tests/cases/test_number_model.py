@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cases.number_model import STANDARD, NumberModelError, covers, number_model, word_of
+from conformance.cases.declarations.number_model import STANDARD, NumberModelError, covers, number_model, word_of
 
 
 def test_a_word_is_for_every_dtype_that_can_have_it() -> None:

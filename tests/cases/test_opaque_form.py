@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.cases.opaque_form import ROLES, readers, writers
-from conformance.cases.schedule import Access, Collective, Schedule
-from conformance.cases.schedule_error import ScheduleError
-from conformance.cases.schedule_form import validate_schedule
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.opaque_form import ROLES, readers, writers
+from conformance.cases.schedule.schedule import Access, Collective, Schedule
 from conformance.reference.spmd import OPERANDS, OPERATIONS
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.build import buffer, graph, node, reads, schedule, stored, writes
+from conformance.specs.schedules.domain.build import buffer, graph, node, reads, schedule, stored, writes
 
 ATTRS: dict[str, dict[str, Any]] = {
     "broadcast": {"root": 1},

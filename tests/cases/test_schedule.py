@@ -10,14 +10,14 @@ import jsonschema
 import numpy as np
 import pytest
 
-from conformance.cases.graph import Graph, Node
-from conformance.cases.index_map import Affine, contiguous, elements, runs
-from conformance.cases.kernel_body import Alu, Body, Constant, Load, Store
-from conformance.cases.schedule import Access, Buffer, Copy, Device, Kernel, Place, Schedule, Wait
-from conformance.cases.schedule_codec import load_schedule, parse, save_schedule, text
-from conformance.cases.schedule_error import ScheduleError
-from conformance.cases.schedule_schema import FOLDER, schedule_schema, written
-from conformance.cases.tensor import from_array
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.schedule.codec import load_schedule, parse, save_schedule, text
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.index_map import Affine, contiguous, elements, runs
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Store
+from conformance.cases.schedule.schedule import Access, Buffer, Copy, Device, Kernel, Place, Schedule, Wait
+from conformance.cases.schedule.schema import FOLDER, schedule_schema, written
+from conformance.cases.tensor.tensor import from_array
 
 ONE = from_array(np.float32(1))
 
@@ -64,7 +64,7 @@ def increment() -> Schedule:
 
 def test_the_schedule_schema_is_current() -> None:
     found = (FOLDER / "schedule.schema.json").read_text()
-    assert found == written(schedule_schema()), "run python -m conformance.cases.schedule_schema"
+    assert found == written(schedule_schema()), "run python -m conformance.cases.schedule.schema"
     jsonschema.Draft202012Validator.check_schema(json.loads(found))
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.program import EFFECTS, Axis, Program, Step
-from conformance.cases.situations import CLASS_OF, CLASSES, FEATURES, OPERATIONS, extent_word, situations, trigrams
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import EFFECTS, Axis, Program, Step
+from conformance.cases.program.situations import (
+    CLASS_OF,
+    CLASSES,
+    FEATURES,
+    OPERATIONS,
+    extent_word,
+    situations,
+    trigrams,
+)
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import OPERATIONS as MEANT
 from conformance.reference.spmd import evaluate
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_codec import save_schedule, text
+from conformance.cases.schedule.codec import save_schedule, text
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import CLAUSES, EVERY, FORM
-from conformance.specs.schedules.build import graph, stored
+from conformance.specs.schedules.domain.build import graph, stored
 from tests.cli.conftest import Conformance
 from tests.specs.schedules.all_reduces import ring
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.judging.column import Column, column, parts_of
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.judging.numbers.column import Column, column, parts_of
 from conformance.reference.reductions import REDUCTIONS, by_real, quotient
 
 REALS = ("float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64")

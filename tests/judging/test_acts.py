@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
-from conformance.cases.program import Attr, Axis, Program, Step
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.acts import acts
-from conformance.runner.answers import Answer
-from conformance.runner.lane import outside
+from conformance.runner.backend_run import outside
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 
 def call(name: str, operand: str, output: str, *into: str, **attrs: Attr) -> Step:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.cases.program import Axis, Program, Step
-from conformance.judging.arithmetic import arithmetic
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.judging.numbers.arithmetic import arithmetic
 
 
 def step(line: str, into: str = "", **attrs: str) -> Step:

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.meaning import bound, meaning
 

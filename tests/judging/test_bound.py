@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import NUMPY
-from conformance.judging.column import column
-from conformance.judging.precision import precision
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.numbers.column import column
+from conformance.judging.numbers.precision import precision
 from tests.judging.drawn import FACTOR, REALS, columns, error, rounded_tree, tree
 
 OPS = pytest.mark.parametrize("op", ["sum", "mean", "premul_sum", "product"])

@@ -7,11 +7,11 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.mutants.write_order import WhatFitsIsWrittenBeforeTheRestIsChecked as Hasty
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 
 def buffer(name: str, source: str) -> Step:

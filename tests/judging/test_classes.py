@@ -10,14 +10,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.number_model import DEFAULT, KINDS, covers
-from conformance.judging.carried import carried
-from conformance.judging.classes import Class, classes_of, reachable
-from conformance.judging.column import Column, column, parts_of
-from conformance.judging.formats import rounded_to
-from conformance.judging.spread import spread
-from conformance.judging.trees import in_any_order, in_known_orders, in_rank_order
+from conformance.cases.declarations.number_model import DEFAULT, KINDS, covers
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.judging.numbers.carried import carried
+from conformance.judging.numbers.classes import Class, classes_of, reachable
+from conformance.judging.numbers.column import Column, column, parts_of
+from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.spread import spread
+from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order
 from conformance.reference.reductions import fold
 from tests.judging.drawn import FACTOR, columns, rounded_tree
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.backends.protocol import Ready
-from conformance.cases.guarantees import check_guarantees
-from conformance.cases.terms import terms
+from conformance.cases.declarations.guarantees import check_guarantees
+from conformance.cases.declarations.terms import terms
 from conformance.judging.verdict import Verdict, judge
 from conformance.qualification.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.runner.draws import draw_cases

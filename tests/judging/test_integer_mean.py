@@ -9,10 +9,10 @@ import pytest
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.runner.answers import Answer
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 
 @pytest.mark.parametrize(

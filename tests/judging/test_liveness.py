@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Fault, Operand
-from conformance.cases.health import health_case
 from conformance.cases.observation import Category, Observation, RankError
-from conformance.cases.program import Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.health import health_case
+from conformance.cases.program.program import Axis, Groups, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 MESH = (Axis("i", 3),)
 

@@ -10,18 +10,18 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.layout import LAYOUTS, Layout, place
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_error import ScheduleError
-from conformance.cases.schedule_form import validate_schedule
-from conformance.cases.tensor import from_array, to_array
-from conformance.judging.program_graph import NoGraph, program_graph, with_graph
-from conformance.reference.schedule_data import initial
-from conformance.reference.schedule_facts import Facts
-from conformance.reference.schedule_graph import evaluate_graph, worth
-from conformance.reference.schedule_memory import Memory
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import LAYOUTS, Layout, place
+from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
+from conformance.reference.schedule.data import initial
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.graph import evaluate_graph, worth
+from conformance.reference.schedule.memory import Memory
 from conformance.reference.spmd import evaluate
 from conformance.runner.draws import draw_cases
 from conformance.specs import OPS, SUITES

@@ -9,11 +9,11 @@ import pytest
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer, Broken
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import every_clause
 
 

@@ -15,8 +15,8 @@ from conformance.qualification.auto.shadow import changed_backend
 from conformance.qualification.drawn import drawn_cases
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
 
 SOURCE = "def double(x: int) -> int:\n    '''Return it twice.'''\n    if x > 0:\n        return x + x\n    return 0\n"

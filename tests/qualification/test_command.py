@@ -12,7 +12,7 @@ from conformance.cli import main
 THEIRS = """
 import time
 from conformance.backends.base import Backend
-from conformance.reference.barrier import barrier
+from conformance.reference.operations.barrier import barrier
 
 class Hangs(Backend):
     claims = {"barrier": {}}

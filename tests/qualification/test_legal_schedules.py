@@ -7,14 +7,14 @@ from collections import Counter
 import pytest
 
 from conformance.backends.base import Backend
-from conformance.cases.graph import Graph
-from conformance.judging.program_graph import with_graph
+from conformance.cases.graph.graph import Graph
+from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
 from conformance.qualification.legal_schedules.engine import Legal, Scheduler
 from conformance.runner.draws import numbered
 from conformance.runner.schedules import PROGRAMS
 from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.graphs import graphs
+from conformance.specs.schedules.domain.graphs import graphs
 
 SLOW = pytest.mark.slow
 VARIANTS = tuple(each for each in legal_schedules() if issubclass(each, Legal))

@@ -8,14 +8,14 @@ from functools import cache
 import pytest
 
 from conformance.cases.case import Case, digest
-from conformance.cases.number_model import covers
-from conformance.cases.terms import Terms, terms
+from conformance.cases.declarations.number_model import covers
+from conformance.cases.declarations.terms import Terms, terms
 from conformance.judging.clause import Subject
 from conformance.qualification.mutants import number_models
 from conformance.qualification.mutants.number_models import _Chooses
-from conformance.runner.answers import Answer
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import NONE, meaning, verdict
+from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
 
 CHOICES = [value for value in vars(number_models).values() if isinstance(value, type) and issubclass(value, _Chooses)]

@@ -18,7 +18,7 @@ from conformance.qualification.mutants.broadcast import BroadcastTakesAWorldRank
 from conformance.qualification.mutants.collective import LastRankIsMissing
 from conformance.qualification.mutants.send_recv import SendTakesWorldRanks
 from conformance.qualification.qualify import Qualification, qualify
-from conformance.reference.broadcast import broadcast
+from conformance.reference.operations.broadcast import broadcast
 
 GOOD = "from conformance.backends.reference import Reference\nclass Bad(Reference):\n    breaks = 'collective.C1'\n"
 

@@ -8,15 +8,15 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Schedule
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.qualify import qualify
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.schedule_mutants.engine import Engine
 from conformance.qualification.schedule_mutants.hazards import MergedItemNeedsItself
 from conformance.qualification.schedule_mutants.storage import ForcedCopyElided
 from conformance.qualification.violations import Violation, violations
-from conformance.specs.schedules.build import given, schedule
+from conformance.specs.schedules.domain.build import given, schedule
 
 
 class NothingNew(Engine):

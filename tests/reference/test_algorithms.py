@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.cases.dtypes import Array
-from conformance.reference.all_reduce import all_reduce
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import BITWISE, REDUCTIONS
-from conformance.specs.domain import tiled
-from conformance.specs.pools import pool
+from conformance.specs.domains.domain import tiled
+from conformance.specs.domains.pools import pool
 
 
 def ring_chunks(size: int, world: int) -> list[tuple[int, int]]:

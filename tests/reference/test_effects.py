@@ -7,7 +7,7 @@ import pytest
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program.program import Axis, Program, Step
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import OPERATIONS, run
 

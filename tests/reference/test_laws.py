@@ -9,27 +9,27 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Axis, Groups, Program, Step
-from conformance.reference.all_gather import all_gather
-from conformance.reference.all_reduce import all_reduce
-from conformance.reference.all_to_all import all_to_all
-from conformance.reference.all_to_all_uneven import all_to_all_uneven
-from conformance.reference.arg_reduce import arg_reduce
-from conformance.reference.axis_index import axis_index
-from conformance.reference.axis_size import axis_size
-from conformance.reference.broadcast import broadcast
-from conformance.reference.gather import gather
-from conformance.reference.permute import permute
-from conformance.reference.ragged_all_to_all import ragged_all_to_all
-from conformance.reference.recv import recv
-from conformance.reference.reduce import reduce
-from conformance.reference.reduce_constant import reduce_constant
-from conformance.reference.reduce_scatter import reduce_scatter
+from conformance.cases.program.program import Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations.all_gather import all_gather
+from conformance.reference.operations.all_reduce import all_reduce
+from conformance.reference.operations.all_to_all import all_to_all
+from conformance.reference.operations.all_to_all_uneven import all_to_all_uneven
+from conformance.reference.operations.arg_reduce import arg_reduce
+from conformance.reference.operations.axis_index import axis_index
+from conformance.reference.operations.axis_size import axis_size
+from conformance.reference.operations.broadcast import broadcast
+from conformance.reference.operations.gather import gather
+from conformance.reference.operations.permute import permute
+from conformance.reference.operations.ragged_all_to_all import ragged_all_to_all
+from conformance.reference.operations.recv import recv
+from conformance.reference.operations.reduce import reduce
+from conformance.reference.operations.reduce_constant import reduce_constant
+from conformance.reference.operations.reduce_scatter import reduce_scatter
+from conformance.reference.operations.scatter import scatter
+from conformance.reference.operations.send import send
+from conformance.reference.operations.shuffle import shuffle
 from conformance.reference.reductions import REDUCTIONS
-from conformance.reference.scatter import scatter
-from conformance.reference.send import send
-from conformance.reference.shuffle import shuffle
 from conformance.reference.spmd import DEFAULTS, OPERATIONS, run
 
 WORLDS = pytest.mark.parametrize("world", [1, 2, 3, 5, 8])

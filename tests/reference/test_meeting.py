@@ -7,9 +7,9 @@ import pytest
 
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.case_error import CaseError
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.validate import validate
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.program.validate import validate
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.judging.precision import exactly, precision
-from conformance.reference.all_reduce import all_reduce
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.judging.numbers.precision import exactly, precision
+from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import fold, narrowed
 
 NARROW = ("float8_e5m2", "float8_e4m3fn", "bfloat16", "float16")

@@ -8,21 +8,21 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import NUMPY, kind
-from conformance.cases.graph import Function
-from conformance.cases.index_map import merged
-from conformance.cases.kernel_body import ARITY, COMPARISONS, TAKES, Body, Constant, Store
-from conformance.cases.schedule import Bounds, Collective, Kernel, Schedule, Wait
+from conformance.cases.graph.graph import Function
+from conformance.cases.schedule.index_map import merged
+from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, TAKES, Body, Constant, Store
+from conformance.cases.schedule.schedule import Bounds, Collective, Kernel, Schedule, Wait
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.qualification.violations import violations
 from conformance.reference.byte_ranges import common, joined, overlap, without
-from conformance.reference.elementwise import apply, fold, identity
-from conformance.reference.schedule import changes_nothing, difference, eager, law, run, wrong_as_listed
-from conformance.reference.schedule_data import initial
-from conformance.reference.schedule_facts import Facts
-from conformance.reference.schedule_graph import evaluate_graph, worth
-from conformance.reference.schedule_orders import DRAWN_ORDERS, legal_orders
-from conformance.reference.schedule_points import crossing
-from conformance.specs.schedules.build import (
+from conformance.reference.graph.elementwise import apply, fold, identity
+from conformance.reference.schedule.data import initial
+from conformance.reference.schedule.execute import changes_nothing, difference, eager, law, run, wrong_as_listed
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.graph import evaluate_graph, worth
+from conformance.reference.schedule.orders import DRAWN_ORDERS, legal_orders
+from conformance.reference.schedule.points import crossing
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     elementwise,

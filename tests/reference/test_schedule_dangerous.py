@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, Store
-from conformance.cases.schedule import Kernel
-from conformance.reference.schedule import law
-from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules.build import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Kernel
+from conformance.reference.schedule.execute import law
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.domain.build import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
 
 Line = tuple[str, int, int] | tuple[str, int] | tuple[str, int, int, int] | str | float
 

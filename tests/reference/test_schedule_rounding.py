@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.cases.kernel_body import Alu, Body, Constant, Instruction, Load, Store
-from conformance.cases.schedule import Kernel, Schedule
-from conformance.reference.schedule import changes_nothing, law
-from conformance.reference.schedule_data import DRAWS, initial
-from conformance.reference.schedule_facts import Facts
-from conformance.specs.schedules.build import (
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Kernel, Schedule
+from conformance.reference.schedule.data import DRAWS, initial
+from conformance.reference.schedule.execute import changes_nothing, law
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

@@ -12,15 +12,15 @@ import pytest
 
 from conformance.cases.case import Case, case_id
 from conformance.cases.codec import save
-from conformance.cases.dtypes import Array
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.clause import Subject
 from conformance.report import ClauseText, Report, Run, clause_texts, read_run, summarise
-from conformance.runner.answers import Answer, Broken
 from conformance.runner.draws import draw_cases
-from conformance.runner.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record
+from conformance.runner.log.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import OPS as WHOLE
 from conformance.specs import SHARED
 

@@ -14,7 +14,7 @@ from conformance.report.error import ReportError
 from conformance.report.json_report import as_json, parse_json
 from conformance.report.junit import as_junit
 from conformance.report.markdown import as_markdown, quoted
-from conformance.runner.log import BackendEntry
+from conformance.runner.log.log import BackendEntry
 
 HOSTILE = "a|b\n# c <img> `d` ]]> & \x00\x1b \ufffe"
 

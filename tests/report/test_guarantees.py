@@ -10,7 +10,7 @@ import pytest
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.html import as_html
 from conformance.report.markdown import as_markdown
-from conformance.runner.log import BackendEntry
+from conformance.runner.log.log import BackendEntry
 
 LAW: Final = ClauseText(
     op="determinism",

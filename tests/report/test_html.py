@@ -15,7 +15,7 @@ import pytest
 
 from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, html, read_run, summarise
 from conformance.report.html import as_html
-from conformance.runner.log import BackendEntry
+from conformance.runner.log.log import BackendEntry
 
 HOSTILE = "</script><script>alert(1)</script><!--\"'`${x}&lt;\u2028\x00"
 

@@ -16,8 +16,8 @@ from conformance.report.html import as_html
 from conformance.report.json_report import as_json, parse_json
 from conformance.report.junit import as_junit
 from conformance.report.markdown import as_markdown
-from conformance.runner.known_entry import Expected, Known
-from conformance.runner.log import Failure
+from conformance.runner.known.entry import Expected, Known
+from conformance.runner.log.log import Failure
 
 ENTRY = Known(
     case="shift/int32-2/0123456789ab",

@@ -8,8 +8,8 @@ from typing import Any
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.html import as_html
 from conformance.report.markdown import as_markdown
-from conformance.runner.log import BackendEntry
-from conformance.runner.silent import never_seen
+from conformance.runner.coverage.silent import never_seen
+from conformance.runner.log.log import BackendEntry
 
 
 def test_a_word_is_shown_with_its_cases_or_as_never_seen(

@@ -10,7 +10,7 @@ import pytest
 from conformance.judging.clause import Requirement
 from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, ReportError, read_run, summarise
 from conformance.report.summary import Cell
-from conformance.runner.log import BackendEntry, CaseRecord, Failure
+from conformance.runner.log.log import BackendEntry, CaseRecord, Failure
 
 
 def cell(report: Report, op: str, clause: str | None = None, backend: str = "acme") -> Cell:

@@ -16,12 +16,12 @@ from conformance.backends.opencl import OpenCL, render
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.reproduce.write import ScriptError, reproduction
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.replay import Replay
+from conformance.runner.worker.answers import Answer
 
 
 def summed(dtype: str = "int32", values: tuple[float, ...] = (1, 2)) -> Case:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 
 BAD = Path(__file__).parents[1] / "backends" / "bad"
 

@@ -10,13 +10,13 @@ from typing import Any
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
-from conformance.runner.known_entry import Known
-from conformance.runner.known_file import read_known, write_known
+from conformance.runner.known.entry import Known
+from conformance.runner.known.file import read_known, write_known
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
+from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of
 
 CASE = broadcast_of(1, extent=1)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from conformance.bench.collectives import rounds
+from conformance.bench.collectives.driven import Driven, PeerError
+from conformance.bench.collectives.point import OPS, Point, rounded, wrong
 from conformance.cli.bench.collectives import command
 from conformance.cli.problems import Problem
-from conformance.runner.bench_collectives import rounds
-from conformance.runner.bench_collectives.driven import Driven, PeerError
-from conformance.runner.bench_collectives.point import OPS, Point, rounded, wrong
 
 
 @pytest.mark.parametrize("op", OPS)

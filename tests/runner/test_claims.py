@@ -20,10 +20,10 @@ from conformance.backends.torch import claims as torch_claims
 from conformance.cases.case import Case
 from conformance.runner.claims import _FEATURES, check_claims
 from conformance.runner.draws import draw_cases
-from conformance.runner.in_process import InProcess
 from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
-from conformance.runner.workers import Worker
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.workers import Worker
 from conformance.specs import OPS
 
 

@@ -14,15 +14,15 @@ from conformance.backends.base import Claims
 from conformance.backends.discovery import BackendSpec, find
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.runner.answers import Answer
+from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
-from conformance.runner.judgeable import Judgeable
-from conformance.runner.log import CaseRecord, read
+from conformance.runner.log.log import CaseRecord, read
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Answer
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.workers import Worker
 
 PLAN = Plan(ops=("all_reduce",), examples=40, suites=("collectives",))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.situations import FEATURES, situations
+from conformance.cases.program.situations import FEATURES, situations
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
-from conformance.runner.coverage import Coverage
+from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.draws import Numbers, numbered
 from conformance.specs import SUITES
-from conformance.specs.choose import Draw
-from conformance.specs.feasible import infeasible
+from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.feasible import infeasible
 
 
 def test_pairs_triples_and_trigrams_grow_with_the_cases_and_stay_within_what_is_feasible() -> None:

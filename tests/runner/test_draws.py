@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 
 from conformance.cases.case import Case
-from conformance.cases.situations import FEATURES
+from conformance.cases.program.situations import FEATURES
 from conformance.runner.draws import as_bytes, numbered, shrink, strategy
 from conformance.runner.plan import Plan
-from conformance.specs import OPS, SUITES, choose
-from conformance.specs.wishes import wishes
+from conformance.specs import OPS, SUITES
+from conformance.specs.domains import choose
+from conformance.specs.domains.wishes import wishes
 
 
 def number(case: str) -> str:

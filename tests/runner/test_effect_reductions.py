@@ -12,14 +12,14 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.codec import load
-from conformance.cases.program import Step
+from conformance.cases.program.program import Step
 from conformance.qualification.mutants.aliasing import TheRootKeepsItsBlock
 from conformance.qualification.mutants.asynchrony import OperandIsReadWhenWaited
 from conformance.report.example import step_line
-from conformance.runner.effect_reductions import effect_reductions
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
 from conformance.runner.plan import Plan
+from conformance.runner.shrinking.effect_reductions import effect_reductions
+from conformance.runner.worker.in_process import InProcess
 
 SMALL = {
     TheRootKeepsItsBlock: ("aliasing", (["buffer", "broadcast", "assign"], ["buffer", "broadcast", "free"])),

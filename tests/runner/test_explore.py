@@ -15,15 +15,15 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
-from conformance.cases.dtypes import Array
-from conformance.runner.answers import Answer, Broken
+from conformance.cases.tensor.dtypes import Array
+from conformance.runner.backend_run import Lane
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
-from conformance.runner.lane import Lane
-from conformance.runner.log import CaseRecord, Failure, Footer, Header, LogError, read
+from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, read
 from conformance.runner.plan import Plan
-from conformance.runner.reductions import reductions
 from conformance.runner.result import Result
+from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.worker.answers import Answer, Broken
+from conformance.runner.worker.in_process import InProcess
 
 PLAN = Plan(ops=("all_gather", "broadcast"), examples=80, suites=("collectives",))
 
@@ -125,7 +125,7 @@ def test_a_should_never_stands_for_a_must(tmp_path: Path) -> None:
 
 
 def test_what_no_smallest_case_stands_for_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.runner.minimise.WAYS", 0)
+    monkeypatch.setattr("conformance.runner.shrinking.minimise.WAYS", 0)
     result = run(NegativeAxis(), tmp_path)
     assert (result.status, result.failures) == (1, ())
     assert {record.requirement for record in result.unexplained} == {"must"}

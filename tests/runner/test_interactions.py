@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.graph import Graph
-from conformance.cases.graph_situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.runner.coverage.interactions import Share, interactions
 from conformance.runner.draws import numbered
-from conformance.runner.interactions import Share, interactions
 from conformance.runner.schedule_run import met_in
-from conformance.specs.schedules.build import alu, graph, node, stored
-from conformance.specs.schedules.graphs import graphs
+from conformance.specs.schedules.domain.build import alu, graph, node, stored
+from conformance.specs.schedules.domain.graphs import graphs
 
 EXAMPLES = 100
 

@@ -11,13 +11,13 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
-from conformance.runner import minimise, shrinking
-from conformance.runner.in_process import InProcess
-from conformance.runner.known import too_often
-from conformance.runner.known_entry import Flaky, Known
-from conformance.runner.lane import Lane
-from conformance.runner.log import CaseRecord, Failure, Footer, read
-from conformance.runner.shrinking import Smallest
+from conformance.runner.backend_run import Lane
+from conformance.runner.known.entry import Flaky, Known
+from conformance.runner.known.known import too_often
+from conformance.runner.log.log import CaseRecord, Failure, Footer, read
+from conformance.runner.shrinking import minimise, shrinking
+from conformance.runner.shrinking.shrinking import Smallest
+from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of
 from tests.runner.known_broadcast import CASE, Silent, entry, run
 

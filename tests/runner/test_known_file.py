@@ -12,9 +12,9 @@ import pytest
 from conformance.cases.case import case_id
 from conformance.cases.codec import save
 from conformance.cases.schemas import FOLDER, written
-from conformance.runner.known_entry import Flaky
-from conformance.runner.known_file import KnownError, read_known, write_known
-from conformance.runner.schemas import known_schema
+from conformance.runner.known.entry import Flaky
+from conformance.runner.known.file import KnownError, read_known, write_known
+from conformance.runner.log.schemas import known_schema
 from tests.runner.conftest import broadcast_of
 from tests.runner.known_broadcast import CASE, entry
 
@@ -39,7 +39,7 @@ def test_what_is_written_is_read_again(known: Path) -> None:
 
 def test_the_known_schema_is_current() -> None:
     text = (FOLDER / "known.schema.json").read_text()
-    assert text == written(known_schema()), "run python -m conformance.runner.schemas"
+    assert text == written(known_schema()), "run python -m conformance.runner.log.schemas"
     jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 

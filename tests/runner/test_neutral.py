@@ -11,15 +11,15 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.codec import load
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.judging.cause import signature
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
-from conformance.runner.log import Failure
-from conformance.runner.neutral import empty
+from conformance.runner.log.log import Failure
 from conformance.runner.plan import Plan
-from conformance.runner.rank_reductions import contracted
 from conformance.runner.replay import replay
+from conformance.runner.shrinking.neutral import empty
+from conformance.runner.shrinking.rank_reductions import contracted
+from conformance.runner.worker.in_process import InProcess
 
 
 class ProductAdds(Reference):

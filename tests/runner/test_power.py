@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.runner import power as module
-from conformance.runner.power import Measured, least, power
+from conformance.runner.coverage import power as module
+from conformance.runner.coverage.power import Measured, least, power
 
 MEASURED = Measured(
     seeds=(0,),

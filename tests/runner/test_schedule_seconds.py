@@ -13,16 +13,16 @@ from msgspec.structs import replace
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Buffer, Device, Schedule
-from conformance.cases.schedule_codec import load_schedule
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.codec import load_schedule
+from conformance.cases.schedule.schedule import Buffer, Device, Schedule
 from conformance.qualification.mutant_module import spec_of
-from conformance.runner.answers import Answer, Question
-from conformance.runner.in_process import InProcess
 from conformance.runner.schedule_run import ScheduleRun, _written, run_schedules
 from conformance.runner.schedules import Asker, Judged
-from conformance.runner.workers import Worker
-from conformance.specs.schedules.build import buffer, elementwise, graph, line, schedule, stored, writes
+from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.workers import Worker
+from conformance.specs.schedules.domain.build import buffer, elementwise, graph, line, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 MALFORMED = replace(EMPTY, buffers=(Buffer(id="x", size=-1, dtype="float32", device="d0"),))

@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph, Variable
-from conformance.cases.index_map import Affine
-from conformance.cases.kernel_body import Alu, Body, Load, Store
-from conformance.cases.schedule import Binding, Kernel, Place, Schedule
-from conformance.cases.schedule_codec import load_schedule
+from conformance.cases.graph.graph import Graph, Variable
+from conformance.cases.schedule.codec import load_schedule
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
+from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
 from conformance.qualification.mutant_module import spec_of
-from conformance.runner.answers import Answer, Broken, Limits, Question
-from conformance.runner.in_process import InProcess
 from conformance.runner.schedule_run import ScheduleRun, run_schedules
 from conformance.runner.schedules import Asker, drawn
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.workers import Worker
 from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
+from conformance.specs.schedules.domain.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 ASKED = graph(stored("a"), results=["a"])

@@ -8,15 +8,15 @@ import jsonschema
 import msgspec
 
 from conformance.cases.schemas import FOLDER, written
-from conformance.runner.log import CaseRecord
-from conformance.runner.schemas import run_schema
+from conformance.runner.log.log import CaseRecord
+from conformance.runner.log.schemas import run_schema
 
 VALIDATOR = jsonschema.Draft202012Validator(run_schema())
 
 
 def test_the_run_schema_is_current() -> None:
     text = (FOLDER / "run.schema.json").read_text()
-    assert text == written(run_schema()), "run python -m conformance.runner.schemas"
+    assert text == written(run_schema()), "run python -m conformance.runner.log.schemas"
     jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 

@@ -11,9 +11,9 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case, Operand
 from conformance.cases.codec import load
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.validate import validate
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.program.validate import validate
+from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.mutants.determinism import (
     AddsInOrderOfArrival,
     FoldsByRankNumber,
@@ -21,10 +21,10 @@ from conformance.qualification.mutants.determinism import (
     TailFoldsBackwards,
 )
 from conformance.runner.explore import explore
-from conformance.runner.in_process import InProcess
 from conformance.runner.plan import Plan
-from conformance.runner.reductions import reductions
-from conformance.runner.together import together
+from conformance.runner.shrinking.joint_reductions import together
+from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.worker.in_process import InProcess
 
 
 def two_calls(*extents: int) -> Case:

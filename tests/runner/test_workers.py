@@ -12,10 +12,10 @@ import pytest
 from conformance.backends.discovery import find
 from conformance.cases.case import Case, Fault
 from conformance.cases.observation import Observation
-from conformance.runner.answers import Answer, Broken, Limits, StartError
-from conformance.runner.in_process import InProcess
-from conformance.runner.waiting import wait
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Answer, Broken, Limits, StartError
+from conformance.runner.worker.in_process import InProcess
+from conformance.runner.worker.waiting import wait
+from conformance.runner.worker.workers import Worker
 
 Make = Callable[..., Case]
 SHORT = Limits(start=20.0, case=0.7, memory=512 << 20)
@@ -101,7 +101,7 @@ def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str]
 def test_a_broken_stream_costs_one_case(
     bad_program: Path, make: Make, monkeypatch: pytest.MonkeyPatch, how: str, outcome: str, detail: str
 ) -> None:
-    monkeypatch.setattr("conformance.runner.session.REAP", 0.3)
+    monkeypatch.setattr("conformance.runner.worker.session.REAP", 0.3)
     broken = check(f"exec:{sys.executable} {bad_program} {how}", make)
     assert broken.outcome == outcome
     assert detail in broken.detail

@@ -11,8 +11,8 @@ import pytest
 
 from conformance.backends.discovery import find
 from conformance.cases.case import Case
-from conformance.runner.answers import Broken, Limits
-from conformance.runner.workers import Worker
+from conformance.runner.worker.answers import Broken, Limits
+from conformance.runner.worker.workers import Worker
 
 
 def alive(pid: int) -> bool:

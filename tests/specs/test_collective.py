@@ -8,11 +8,11 @@ import pytest
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
-from conformance.cases.program import Attr, Axis, Program, Step
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.verdict import Verdict
-from conformance.runner.answers import Answer
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 
 def one_step(name: str, *blocks: np.ndarray, axes: tuple[str, ...] = ("i",), **attrs: Attr) -> Case:

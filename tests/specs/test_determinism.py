@@ -9,19 +9,19 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.guarantees import PRESUPPOSES
-from conformance.cases.program import Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.terms import terms
-from conformance.judging.order import order_shows
+from conformance.cases.declarations.guarantees import PRESUPPOSES
+from conformance.cases.declarations.terms import terms
+from conformance.cases.program.program import Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.numbers.order import order_shows
 from conformance.judging.relations import LAWS
 from conformance.judging.verdict import Verdict, judge
 from conformance.qualification.mutants import determinism as mistakes
 from conformance.reference.reductions import ORDER, fold
 from conformance.runner.meaning import bound, meaning
-from conformance.specs.determinism import SUITE
-from conformance.specs.relating import DTYPES, REDUCTIONS, VALUES, values
+from conformance.specs.domains.relating import DTYPES, REDUCTIONS, VALUES, values
+from conformance.specs.suites.determinism import SUITE
 
 LOST = (1.0, 2.0**24, -(2.0**24))
 """What three members hold: 0 in this order, 1 in the order round about."""

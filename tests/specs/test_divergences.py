@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.terms import terms
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.meaning import bound, meaning
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.case import Case
-from conformance.cases.features import features
+from conformance.cases.program.features import features
 from conformance.runner.draws import draw_cases
-from conformance.runner.reductions import reductions
-from conformance.specs.long import SUITE
+from conformance.runner.shrinking.reductions import reductions
+from conformance.specs.suites.long import SUITE
 
 
 def drawn(op: str, examples: int = 30) -> list[Case]:

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, settings
 
 from conformance.cases.case import Case
 from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
-from conformance.runner.answers import Answer
 from conformance.runner.draws import draw_cases, strategy
 from conformance.runner.meaning import meaning, verdict
-from conformance.runner.reductions import reductions
+from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
-from conformance.specs.asynchrony import unlike_under_way
-from conformance.specs.calls import CALLED
+from conformance.specs.domains.calls import CALLED
+from conformance.specs.suites.asynchrony import unlike_under_way
 
 
 def drawn(suite: str, op: str) -> list[Case]:

@@ -10,16 +10,16 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation
-from conformance.cases.program import Attr, Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.terms import terms
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict
 from conformance.qualification.mutants.special_numbers import FlushesSingles
-from conformance.runner.answers import Answer
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import NONE, meaning, verdict
+from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
 
 

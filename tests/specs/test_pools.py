@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.reductions import REDUCTIONS, check, fold
 from conformance.reference.rejected import Rejected
-from conformance.specs.pools import counting, pool
-from conformance.specs.reducing import EXACT_TERMS, MOST_TERMS
+from conformance.specs.domains.pools import counting, pool
+from conformance.specs.domains.reducing import EXACT_TERMS, MOST_TERMS
 
 POOLS = [(op, op) for op in REDUCTIONS] + [("max", "with_nan"), ("min", "with_nan")]
 

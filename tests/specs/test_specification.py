@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, case_id
+from conformance.judging.applicability import applicable
 from conformance.judging.clause import Clause
-from conformance.judging.speaking import applicable
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning

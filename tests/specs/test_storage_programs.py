@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.effects import names
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.effects import names
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning

@@ -36,18 +36,18 @@ from conformance.backends.jax.claims import (
 )
 from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.number_model import Declared
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.declarations.number_model import Declared
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import EFFECTS
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import EFFECTS
+from conformance.cases.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from conformance.backends.jax.per_rank import Ranks, Whole
-    from conformance.cases.dtypes import Array
-    from conformance.cases.program import Program
+    from conformance.cases.program.program import Program
+    from conformance.cases.tensor.dtypes import Array
 
 CACHED: Final = 512
 """Programs kept, compiled or refused: a run asks for few of them twice, and then soon. 1.6 MB each of resident memory,

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
-from conformance.cases.effect_words import CAPABILITIES
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.number_model import Declared
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.declarations.number_model import Declared
+from conformance.cases.program.effect_words import CAPABILITIES
 
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}

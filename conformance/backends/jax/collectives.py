@@ -20,7 +20,7 @@ from jax._src.lax import parallel
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 AxisName = str | tuple[str, ...]
 Operation = Callable[..., Any]

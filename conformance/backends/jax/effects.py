@@ -24,9 +24,9 @@ from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Placed, placed_operand, written
 from conformance.backends.jax.per_rank import Ranks, outputs
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import Named, Region, names
-from conformance.cases.program import Program, Step
+from conformance.cases.program.effects import Named, Region, names
+from conformance.cases.program.program import Program, Step
+from conformance.cases.tensor.dtypes import Array
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, WHOLE
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Program, Step
+from conformance.cases.program.program import Program, Step
+from conformance.cases.tensor.dtypes import Array
 
 
 class Ranks(Protocol):

@@ -13,8 +13,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Program
+from conformance.cases.program.program import Program
+from conformance.cases.tensor.dtypes import Array
 
 
 @dataclass(frozen=True)

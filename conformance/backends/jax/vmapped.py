@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 from conformance.backends.adapting import framework
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Axis, Program
+from conformance.cases.program.program import Axis, Program
+from conformance.cases.tensor.dtypes import Array
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
 from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
 from conformance.backends.shares import merged
 from conformance.cases.case import Case
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
-from conformance.cases.program import rank_groups
+from conformance.cases.program.program import rank_groups
 
 
 class MPI(Backend):

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
 
 Limits = dict[str, Sequence[str]]
 

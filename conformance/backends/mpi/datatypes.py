@@ -10,8 +10,8 @@ import numpy as np
 from mpi4py import MPI
 
 from conformance.backends.base import Unsupported
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.layout import CANARY
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.layout import CANARY
 
 Message = tuple[Any, int, MPI.Datatype]
 

@@ -23,7 +23,7 @@ import msgspec
 from conformance.backends.shares import share
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import rank_groups
+from conformance.cases.program.program import rank_groups
 
 DEADLINE: Final = 2.0
 """Seconds a case may take before it counts as a hang: twenty times the slowest measured (0.1 s, 8 ranks on two busy

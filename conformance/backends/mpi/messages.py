@@ -11,7 +11,7 @@ from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.mpi.datatypes import Datatypes, one_place, unwritten
 from conformance.backends.mpi.operations import Call, Target, filled
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, Array
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -16,7 +16,7 @@ from mpi4py import MPI
 
 from conformance.backends.base import Unsupported
 from conformance.backends.mpi.datatypes import Datatypes, adjacent, elements, one_place, pairs, unwritten
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 
 Table = tuple[tuple[int, ...], ...]
 Target = Array | None

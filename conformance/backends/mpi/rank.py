@@ -21,10 +21,10 @@ from conformance.backends.mpi.datatypes import Datatypes
 from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS
 from conformance.backends.mpi.operations import ALONE, CALLS, Call
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
 from conformance.cases.observation import Category, Observation, RankError
-from conformance.cases.program import Groups, Program, Step, rank_groups
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Groups, Program, Step, rank_groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor
 
 COMMUNICATORS: Final = 64
 """Communicators kept; then all are freed. MPICH has about 2000."""

@@ -29,14 +29,14 @@ from conformance.backends.opencl.render import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
-from conformance.cases.effect_words import CAPABILITIES
-from conformance.cases.graph import Graph
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
-from conformance.cases.program import Program
-from conformance.cases.schedule import Schedule
-from conformance.cases.tensor import Tensor
-from conformance.cases.trouble import WORDS
+from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.program.program import Program
+from conformance.cases.program.trouble import WORDS
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.engine import Engine

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.opencl import rejections as no
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 Shape = tuple[int, ...]
 Attrs = dict[str, Any]

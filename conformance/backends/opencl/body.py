@@ -1,4 +1,4 @@
-"""A kernel's works in the neutral operations of ``conformance.cases.kernel_body``, one body a work.
+"""A kernel's works in the neutral operations of ``conformance.cases.schedule.kernel_body``, one body a work.
 
 What is folded within a load is folded there before the loads are combined, which is another association of the same
 elements; everything else is the kernel's own order and rounding.
@@ -17,12 +17,12 @@ from conformance.backends.opencl.graph import Node
 from conformance.backends.opencl.item import Kernel, Region, Work
 from conformance.backends.opencl.reductions import dividend
 from conformance.backends.opencl.view import View, contiguous
-from conformance.cases import kernel_body as neutral
-from conformance.cases.dtypes import NUMPY, kind
-from conformance.cases.index_map import Affine, IndexMap
-from conformance.cases.kernel_body import Alu, Body, Cast, Constant, Fold, Instruction, Load, Reduce, Store
-from conformance.cases.schedule import Access
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.schedule import kernel_body as neutral
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fold, Instruction, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import Tensor, from_array
 
 COMBINES: Final[dict[str, Fold]] = {
     "sum": "add", "scaled_sum": "add", "product": "mul", "max": "max", "min": "min", "and": "and", "or": "or",

@@ -14,9 +14,9 @@ from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.trace import Traced, trace
 from conformance.backends.opencl.view import View
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array, logical
-from conformance.cases.layout import place
-from conformance.cases.tensor import to_array
+from conformance.cases.tensor.dtypes import Array, logical
+from conformance.cases.tensor.layout import place
+from conformance.cases.tensor.tensor import to_array
 
 
 def scheduled(traced: Traced, settings: Settings, alignment: int) -> tuple[Schedule, Lowered]:

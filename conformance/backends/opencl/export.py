@@ -1,4 +1,4 @@
-"""The schedule in the neutral form of ``conformance.cases.schedule``, with bodies.
+"""The schedule in the neutral form of ``conformance.cases.schedule.schedule``, with bodies.
 
 The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
 memory there. A storage that several values share is an arena, and they are planned into it. A barrier has no item:
@@ -18,11 +18,11 @@ from conformance.backends.opencl.graph import Buffer, Collective, Elementwise, F
 from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.schedule import Schedule
-from conformance.cases import kernel_body
-from conformance.cases import schedule as neutral
-from conformance.cases.index_map import Affine, contiguous
-from conformance.cases.program import Attr
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Attr
+from conformance.cases.schedule import kernel_body
+from conformance.cases.schedule import schedule as neutral
+from conformance.cases.schedule.index_map import Affine, contiguous
+from conformance.cases.tensor.tensor import Tensor
 
 ARENA: Final = "uint8"
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from conformance.backends.opencl.view import View, contiguous
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 
 class Movement(msgspec.Struct, frozen=True, eq=False):

@@ -13,7 +13,7 @@ import msgspec
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import WANTED, attributes, partitioned
 from conformance.backends.opencl.graph import Movement
-from conformance.cases.program import Program, Step
+from conformance.cases.program.program import Program, Step
 
 MEETING: Final = tuple(name for name in WANTED if name not in ("send", "recv", "ragged_all_to_all"))
 """Operations that may be a step of some ranks alone. What a send has under way is of all ranks at once, and so are the

@@ -23,7 +23,7 @@ from conformance.backends.opencl.attributes import (
 )
 from conformance.backends.opencl.graph import Collective, Movement
 from conformance.backends.opencl.reductions import accumulator, result_dtype
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 Blocks = tuple[Movement, ...]
 Found = tuple[str, Shape | list[Shape | None], Attrs]

@@ -11,8 +11,8 @@ import numpy as np
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import equal_size, partitioned
 from conformance.backends.opencl.graph import Collective, Movement
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
 
 TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 

@@ -8,7 +8,7 @@ import numpy as np
 from ml_dtypes import finfo, iinfo
 
 from conformance.backends.opencl import rejections as no
-from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import NUMPY, kind
 
 COMBINES: Final = {
     "sum": "sum", "mean": "sum", "premul_sum": "sum", "product": "product",

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.prelude import PRELUDE
 from conformance.backends.opencl.reductions import dividend
-from conformance.cases.dtypes import kind
+from conformance.cases.tensor.dtypes import kind
 
 SLOTS: Final = 8
 """Storages a kernel reads, and writes when it folds. No fold has more operands, as no world has more ranks; joins of

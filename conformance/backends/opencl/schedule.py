@@ -23,7 +23,7 @@ from conformance.backends.opencl.past import past_caches
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.spread import spread
 from conformance.backends.opencl.straight import lying, straight
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 
 class Schedule(msgspec.Struct, frozen=True, eq=False):

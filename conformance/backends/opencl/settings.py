@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from conformance.cases.guarantees import PRESUPPOSES, Guarantee
+from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 
 Algorithm = Literal["naive", "ring", "direct", "all_to_all", "tree", "one_shot"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = get_args(Algorithm)

@@ -11,8 +11,8 @@ from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.attributes import attributes, equal_size, pairs_in, partitioned
 from conformance.backends.opencl.graph import Collective, Join, Movement, Output, Part, whole
 from conformance.backends.opencl.view import contiguous
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import NUMPY
 
 
 class Token(msgspec.Struct, frozen=True, eq=False):

@@ -29,8 +29,8 @@ from conformance.backends.opencl.storage import (
     write,
 )
 from conformance.backends.opencl.token import Token, received, sent
-from conformance.cases.dtypes import Array
-from conformance.cases.program import EFFECTS, Groups, Program, Step, rank_groups
+from conformance.cases.program.program import EFFECTS, Groups, Program, Step, rank_groups
+from conformance.cases.tensor.dtypes import Array
 
 Blocks = tuple[Movement | None, ...]
 """One block a rank; ``None`` where a rank has none."""

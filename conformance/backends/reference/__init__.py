@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
 from conformance.cases.case import Case
-from conformance.cases.effect_words import CAPABILITIES
-from conformance.cases.guarantees import PRESUPPOSES, Guarantee
-from conformance.cases.tensor import Tensor
-from conformance.cases.trouble import WORDS
+from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
+from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.program.trouble import WORDS
+from conformance.cases.tensor.tensor import Tensor
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.meeting import Meeting
 from conformance.reference.spmd import OPERATIONS, run

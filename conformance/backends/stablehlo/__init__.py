@@ -21,7 +21,7 @@ from conformance.cases.observation import Observation
 
 if TYPE_CHECKING:
     from conformance.backends.base import Placed
-    from conformance.cases.dtypes import Array
+    from conformance.cases.tensor.dtypes import Array
 
 
 class StableHlo(Backend):

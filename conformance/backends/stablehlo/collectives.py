@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conformance.backends.base import Unsupported
 from conformance.backends.stablehlo.elements import Value, tensor_type
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
 
 Made = tuple[str, Value]
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, Array
 
 ELEMENTS: Final = {
     "bool": "i1", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

@@ -12,7 +12,7 @@ from jaxlib.mlir.dialects import stablehlo
 from conformance.backends.adapting import adapter
 from conformance.backends.stablehlo.elements import carried, carriers, uncarried
 from conformance.backends.stablehlo.module import Module
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 
 
 class Interpreter:

@@ -9,7 +9,7 @@ from itertools import count, repeat
 from conformance.backends.base import Unsupported
 from conformance.backends.stablehlo.collectives import COLLECTIVES
 from conformance.backends.stablehlo.elements import Value, carriers, packed, tensor_type, unpacked
-from conformance.cases.program import Program, rank_groups
+from conformance.cases.program.program import Program, rank_groups
 
 Types = Mapping[str, tuple[str, tuple[int, ...]]]
 """Dtype and shape of every input, the same on all ranks."""

@@ -14,11 +14,11 @@ from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import start
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.graph import Graph
-from conformance.cases.number_model import Declared
-from conformance.cases.program import Groups
-from conformance.cases.schedule import Schedule
+from conformance.cases.declarations.number_model import Declared
+from conformance.cases.graph.graph import Graph
+from conformance.cases.program.program import Groups
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.dtypes import Array
 
 
 class TinyGrad(Backend):

@@ -14,8 +14,7 @@ from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import NAMES
 from conformance.backends.tinygrad.fit import fit_all
 from conformance.backends.tinygrad.indices import Points, base_of, is_device, is_variable, variables_in
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.kernel_body import (
+from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
     Body,
@@ -28,8 +27,9 @@ from conformance.cases.kernel_body import (
     Store,
     Symbol,
 )
-from conformance.cases.schedule import Access
-from conformance.cases.tensor import from_array
+from conformance.cases.schedule.schedule import Access
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
 
 ALU: Final[dict[Any, str]] = {
     Ops.ADD: "add",

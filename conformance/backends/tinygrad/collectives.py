@@ -13,7 +13,7 @@ from tinygrad.tensor import Tensor
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES, NAMES
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 
 LOWERING: Final = {
     "naive": {"RING": 0, "ALL2ALL": 0},

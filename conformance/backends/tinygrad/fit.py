@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from conformance.cases.index_map import Affine, Dim, IndexMap, Indices, Values, elements
+from conformance.cases.schedule.index_map import Affine, Dim, IndexMap, Indices, Values, elements
 
 Touched = NDArray[np.bool_]
 Seen = Callable[[Values], tuple[Indices, Touched]]

@@ -14,10 +14,10 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
-from conformance.cases.dtypes import NUMPY, kind
-from conformance.cases.graph import MOVEMENT, Graph, Node, variables_of
-from conformance.cases.index_map import Dim
-from conformance.cases.tensor import to_array
+from conformance.cases.graph.graph import MOVEMENT, Graph, Node, variables_of
+from conformance.cases.schedule.index_map import Dim
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import to_array
 
 ELEMENTWISE: Final[dict[str, Callable[..., Any]]] = {
     "neg": lambda x: -x,

@@ -28,9 +28,9 @@ from conformance.backends.tinygrad.indices import base_of, elements_of, segments
 from conformance.backends.tinygrad.lazy import Lazy
 from conformance.backends.tinygrad.meetings import Meeting, with_meetings
 from conformance.backends.tinygrad.provenance import with_provenance
-from conformance.cases.graph import Graph
-from conformance.cases.index_map import Dim, Indices, Values, contiguous, sizes
-from conformance.cases.schedule import Access, Binding, Bounds, Buffer, Copy, Device, Kernel, Place, Schedule
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.index_map import Dim, Indices, Values, contiguous, sizes
+from conformance.cases.schedule.schedule import Access, Binding, Bounds, Buffer, Copy, Device, Kernel, Place, Schedule
 
 BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""

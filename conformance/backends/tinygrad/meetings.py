@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import Unsupported
-from conformance.cases.graph import Node
-from conformance.cases.kernel_body import Load, Store
-from conformance.cases.schedule import Collective, Copy, Item, Kernel
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import Load, Store
+from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel
 
 ALGORITHMS: Final = {"naive": "naive", "ring": "ring", "all-to-all": "all_to_all"}
 """The words of the neutral form for what tinygrad is asked to lower an all_reduce to."""

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from conformance.backends.tinygrad.lazy import assigned_to
-from conformance.cases.graph import MOVEMENT, Graph, Node
-from conformance.cases.index_map import Values, sizes
-from conformance.cases.schedule import Copy, Kernel, Place
+from conformance.cases.graph.graph import MOVEMENT, Graph, Node
+from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.schedule import Copy, Kernel, Place
 
 
 def with_provenance(items: list[Kernel | Copy], graph: Graph, places: tuple[Place, ...]) -> Iterator[Kernel | Copy]:

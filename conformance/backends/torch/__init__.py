@@ -16,7 +16,7 @@ from conformance.backends.base import Backend, Claims
 from conformance.backends.torch import claims
 from conformance.backends.torch.operation import Operation
 from conformance.cases.case import Case
-from conformance.cases.guarantees import Guarantee
+from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from conformance.backends.adapting import framework
 from conformance.backends.base import Placed, Refused, Unsupported, placed_operand, poison
 from conformance.backends.torch.operation import Started, wait
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import window
-from conformance.cases.program import Step
+from conformance.cases.program.effects import window
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.dtypes import Array
 
 
 class Storage:

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 from conformance.cases.case import Case
-from conformance.cases.program import Attr
+from conformance.cases.program.program import Attr
 
 Looks = Hashable
 

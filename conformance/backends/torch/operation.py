@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from conformance.backends.adapting import framework
-from conformance.cases.program import EFFECTS, Step
+from conformance.cases.program.program import EFFECTS, Step
 
 Operation = Callable[..., list[Any]]
 """Called on every rank with its blocks of all operands of a step (mostly ``torch.Tensor``), its process group and the

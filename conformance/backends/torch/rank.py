@@ -25,10 +25,10 @@ from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle
 from conformance.backends.torch.store import Meeting
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY, Array, logical
 from conformance.cases.observation import Observation
-from conformance.cases.program import EFFECTS, Groups, rank_groups
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.program.program import EFFECTS, Groups, rank_groups
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.tensor import Tensor, from_array
 
 FOREIGN: Final = {
     NUMPY["bfloat16"]: (np.int16, torch.int16, torch.bfloat16),

@@ -23,7 +23,7 @@ from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.store import Store
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program import rank_groups
+from conformance.cases.program.program import rank_groups
 
 MESSAGE: Final = 16
 """Cases sent at once: ranks that have to wait for the next message cost processor time."""

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.backends.torch.operation import POINT_TO_POINT, idle
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program import rank_groups
+from conformance.cases.program.program import rank_groups
 
 GLOO_TIMEOUT: Final = 0.95
 """Seconds Gloo waits for a peer: eight times the slowest case that worked on two cores of its own (0.12 s, 36 ranks at

@@ -10,12 +10,12 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
+from conformance.bench.collectives.driven import PEERS, PeerError, missing
+from conformance.bench.collectives.point import OPS
+from conformance.bench.collectives.rounds import Measured, Row, measure
 from conformance.cli.names import checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.bench_collectives.driven import PEERS, PeerError, missing
-from conformance.runner.bench_collectives.point import OPS
-from conformance.runner.bench_collectives.rounds import Measured, Row, measure
 
 COLUMNS = (
     "backend", "operation", "size (B)", "count", "type", "redop", "time (us)", "least (us)", "algbw", "busbw", "#wrong",

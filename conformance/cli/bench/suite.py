@@ -9,10 +9,10 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
+from conformance.bench.suite import Measured, bench_suite
 from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened, planned
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.bench import Measured, bench_suite
 from conformance.runner.plan import EXAMPLES
 
 PHASES = ("drawing", "reference", "judging", "waiting")

@@ -7,10 +7,10 @@ import hashlib
 import msgspec
 
 from conformance.cases.case import Case
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.cases.terms import Terms
-from conformance.runner.answers import Answer, Broken
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer, Broken
 
 
 def told(answer: Answer) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from random import Random
 from typing import Final
 
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.auto.facts import KIND_OF, KINDS, kind_of_dtype
 from conformance.reference.reductions import ARITHMETIC, BITWISE, ORDER
 from conformance.reference.spmd import ATTRIBUTES, OPERANDS

@@ -9,11 +9,11 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY, Array, kind, logical
-from conformance.cases.effects import Named, names
-from conformance.cases.features import LONG, group_words
-from conformance.cases.program import EFFECTS, Groups, Step, lines, rank_groups
-from conformance.cases.tensor import to_array
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.features import LONG, group_words
+from conformance.cases.program.program import EFFECTS, Groups, Step, lines, rank_groups
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import ATTRIBUTES, evaluate
 

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pkgutil import walk_packages
+from pkgutil import iter_modules, walk_packages
 from typing import Final
 
 from conformance.backends import opencl
 from conformance.backends.opencl.settings import DEVICES, PLATFORM, POCL
 from conformance.qualification.auto.changes import Change, changes
 from conformance.qualification.auto.shadow import Family, source_of
+from conformance.reference import operations
 
 REFERENCE: Final = Family(
     name="reference",
     packages=("conformance.reference", "conformance.backends.reference"),
     backend="conformance.backends.reference:Reference",
-    changed=tuple(
-        f"conformance.reference.{name}"
-        for name in (
-            "all_gather", "all_reduce", "all_to_all", "all_to_all_uneven", "arg_reduce", "axis_index", "axis_size",
-            "broadcast", "effects", "elementwise", "gather", "groups", "meeting", "permute", "ragged_all_to_all",
-            "recv", "reduce", "reduce_constant", "reduce_scatter", "reductions", "scatter", "send", "shuffle", "spmd",
-        )
+    changed=(
+        *(module.name for module in iter_modules(operations.__path__, f"{operations.__name__}.")),
+        "conformance.reference.graph.elementwise",
+        *(f"conformance.reference.{name}" for name in ("effects", "groups", "meeting", "reductions", "spmd")),
     ),
     # The judge alone calls these, or the backend has its own.
     but=frozenset(
         f"conformance.reference.{name}" for name in ("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free")
     ),
-    only={"conformance.reference.elementwise": frozenset({"identity"})},
-)  # fmt: skip
+    only={"conformance.reference.graph.elementwise": frozenset({"identity"})},
+)
 """What the backend ``reference`` runs. The rest judges graphs and schedules, of which it makes none."""
 
 

@@ -14,8 +14,8 @@ from conformance.backends.base import Placed, rank_error, tensors
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program import Step
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto import wrongs
 from conformance.qualification.auto.facts import Words, facts
 from conformance.reference.effects import Ranks

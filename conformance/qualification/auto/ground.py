@@ -23,10 +23,10 @@ from conformance.qualification.auto.reach import Lines, traced
 from conformance.qualification.auto.shadow import Family, changed_backend, source_of
 from conformance.qualification.drawn import Drawn, kept
 from conformance.qualification.mutant_module import MutantError
-from conformance.runner.in_process import InProcess
-from conformance.runner.lane import outside
+from conformance.runner.backend_run import outside
 from conformance.runner.meaning import meaning
 from conformance.runner.schedules import drawn as drawn_questions
+from conformance.runner.worker.in_process import InProcess
 
 T = TypeVar("T")
 

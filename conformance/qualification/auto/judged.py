@@ -12,9 +12,9 @@ from conformance.backends.discovery import BackendSpec
 from conformance.qualification.auto.answers import broken_clause, told
 from conformance.qualification.auto.pool import At
 from conformance.qualification.drawn import Drawn
-from conformance.runner.answers import Answer, Question
-from conformance.runner.in_process import InProcess
 from conformance.runner.schedules import Asker
+from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY
 
 SCHEDULES = "schedules"

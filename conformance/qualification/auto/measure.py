@@ -1,7 +1,7 @@
 """``python -m conformance.qualification.auto.measure N SEED…``: measure where automatic mutants die.
 
-It writes ``power.json`` beside ``runner/power.py``: for each family how many mutants could die, and of each that
-did the first draw of every suite and operation that kills it.
+It writes ``power.json`` beside ``runner/coverage/power.py``: for each family how many mutants could die, and of
+each that did the first draw of every suite and operation that kills it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from conformance.qualification.auto.auto import Profile, Row, qualify_auto
+from conformance.runner.coverage.power import FILE, Measured
 from conformance.runner.plan import EXAMPLES
-from conformance.runner.power import FILE, Measured
 
 
 def measured(rows: list[Row], seeds: tuple[int, ...]) -> Measured:

@@ -11,10 +11,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.case import Case, Fault, Operand, digest
-from conformance.cases.dtypes import NUMPY, Array, kind
-from conformance.cases.layout import Layout
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.drawn import Drawn
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.rejected import Rejected

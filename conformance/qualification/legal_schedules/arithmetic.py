@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import contiguous
-from conformance.cases.kernel_body import (
+from conformance.cases.schedule.index_map import contiguous
+from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
     Body,
@@ -16,9 +15,10 @@ from conformance.cases.kernel_body import (
     Reduce,
     Store,
 )
-from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 class RewritesArithmetic(_Legal):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.cases.index_map import Dim, IndexMap, Values
-from conformance.cases.kernel_body import Body, Cast, Constant, Instruction, Load, Store, Symbol
-from conformance.cases.schedule import Access, Binding, Kernel
-from conformance.cases.tensor import Tensor
+from conformance.cases.schedule.index_map import Dim, IndexMap, Values
+from conformance.cases.schedule.kernel_body import Body, Cast, Constant, Instruction, Load, Store, Symbol
+from conformance.cases.schedule.schedule import Access, Binding, Kernel
+from conformance.cases.tensor.tensor import Tensor
 
 Numbers = tuple[int, ...]
 

@@ -6,9 +6,9 @@ import random
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Binding, Collective, Copy, Item, Kernel, Schedule, Wait
+from conformance.cases.schedule.schedule import Binding, Collective, Copy, Item, Kernel, Schedule, Wait
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 class OrdersOtherwise(_Legal):

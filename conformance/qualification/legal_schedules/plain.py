@@ -13,22 +13,22 @@ from itertools import takewhile
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.index_map import Affine, IndexMap, contiguous, sizes
-from conformance.cases.kernel_body import (
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous, sizes
+from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
     Cast,
     Reduce,
 )
-from conformance.cases.opaque_form import readers, writers
-from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
-from conformance.cases.tensor import Tensor, from_array
-from conformance.judging.program_graph import with_graph
+from conformance.cases.schedule.opaque_form import readers, writers
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules.code import Code, Numbers, Where
-from conformance.reference.elementwise import identity
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.graph.elementwise import identity
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import free
 
 _ALIASES = (free.unmoving, free.contiguous_already, free.detached, free.same_device, free.of_constant)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import contiguous
-from conformance.cases.kernel_body import Body, Load, Store
-from conformance.cases.schedule import Access, Buffer, Collective, Item, Kernel, Schedule
+from conformance.cases.schedule.index_map import contiguous
+from conformance.cases.schedule.kernel_body import Body, Load, Store
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Item, Kernel, Schedule
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner, wholly
 from conformance.qualification.schedule_changes import each_access, each_buffer
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 Lives = dict[str, tuple[int, int]]
 

@@ -6,9 +6,8 @@ import math
 
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import Affine, IndexMap, contiguous, sizes
-from conformance.cases.kernel_body import (
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous, sizes
+from conformance.cases.schedule.kernel_body import (
     Body,
     Constant,
     Index,
@@ -17,10 +16,11 @@ from conformance.cases.kernel_body import (
     Reduce,
     Store,
 )
-from conformance.cases.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner, wholly
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 class ComputesAgain(_Legal):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Stored
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.effectful import Effectful
 from conformance.qualification.mutants.storage import flat_storage, shared
 from conformance.reference.effects import SIZED, Ranks

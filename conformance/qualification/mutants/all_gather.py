@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.reference.all_gather import all_gather
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, partition
+from conformance.reference.operations.all_gather import all_gather
 
 
 class AllGatherStartsWithItself(Reference):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.reference.all_reduce import all_reduce
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, partition
+from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import fold
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.storage import head
-from conformance.reference.all_to_all import all_to_all
+from conformance.reference.operations.all_to_all import all_to_all
 
 
 class ExchangeWithoutTheLastRotation(Reference):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.reference.all_to_all_uneven import all_to_all_uneven
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations.all_to_all_uneven import all_to_all_uneven
 
 
 class UnevenStartsWithItself(Reference):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.cases.program import Groups
-from conformance.reference.arg_reduce import NOWHERE, arg_reduce
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.reference.operations.arg_reduce import NOWHERE, arg_reduce
 from conformance.reference.reductions import fold
 
 

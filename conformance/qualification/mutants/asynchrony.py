@@ -7,8 +7,8 @@ from typing import Any
 from conformance.backends.base import Placed
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
-from conformance.cases.features import features
-from conformance.cases.program import Step
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Step
 from conformance.qualification.mutants.effectful import Act, Effectful, Late, Pending, unfinished
 from conformance.reference.effects import Ranks
 

@@ -9,12 +9,12 @@ import numpy as np
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups, rank_groups
+from conformance.cases.program.program import Groups, rank_groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import BLOCKS_TO_BLOCKS
 from conformance.qualification.mutants.every_program import Results
-from conformance.reference.all_gather import all_gather
 from conformance.reference.groups import partition
+from conformance.reference.operations.all_gather import all_gather
 from conformance.reference.spmd import OPERANDS
 
 

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
 from conformance.cases.observation import Observation
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import Blocks, EveryOperation, Operation, over
 from conformance.qualification.mutants.storage import flat_storage
 

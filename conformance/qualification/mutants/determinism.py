@@ -11,14 +11,14 @@ import numpy as np
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.mutants.every_operation import Blocks
-from conformance.reference.all_reduce import all_reduce
-from conformance.reference.all_to_all import pieces
-from conformance.reference.reduce import reduce
-from conformance.reference.reduce_scatter import reduce_scatter
+from conformance.reference.operations.all_reduce import all_reduce
+from conformance.reference.operations.all_to_all import pieces
+from conformance.reference.operations.reduce import reduce
+from conformance.reference.operations.reduce_scatter import reduce_scatter
 from conformance.reference.reductions import fold
 
 Group = tuple[int, ...]

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
-from conformance.cases.program import Step
+from conformance.cases.program.program import Step
 from conformance.reference.effects import Effects, Ranks
 
 Act = Callable[[], list[Ranks]]

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.spmd import OPERANDS
 
 Blocks = Sequence[Array | None]

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Program, Step
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor
 from conformance.reference.spmd import LOOSE
 
 Results = dict[str, tuple[Tensor | None, ...]]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import Blocks, over
 from conformance.qualification.mutants.storage import flat_storage
-from conformance.reference.all_gather import all_gather
-from conformance.reference.gather import gather
+from conformance.reference.operations.all_gather import all_gather
+from conformance.reference.operations.gather import gather
 
 
 class GatherStartsWithTheRoot(Reference):

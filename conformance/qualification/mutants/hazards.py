@@ -11,7 +11,7 @@ import numpy as np
 from conformance.backends.base import Placed, tensors
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
-from conformance.cases.program import Step
+from conformance.cases.program.program import Step
 from conformance.qualification.mutants.effectful import Act, Pending
 from conformance.qualification.mutants.every_program import Results
 from conformance.qualification.mutants.storage import shared

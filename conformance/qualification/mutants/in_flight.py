@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
-from conformance.cases.program import Attr, Step
+from conformance.cases.program.program import Attr, Step
 from conformance.qualification.mutants.effectful import Act, Effectful
 from conformance.qualification.mutants.every_program import Results
 from conformance.reference.effects import Ranks

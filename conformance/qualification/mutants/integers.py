@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.dtypes import Array, kind, logical
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.qualification.mutants.reduction import Folds
 from conformance.reference.reductions import fold
 

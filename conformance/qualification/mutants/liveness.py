@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program import Step, rank_groups
-from conformance.cases.tensor import Tensor
+from conformance.cases.program.program import Step, rank_groups
+from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.mutants.troubled import Agrees, Calls, Ranks, Swallows, Troubled, empty, zeros
 from conformance.reference.meeting import Call, Group, Meeting
 from conformance.reference.rejected import Rejected

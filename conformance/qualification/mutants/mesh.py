@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program.program import Axis, Program, Step
 from conformance.qualification.mutants.every_program import MisreadSteps, Results
 
 

@@ -9,7 +9,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.choices import chosen
 from conformance.qualification.mutants.reduction import Folds
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference, Stored
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.effectful import Effectful
 from conformance.qualification.mutants.storage import shared
 from conformance.reference.effects import Ranks
-from conformance.reference.send import Token, send
+from conformance.reference.operations.send import Token, send
 
 
 class _OnlyWhatArrives(Stored):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.groups import equal_sizes, partition
-from conformance.reference.permute import permute
+from conformance.reference.operations.permute import permute
 
 
 class PermuteBackwards(Reference):

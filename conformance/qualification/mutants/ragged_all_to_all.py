@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.reference.ragged_all_to_all import ragged_all_to_all
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations.ragged_all_to_all import ragged_all_to_all
 
 Tables = list[Array]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import Blocks
-from conformance.reference.all_reduce import all_reduce
-from conformance.reference.reduce import reduce
+from conformance.reference.operations.all_reduce import all_reduce
+from conformance.reference.operations.reduce import reduce
 
 
 class ReduceToOneLeavesAChunk(Reference):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.storage import head
-from conformance.reference.all_to_all import pieces
-from conformance.reference.reduce_scatter import reduce_scatter
+from conformance.reference.operations.all_to_all import pieces
+from conformance.reference.operations.reduce_scatter import reduce_scatter
 
 
 class ReduceScatterIsOneStepShort(Reference):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.reference.all_reduce import all_reduce
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import BITWISE, ORDER, REDUCTIONS
 
 

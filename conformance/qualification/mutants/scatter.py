@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.storage import flat_storage, head
-from conformance.reference.scatter import scatter
+from conformance.reference.operations.scatter import scatter
 
 
 class ScatterGivesTheRootTheFirst(Reference):

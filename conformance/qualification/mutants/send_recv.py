@@ -9,11 +9,11 @@ import numpy as np
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.qualification.mutants.every_program import Results
-from conformance.reference.recv import recv
-from conformance.reference.send import Token, send
+from conformance.reference.operations.recv import recv
+from conformance.reference.operations.send import Token, send
 
 
 class SendWantsATaker(Reference):

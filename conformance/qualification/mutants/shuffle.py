@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, partition
-from conformance.reference.shuffle import shuffle
+from conformance.reference.operations.shuffle import shuffle
 
 
 class ShuffleListsDestinations(Reference):

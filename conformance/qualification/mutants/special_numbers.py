@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.numbers import _float
 from conformance.qualification.mutants.reduction import Folds
 from conformance.reference.reductions import by_real, fold

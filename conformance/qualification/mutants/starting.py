@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.backends.reference import Stored
-from conformance.cases.program import Step, rank_groups
+from conformance.cases.program.program import Step, rank_groups
 from conformance.qualification.mutants.effectful import Act, Effectful, unfinished
 from conformance.reference.effects import Ranks
 

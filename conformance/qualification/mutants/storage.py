@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 
 
 def flat_storage(block: Array) -> Array:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.tensor import Tensor, from_array
+from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.meeting import Call, Group, Meeting
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate

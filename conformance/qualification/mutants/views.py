@@ -9,9 +9,9 @@ import numpy as np
 from conformance.backends.base import Placed
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.effects import window
-from conformance.cases.program import Step
+from conformance.cases.program.effects import window
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.effectful import Act, Effectful
 from conformance.qualification.mutants.storage import shared
 from conformance.reference.effects import Ranks

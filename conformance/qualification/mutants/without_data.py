@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
-from conformance.reference.axis_index import axis_index
-from conformance.reference.axis_size import axis_size
-from conformance.reference.barrier import barrier
-from conformance.reference.reduce_constant import reduce_constant
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations.axis_index import axis_index
+from conformance.reference.operations.axis_size import axis_size
+from conformance.reference.operations.barrier import barrier
+from conformance.reference.operations.reduce_constant import reduce_constant
 
 
 class IndexIsTheRank(Reference):

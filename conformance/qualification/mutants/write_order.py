@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from conformance.backends.base import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.features import LONG
-from conformance.cases.program import Groups, Step
+from conformance.cases.program.features import LONG
+from conformance.cases.program.program import Groups, Step
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.effectful import Effectful
 from conformance.qualification.mutants.every_operation import Blocks, EveryOperation, Operation
 from conformance.qualification.mutants.every_program import Results
 from conformance.qualification.mutants.storage import shared
-from conformance.reference.all_reduce import all_reduce
 from conformance.reference.effects import Ranks
+from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import fold
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Schedule
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.legal_schedules.engine import Scheduler
 
 

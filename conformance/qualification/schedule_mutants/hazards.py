@@ -9,12 +9,12 @@ from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.reorder import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Copy, Kernel, Schedule, Wait
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.schedule import Copy, Kernel, Schedule, Wait
 from conformance.qualification.schedule_changes import each_leaf, flat, with_edges
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 class OnlyReadsAfterWrites(_Engine):

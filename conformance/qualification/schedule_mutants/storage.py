@@ -7,11 +7,11 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from conformance.cases.kernel_body import Alu, Body, Fold
-from conformance.cases.schedule import Buffer, Kernel, Schedule
+from conformance.cases.schedule.kernel_body import Alu, Body, Fold
+from conformance.cases.schedule.schedule import Buffer, Kernel, Schedule
 from conformance.qualification.schedule_changes import each_access, each_buffer, each_leaf
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 class EveryValueInOneStorage(_Engine):

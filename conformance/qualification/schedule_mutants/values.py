@@ -9,17 +9,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
-from conformance.cases.body_form import dtypes_of
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.graph import Graph
-from conformance.cases.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, sources
-from conformance.cases.schedule import Access, Collective, Kernel, Schedule
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, sources
+from conformance.cases.schedule.schedule import Access, Collective, Kernel, Schedule
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.qualification.legal_schedules.storage import planned
 from conformance.qualification.schedule_changes import Leaf, each_leaf
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 Wrong = list[Instruction] | None
 """What takes the place of an instruction, or nothing where it is done as it should."""

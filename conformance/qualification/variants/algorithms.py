@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.cases.dtypes import Array
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.variants.folding import Folding, halves, left, step
 
 

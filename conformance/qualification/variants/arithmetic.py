@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY, Array, logical
-from conformance.cases.number_model import Declared
+from conformance.cases.declarations.number_model import Declared
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.qualification.variants.folding import Folding, left, step
 from conformance.reference.reductions import REDUCTIONS, by_real
 

@@ -8,8 +8,8 @@ from typing import Any
 from conformance.backends.base import Placed
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Step
+from conformance.cases.program.program import Step
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.variants.folding import Folding, halves, left
 from conformance.reference.effects import Effects, Ranks
 

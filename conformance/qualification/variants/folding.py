@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.program import Groups
-from conformance.reference import all_reduce, reduce, reduce_scatter
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.reference.operations import all_reduce, reduce, reduce_scatter
 from conformance.reference.reductions import REDUCTIONS, by_real, quotient
 
 FOLDED = ("sum", "product", "mean", "premul_sum")

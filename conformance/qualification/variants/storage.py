@@ -9,11 +9,11 @@ import numpy as np
 
 from conformance.backends.base import Claims
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Groups
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.variants.folding import Folding, halves, left
-from conformance.reference.gather import gather
-from conformance.reference.reduce import reduce
+from conformance.reference.operations.gather import gather
+from conformance.reference.operations.reduce import reduce
 
 
 class PackedIsFoldedByATree(Folding):

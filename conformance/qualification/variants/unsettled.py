@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.reference import Reference
-from conformance.cases.dtypes import Array, kind, logical
-from conformance.cases.guarantees import Guarantee
-from conformance.cases.program import Groups
-from conformance.reference import all_reduce, arg_reduce, reduce, reduce_scatter
+from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.groups import partition
+from conformance.reference.operations import all_reduce, arg_reduce, reduce, reduce_scatter
 
 
 class _Choosing(Reference):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.cases.index_map import Affine, IndexMap
-from conformance.cases.kernel_body import Alu, Body, Load, Reduce, Store
-from conformance.cases.schedule import Item, Kernel, Schedule
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Item, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     copy,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.graph import Function
-from conformance.cases.kernel_body import Alu, Body, Load, Store
-from conformance.cases.program import Attr
-from conformance.cases.schedule import Collective, Kernel, Schedule, Wait
+from conformance.cases.graph.graph import Function
+from conformance.cases.program.program import Attr
+from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
+from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.index_map import Affine
-from conformance.cases.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
-from conformance.cases.schedule import Collective, Kernel, Schedule
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Collective, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

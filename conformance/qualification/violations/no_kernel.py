@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.graph import Node
-from conformance.cases.schedule import Bounds, Buffer, Item, Schedule
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.schedule import Bounds, Buffer, Item, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

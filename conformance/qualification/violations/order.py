@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.cases.schedule import Schedule
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

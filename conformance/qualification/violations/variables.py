@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.graph import Function, Node, Variable
-from conformance.cases.index_map import Affine, Dim
-from conformance.cases.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule import Binding, Bounds, Collective, Kernel, Schedule
+from conformance.cases.graph.graph import Function, Node, Variable
+from conformance.cases.schedule.index_map import Affine, Dim
+from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Binding, Bounds, Collective, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
+from conformance.specs.schedules.domain.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 
 N = {"n": Bounds(low=1, high=4)}
 A = stored("a")

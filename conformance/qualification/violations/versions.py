@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.cases.kernel_body import Alu, Body, Constant, Instruction, Load, Store
-from conformance.cases.schedule import Kernel, Schedule
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conformance.cases.schedule import Schedule
+from conformance.cases.schedule.schedule import Schedule
 
 Made = Schedule | tuple[Schedule, Schedule] | tuple[Schedule, Schedule, Schedule]
 """A schedule, or as many as a clause compares."""

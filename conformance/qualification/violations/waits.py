@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.cases.graph import Node
-from conformance.cases.schedule import Buffer, Collective, Item, Schedule, Wait
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.schedule import Buffer, Collective, Item, Schedule, Wait
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

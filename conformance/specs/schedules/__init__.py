@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cases.schedule import Schedule
-from conformance.judging.schedule_clause import (
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.schedules.clause import (
     AnyClause,
     Found,
     PairClause,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.cases.index_map import Indices
-from conformance.cases.kernel_body import Load, Store
-from conformance.cases.schedule import Kernel
-from conformance.judging.schedule_clause import ScheduleClause
+from conformance.cases.schedule.index_map import Indices
+from conformance.cases.schedule.kernel_body import Load, Store
+from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
-from conformance.reference.schedule_facts import Facts, Touch
-from conformance.reference.schedule_points import crossing
+from conformance.reference.schedule.facts import Facts, Touch
+from conformance.reference.schedule.points import crossing
+from conformance.specs.schedules.domain.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.due import due, every_assign
 from conformance.specs.schedules.subjects import both, conflict, labelled, reloaded, touched, updated
-from conformance.specs.schedules.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.versions import assigning, crossed, meeting
 
 

@@ -6,15 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.cases.body_form import dtypes_of
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import distinct, runs, sizes
-from conformance.cases.kernel_body import Body, Index, Load, Reduce, Store, sources
-from conformance.cases.schedule import Kernel, accesses
-from conformance.judging.schedule_clause import ScheduleClause
+from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.index_map import distinct, runs, sizes
+from conformance.cases.schedule.kernel_body import Body, Index, Load, Reduce, Store, sources
+from conformance.cases.schedule.schedule import Kernel, accesses
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule_facts import Facts
-from conformance.reference.schedule_points import moving_axes, positions
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.points import moving_axes, positions
 from conformance.specs.schedules.subjects import body_that_touches, mapped, some_body
 
 

@@ -7,15 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from conformance.cases.graph import Node
-from conformance.cases.index_map import sizes
-from conformance.cases.opaque_form import ROLES, readers
-from conformance.cases.schedule import Access, Collective, Copy, Kernel
-from conformance.cases.schedule_error import ScheduleError
-from conformance.judging.schedule_clause import ScheduleClause
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.opaque_form import ROLES, readers
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
+from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
-from conformance.reference.schedule_facts import Facts, Touch
-from conformance.specs.schedules.algorithms import (
+from conformance.reference.schedule.facts import Facts, Touch
+from conformance.specs.schedules.domain.algorithms import (
     bytes_of,
     copies,
     ends,

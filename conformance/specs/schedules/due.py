@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.cases.graph import LEAVES, MOVEMENT, Node
-from conformance.cases.index_map import Indices
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
+from conformance.cases.schedule.index_map import Indices
 from conformance.reference.byte_ranges import overlap, without
-from conformance.reference.schedule import changes_nothing
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.execute import changes_nothing
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.free import itself, of_nothing
 from conformance.specs.schedules.versions import repeated
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.judging.schedule_clause import FormClause
-from conformance.reference.schedule_facts import Facts
+from conformance.judging.schedules.clause import FormClause
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.subjects import (
     dependent,
     is_wait,

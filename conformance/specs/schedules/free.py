@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.graph import MOVEMENT, Node
-from conformance.cases.index_map import Indices, sizes
+from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.schedule.index_map import Indices, sizes
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import NOTHING, overlap
-from conformance.reference.graph_movement import Stored, moved
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.graph.movement import Stored, moved
+from conformance.reference.schedule.facts import Facts
 
 Reason = Callable[[Facts, Node], bool]
 

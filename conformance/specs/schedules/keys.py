@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from conformance.cases.index_map import names
-from conformance.cases.schedule import Collective, Item, Kernel, View, Wait, accesses
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.schedule.index_map import names
+from conformance.cases.schedule.schedule import Collective, Item, Kernel, View, Wait, accesses
+from conformance.reference.schedule.facts import Facts
 
 
 def keys(facts: Facts) -> list[bytes]:

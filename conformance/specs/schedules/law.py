@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cases.dtypes import kind
-from conformance.cases.graph import Node
-from conformance.judging.schedule_clause import ScheduleClause
-from conformance.reference.schedule import beside_nan, executable, law
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.graph.graph import Node
+from conformance.cases.tensor.dtypes import kind
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.schedule.execute import beside_nan, executable, law
+from conformance.reference.schedule.facts import Facts
 
 
 def _runs(facts: Facts) -> bool:

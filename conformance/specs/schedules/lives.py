@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.cases.index_map import Indices
-from conformance.cases.schedule import Access, Wait
+from conformance.cases.schedule.index_map import Indices
+from conformance.cases.schedule.schedule import Access, Wait
 from conformance.reference.byte_ranges import common, joined, overlap
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 
 @dataclass

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.schedule import Buffer
-from conformance.judging.schedule_clause import PairClause, ScheduleClause
-from conformance.reference.schedule import executable, wrong_as_listed
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.schedule.schedule import Buffer
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.reference.schedule.execute import executable, wrong_as_listed
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.lives import over, sharing
 from conformance.specs.schedules.subjects import both, some_buffer
 

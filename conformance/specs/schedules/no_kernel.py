@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from conformance.cases.graph import Node
-from conformance.judging.schedule_clause import ScheduleClause
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.graph.graph import Node
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import free
 from conformance.specs.schedules.free import Reason
 from conformance.specs.schedules.subjects import Subject, both, labelled, some_buffer

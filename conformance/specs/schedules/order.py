@@ -8,12 +8,12 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import Indices, sizes
-from conformance.cases.schedule import Collective, Copy, Kernel, View, Wait
-from conformance.judging.schedule_clause import PairClause, ScheduleClause
+from conformance.cases.schedule.index_map import Indices, sizes
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
-from conformance.reference.schedule_facts import Facts, Touch
+from conformance.reference.schedule.facts import Facts, Touch
 from conformance.specs.schedules.free import alias, free
 from conformance.specs.schedules.keys import keys
 from conformance.specs.schedules.subjects import anything_done, both, labelled_node, touched, traced

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.index_map import Indices, sizes
-from conformance.judging.schedule_clause import ScheduleClause
+from conformance.cases.schedule.index_map import Indices, sizes
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, size, without
-from conformance.reference.schedule import differs, executable, holdable
-from conformance.reference.schedule_data import DRAWS, initial
-from conformance.reference.schedule_facts import Facts, Touch
-from conformance.reference.schedule_graph import evaluate_graph, worth
-from conformance.reference.schedule_memory import Memory
-from conformance.reference.schedule_rounding import BESIDE, UNKNOWN
+from conformance.reference.schedule.data import DRAWS, initial
+from conformance.reference.schedule.execute import differs, executable, holdable
+from conformance.reference.schedule.facts import Facts, Touch
+from conformance.reference.schedule.graph import evaluate_graph, worth
+from conformance.reference.schedule.memory import Memory
+from conformance.reference.schedule.rounding import BESIDE, UNKNOWN
 
 Flow = dict[str, Indices]
 """Bytes of storages that held data at the beginning."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from conformance.cases.kernel_body import Body, Load, Store
-from conformance.cases.schedule import Buffer, Collective, Item, Kernel, Schedule, View, Wait, accesses
+from conformance.cases.schedule.kernel_body import Body, Load, Store
+from conformance.cases.schedule.schedule import Buffer, Collective, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 Subject = Callable[[Facts], bool]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.graph import Node
-from conformance.cases.index_map import names, sizes
-from conformance.cases.kernel_body import Symbol
-from conformance.cases.schedule import Buffer, Collective, Kernel, accesses
-from conformance.judging.schedule_clause import PairClause, ScheduleClause
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.index_map import names, sizes
+from conformance.cases.schedule.kernel_body import Symbol
+from conformance.cases.schedule.schedule import Buffer, Collective, Kernel, accesses
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.keys import keys
 from conformance.specs.schedules.subjects import some_buffer, some_kernel
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.cases.graph import MOVEMENT, Node
-from conformance.cases.index_map import Indices
+from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.schedule.index_map import Indices
 from conformance.reference.byte_ranges import common, overlap, without
-from conformance.reference.schedule_facts import Facts, Touch
+from conformance.reference.schedule.facts import Facts, Touch
 
 
 def assigning(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from conformance.cases.kernel_body import Load, Store
-from conformance.cases.schedule import Access, Collective, Kernel, Wait, accesses
-from conformance.judging.schedule_clause import ScheduleClause
+from conformance.cases.schedule.kernel_body import Load, Store
+from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait, accesses
+from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, without
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.subjects import handled, is_wait, some_leaf, started
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.layout import Layout
 from conformance.cases.observation import RankError
-from conformance.cases.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import evaluate
 
 

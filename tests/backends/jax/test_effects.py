@@ -10,8 +10,8 @@ import pytest
 from conformance.backends.adapting import framework
 from conformance.backends.jax import Jax, effects
 from conformance.cases.case import Case
-from conformance.cases.effects import names
-from conformance.cases.program import Step
+from conformance.cases.program.effects import names
+from conformance.cases.program.program import Step
 from tests.backends.effectful import GATHER, HALF, PROGRAMS, SCATTER, SUM, agrees, spoilt, step, written
 from tests.backends.jax.conftest import counting, one_step
 

@@ -11,11 +11,11 @@ import pytest
 from conformance.backends.claimed import supported
 from conformance.backends.jax import Jax, JaxUnchecked
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.features import features
-from conformance.cases.layout import LAYOUTS, Layout
-from conformance.cases.program import Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.layout import LAYOUTS, Layout
+from conformance.cases.tensor.tensor import from_array
 from tests.backends.jax.conftest import agrees, counting, one_step, program, refusal
 
 STRIDED = ((0, 2), (1, 3))

@@ -8,9 +8,9 @@ import pytest
 from conformance.backends.claimed import supported
 from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.features import features
-from conformance.cases.program import Attr, Axis, Groups, Step
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Attr, Axis, Groups, Step
+from conformance.cases.tensor.dtypes import NUMPY
 from tests.backends.jax.conftest import agrees, counting, one_step, over, program, refusal
 
 I4 = {"i": 4}

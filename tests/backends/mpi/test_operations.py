@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from conformance.backends.mpi import MPI
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.layout import LAYOUTS
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.layout import LAYOUTS
 
 UNSORTED = ((2, 0), (1, 3))
 

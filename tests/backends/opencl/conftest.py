@@ -12,11 +12,11 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import POCL, Settings, from_environment
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import Array
-from conformance.cases.layout import Layout
 from conformance.cases.observation import Observation
-from conformance.cases.program import EFFECTS, Axis, Groups, Program, Step
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.program.program import EFFECTS, Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.reference.spmd import evaluate
 
 OpenBackend = Callable[..., OpenCL]

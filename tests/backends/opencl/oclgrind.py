@@ -23,7 +23,7 @@ from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations
 from conformance.cases.case import Case
-from conformance.cases.health import followed
+from conformance.cases.program.health import followed
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning

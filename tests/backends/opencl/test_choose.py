@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.settings import Algorithm, Settings, from_environment, guarantees
-from conformance.cases.guarantees import check_guarantees
+from conformance.cases.declarations.guarantees import check_guarantees
 
 RING = Settings(ring_from=100, ring_members=3)
 

@@ -18,16 +18,16 @@ from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.runtime import engine as engines
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.opencl.trace import trace
-from conformance.cases.dtypes import NUMPY, Array
-from conformance.cases.effect_words import CAPABILITIES
-from conformance.cases.features import features
-from conformance.cases.layout import LAYOUTS
-from conformance.cases.schedule import Access
-from conformance.judging.program_graph import program_graph, with_graph
-from conformance.reference.schedule import run
-from conformance.reference.schedule_data import initial
-from conformance.reference.schedule_facts import Facts
-from conformance.reference.schedule_orders import legal_orders
+from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.program.features import features
+from conformance.cases.schedule.schedule import Access
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.layout import LAYOUTS
+from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.reference.schedule.data import initial
+from conformance.reference.schedule.execute import run
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
 from conformance.specs.schedules import judge
 

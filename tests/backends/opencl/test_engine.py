@@ -17,8 +17,8 @@ from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import FORGET, Cell
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import PLATFORM, POCL, Settings
-from conformance.cases.dtypes import Array
-from conformance.cases.program import Attr, Axis, Program, Step
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.dtypes import Array
 
 
 def one_step(op: str, inputs: tuple[str, ...] = ("x",), /, **attrs: Attr) -> Program:
@@ -143,7 +143,7 @@ from dataclasses import replace
 import numpy as np
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import from_environment
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program.program import Axis, Program, Step
 chosen = random.Random(7)
 for reuse in (True, False):
     for force in ("direct", "ring"):

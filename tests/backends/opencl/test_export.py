@@ -15,19 +15,19 @@ from conformance.backends.opencl.drafted import drafted
 from conformance.backends.opencl.export import exported
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
-from conformance.cases.graph import Graph
-from conformance.cases.schedule import Collective, Schedule
-from conformance.cases.schedule_codec import parse, text
-from conformance.cases.tensor import from_array
-from conformance.judging.program_graph import program_graph, with_graph
-from conformance.reference.schedule import executable, run
-from conformance.reference.schedule_data import initial
-from conformance.reference.schedule_facts import Facts
-from conformance.reference.schedule_orders import legal_orders
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.codec import parse, text
+from conformance.cases.schedule.schedule import Collective, Schedule
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.reference.schedule.data import initial
+from conformance.reference.schedule.execute import executable, run
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
 from conformance.runner.draws import draw_cases
-from conformance.runner.in_process import InProcess
 from conformance.runner.schedules import PROGRAMS, Asker
+from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import judge
 
 STEPS = {
@@ -163,7 +163,7 @@ def test_bodies_mean_the_same_for_every_kind_of_dtype(dtype: str, opencl: Any, m
 
 
 def from_name(dtype: str) -> Any:
-    from conformance.cases.dtypes import NUMPY
+    from conformance.cases.tensor.dtypes import NUMPY
 
     return NUMPY[dtype]
 

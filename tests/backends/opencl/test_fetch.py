@@ -14,9 +14,9 @@ from conformance.backends.opencl.order import reachable
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 from conformance.backends.opencl.view import View
 from conformance.cases.case import Case
-from conformance.cases.layout import LAYOUTS
-from conformance.judging.program_graph import program_graph, with_graph
-from conformance.judging.schedule_clause import Found
+from conformance.cases.tensor.layout import LAYOUTS
+from conformance.judging.schedules.clause import Found
+from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.specs.schedules import judge, judge_two
 
 RANKS = (0, 1, 2)

@@ -11,10 +11,10 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
-from conformance.cases.dtypes import NUMPY, Array, kind
-from conformance.cases.program import Attr, Axis, Program, Step
-from conformance.reference.all_reduce import all_reduce
-from conformance.reference.arg_reduce import arg_reduce
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.reference.operations.all_reduce import all_reduce
+from conformance.reference.operations.arg_reduce import arg_reduce
 from conformance.reference.reductions import REDUCTIONS, check, fold
 
 ARITHMETIC = ("sum", "product", "mean", "premul_sum")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Fault, Operand
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array, to_array
 from tests.backends.opencl.conftest import OpenBackend
 
 PAIRS = ((0, 1), (2, 3))

@@ -21,13 +21,13 @@ from conformance.backends.opencl.runtime.value import Value
 from conformance.backends.opencl.settings import ALGORITHMS, PLATFORM, POCL
 from conformance.backends.worker import observations
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.features import features
-from conformance.cases.health import followed
-from conformance.cases.layout import LAYOUTS
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
-from conformance.cases.terms import terms
+from conformance.cases.declarations.terms import terms
+from conformance.cases.program.features import features
+from conformance.cases.program.health import followed
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.layout import LAYOUTS
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
@@ -41,9 +41,9 @@ from conformance.backends.claimed import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations
-from conformance.cases.features import features
-from conformance.cases.health import followed
-from conformance.cases.terms import terms
+from conformance.cases.program.features import features
+from conformance.cases.program.health import followed
+from conformance.cases.declarations.terms import terms
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning

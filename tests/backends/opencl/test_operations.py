@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.reductions import REDUCTIONS, fold
 from conformance.reference.spmd import evaluate
 from conformance.runner.meaning import meaning

@@ -74,8 +74,8 @@ SUMS = """
 import numpy as np
 from conformance.backends.opencl import OpenCL
 from conformance.cases.case import Case, Operand
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array, to_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array, to_array
 step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
 blocks = tuple(from_array(np.full(3, rank, np.int32)) for rank in range(4))
 operand = Operand(blocks=blocks, layouts=("contiguous",) * 4)

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.opencl import rejections as no
 from conformance.backends.opencl.runtime.session import Session
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 
 ALL = ((0, 1, 2, 3),)
 GATHER = {"axis": 0, "tiled": True}

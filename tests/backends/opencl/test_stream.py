@@ -18,7 +18,7 @@ from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.stream import FOLDED, streamed
 from conformance.backends.opencl.view import View
-from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import NUMPY, kind
 
 ALWAYS = {"stream_from": 1}
 SUM = Body("sum", "float32", "float32")

@@ -13,7 +13,7 @@ import pytest
 from conformance.backends.opencl.render import render
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 
 NAN = np.array([0x7FC12345, 0xFFC00001, 0x7F800001, 0x80000000], np.uint32).view(np.float32)
 

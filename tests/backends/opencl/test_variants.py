@@ -17,7 +17,7 @@ from conformance.backends.opencl.variants import Concurrent, PoCL
 ASKED = """
 import numpy as np
 from conformance.backends.opencl.variants import ConcurrentReordered
-from conformance.cases.program import Axis, Program, Step
+from conformance.cases.program.program import Axis, Program, Step
 backend = ConcurrentReordered()
 step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
 value = backend.engine.put([(block, block) for block in [np.full(40, rank, np.int32) for rank in range(4)]])

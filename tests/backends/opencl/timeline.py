@@ -19,10 +19,10 @@ from conformance.backends.opencl.export import exported, named
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.settings import from_environment
-from conformance.cases.index_map import Indices
-from conformance.cases.program import EFFECTS, Axis, Program, Step
+from conformance.cases.program.program import EFFECTS, Axis, Program, Step
+from conformance.cases.schedule.index_map import Indices
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule_facts import Facts
+from conformance.reference.schedule.facts import Facts
 
 COLUMNS: Final = 60_000
 ROUND: Final = {"pairs": ((0, 1), (1, 2), (2, 3), (3, 0))}

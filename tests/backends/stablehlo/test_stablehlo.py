@@ -16,10 +16,10 @@ from conformance.backends.stablehlo import StableHlo, StableHloChannels
 from conformance.backends.stablehlo.elements import Value
 from conformance.backends.stablehlo.module import module
 from conformance.cases.case import Case, Operand
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.features import features
-from conformance.cases.program import Attr, Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.features import features
+from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
 
 Make = Callable[..., Case]
 Agrees = Callable[[Backend, Case], None]

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad import TinyGrad
 from conformance.backends.tinygrad.fit import Touched, fit, fit_all
-from conformance.cases.graph import Graph, Node, Variable
-from conformance.cases.index_map import Affine, Indices, Values, elements
-from conformance.cases.schedule import Binding, Copy, Kernel, Schedule
-from conformance.reference.schedule import executable
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.graph.graph import Graph, Node, Variable
+from conformance.cases.schedule.index_map import Affine, Indices, Values, elements
+from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Schedule
+from conformance.reference.schedule.execute import executable
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import judge, judge_two
-from conformance.specs.schedules.build import alu, constant, graph, node, stored
+from conformance.specs.schedules.domain.build import alu, constant, graph, node, stored
 
 A = stored("a", shape=(2, 3))
 

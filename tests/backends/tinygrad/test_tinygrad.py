@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from conformance.backends.tinygrad import TinyGrad, device
-from conformance.cases.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY
 
 UNSORTED = ((2, 0), (1, 3))
 

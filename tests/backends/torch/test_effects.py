@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.torch import Torch
 from conformance.cases.case import Case
-from conformance.cases.program import Step
+from conformance.cases.program.program import Step
 from tests.backends.effectful import PROGRAMS, agrees, step
 
 Make = Callable[..., Case]

@@ -18,8 +18,8 @@ from conformance.backends.adapting import framework
 from conformance.backends.torch import Torch, lane, shares
 from conformance.backends.torch.operation import Operation, Started, mapped
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
 from conformance.cases.observation import Observation, RankError
+from conformance.cases.tensor.dtypes import NUMPY
 from tests.backends.effectful import spoilt, step, written
 
 Make = Callable[..., Case]

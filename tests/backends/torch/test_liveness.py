@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from conformance.backends.reference import Reference
 from conformance.backends.torch import Torch, TorchChecked
 from conformance.cases.case import Case, Fault
-from conformance.cases.health import health_case
 from conformance.cases.observation import Observation
+from conformance.cases.program.health import health_case
 
 MakeCase = Callable[..., Case]
 

@@ -12,9 +12,9 @@ import pytest
 
 from conformance.backends.torch import Torch, TorchFunctional
 from conformance.cases.case import Case
-from conformance.cases.dtypes import NUMPY
-from conformance.cases.program import Axis, Program, Step
-from conformance.cases.tensor import from_array
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
 from conformance.reference.spmd import evaluate
 
 Make = Callable[..., Case]

@@ -17,7 +17,7 @@ from conformance.backends.torch.job import looks
 from conformance.backends.torch.operation import Operation, mapped
 from conformance.backends.torch.store import Store
 from conformance.cases.case import Case
-from conformance.cases.tensor import to_array
+from conformance.cases.tensor.tensor import to_array
 
 Make = Callable[..., Case]
 

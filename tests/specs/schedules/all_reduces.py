@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.graph import Graph
-from conformance.cases.index_map import IndexMap
-from conformance.cases.kernel_body import Alu, Body, Instruction, Load, Store
-from conformance.cases.schedule import Access, Buffer, Collective, Copy, Kernel, Schedule
-from conformance.specs.schedules.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.index_map import IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Kernel, Schedule
+from conformance.specs.schedules.domain.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
 
 COUNT, DEVICES = 16, ("d0", "d1", "d2", "d3")
 RESULTS = {f"y{d}": f"y{d}" for d in range(4)}

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from conformance.cases.graph import Variable
-from conformance.cases.index_map import Affine
-from conformance.cases.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule import Access, Binding, Bounds, Collective, Kernel, Schedule
+from conformance.cases.graph.graph import Variable
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Binding, Bounds, Collective, Kernel, Schedule
 from conformance.qualification.violations import violations
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

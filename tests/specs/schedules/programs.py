@@ -6,10 +6,10 @@ import math
 import random
 from dataclasses import dataclass, field
 
-from conformance.cases.graph import Node
-from conformance.cases.index_map import Affine, IndexMap, contiguous
-from conformance.cases.schedule import Buffer, Item, Schedule
-from conformance.specs.schedules.build import (
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
+from conformance.cases.schedule.schedule import Buffer, Item, Schedule
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     copy,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import jsonschema
 
-from conformance.cases.schedule_codec import parse
-from conformance.cases.schedule_schema import schedule_schema
+from conformance.cases.schedule.codec import parse
+from conformance.cases.schedule.schema import schedule_schema
 from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schedules.md").read_text()

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Collective, Schedule, View, Wait
-from conformance.cases.schedule_codec import parse, text
+from conformance.cases.schedule.codec import parse, text
+from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, judge
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

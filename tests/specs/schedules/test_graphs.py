@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import Phase, find, given, settings
 from msgspec.structs import replace
 
-from conformance.cases.graph import Graph, variables_of
-from conformance.cases.schedule import Schedule
-from conformance.cases.schedule_form import validate_schedule
-from conformance.judging.program_graph import with_graph
-from conformance.reference.schedule import eager
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.graph.graph import Graph, variables_of
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.schedules.program_graph import with_graph
+from conformance.reference.schedule.execute import eager
+from conformance.reference.schedule.facts import Facts
 from conformance.runner.draws import strategy
-from conformance.specs.schedules.graphs import graphs
+from conformance.specs.schedules.domain.graphs import graphs
 
 NOTHING = Schedule(devices={}, buffers=(), items=())
 

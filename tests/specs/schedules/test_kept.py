@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.index_map import Affine, IndexMap
-from conformance.cases.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule import Access, Collective, Copy, Kernel, Schedule
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.copies import same_meeting
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,
@@ -27,7 +28,6 @@ from conformance.specs.schedules.build import (
     stored,
     writes,
 )
-from conformance.specs.schedules.copies import same_meeting
 
 A, NINE = stored("a"), constant("9", 9)
 

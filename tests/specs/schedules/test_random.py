@@ -7,9 +7,9 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Schedule, Wait
-from conformance.reference.schedule import law, wrong_as_listed
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.schedule.schedule import Schedule, Wait
+from conformance.reference.schedule.execute import law, wrong_as_listed
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import judge, judge_two
 from tests.specs.schedules.programs import plain
 from tests.specs.schedules.variants import by_edges, planned, started

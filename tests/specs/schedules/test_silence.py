@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Collective, Copy, Kernel, Schedule
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
 from conformance.qualification.violations import Violation, violations
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
-from conformance.specs.schedules.build import buffer, planned, schedule
+from conformance.specs.schedules.domain.build import buffer, planned, schedule
 from tests.specs.schedules import test_kept, test_storage
 from tests.specs.schedules.all_reduces import direct, naive, ring
 from tests.specs.schedules.honest import HONEST

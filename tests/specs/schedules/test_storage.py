@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.cases.graph import Function, Node
-from conformance.cases.schedule import Buffer, Collective, Item, Schedule
+from conformance.cases.graph.graph import Function, Node
+from conformance.cases.schedule.schedule import Buffer, Collective, Item, Schedule
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

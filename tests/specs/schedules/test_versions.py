@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.schedule import Schedule
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.versions import both_sides
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.build import (
+from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
     constant,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Kernel
-from conformance.judging.schedule_clause import Found
+from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.schedules.clause import Found
 from conformance.qualification.violations import Violation, violations
 from conformance.specs import every_clause
 from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two

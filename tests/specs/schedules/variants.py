@@ -6,8 +6,8 @@ import random
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule import Buffer, Collective, Copy, Item, Kernel, Schedule, Wait
-from conformance.reference.schedule_facts import Facts
+from conformance.cases.schedule.schedule import Buffer, Collective, Copy, Item, Kernel, Schedule, Wait
+from conformance.reference.schedule.facts import Facts
 
 
 def by_edges(made: Schedule, source: random.Random | None = None) -> Schedule:

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.backends.opencl.graph import Collective, Elementwise, Movement, Reduce, whole
 from conformance.backends.opencl.reductions import COMBINES, accumulator, dividend
 from conformance.backends.opencl.view import View, contiguous
-from conformance.cases.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import NUMPY, kind
 
 Operands = tuple[Movement, ...]
 

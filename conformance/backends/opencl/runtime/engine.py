@@ -28,8 +28,8 @@ from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.opencl.trace import Traced, trace
-from conformance.cases.dtypes import NUMPY, Array, logical
-from conformance.cases.program import Program
+from conformance.cases.program.program import Program
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 
 PLANS: Final = 256
 """Plans kept, the least recently launched dropped first."""

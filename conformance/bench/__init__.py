@@ -1,0 +1,1 @@
+"""How fast: the suite itself, and collectives beside other implementations."""

@@ -1,0 +1,111 @@
+"""How fast the suite judges: distinct cases of the unmodified domain, in isolated workers, verdicts included."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from conformance.cases.case import Case, case_id
+from conformance.runner.backend_run import Lane
+from conformance.runner.clock import Clock
+from conformance.runner.log.log import CaseRecord
+from conformance.runner.outcomes import ENDING, UNJUDGED
+from conformance.runner.pass_one import lateness, pass_one
+from conformance.runner.plan import Plan
+from conformance.runner.worker.judgeable import Judgeable
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass over the domain on one backend.
+
+    ``cases`` counts distinct cases that the backend answered; ``unanswered`` those outside its claims, and those
+    that a ``cached`` pass leaves out because they end the worker. They cost nothing and are in no rate.
+    ``seconds`` is wall time, the start of the worker included when ``fresh``. ``phases`` splits the runner's share
+    of it: drawing cases, the reference, judging, and waiting (with sending and reading); ``backend_seconds`` is
+    time inside the backend, at the same moment in another process.
+    """
+
+    backend: str
+    kind: Literal["fresh", "cached"]
+    cases: int
+    unanswered: int
+    seconds: float
+    backend_seconds: float
+    phases: dict[str, float]
+
+    @property
+    def cases_per_second(self) -> float:
+        """Return the rate at which cases were answered and judged."""
+        return self.cases / self.seconds
+
+    @property
+    def reference_share(self) -> float:
+        """Return the reference's part of the wall time."""
+        return self.phases.get("reference", 0.0) / self.seconds
+
+
+def bench_suite(
+    name: str, worker: Judgeable, plan: Plan, watch: Callable[[CaseRecord], None] = lambda record: None
+) -> tuple[Measured, Measured]:
+    """Return a pass on a ``worker`` that has not started, and the same cases again, not drawn, now that it is warm.
+
+    A case that ends the worker also ends its warmth: where there are any, the second pass leaves them out, and
+    unmeasured ones before it warm the worker again, until none ends it, for some end it now and then only. Raise
+    ``StartError`` when the worker does not start.
+    """
+    records: list[CaseRecord] = []
+
+    def keep(record: CaseRecord) -> None:
+        records.append(record)
+        watch(record)
+
+    cases: list[Case] = []
+    fresh = _measure("fresh", name, worker, plan, keep, drawn=cases.append)
+    warm = cases
+    while ending := {record.case for record in records if record.outcome in ENDING}:
+        warm = [case for case in warm if case_id(case) not in ending]
+        records.clear()
+        _measure("cached", name, worker, plan, keep, cases=warm)
+    again = _measure("cached", name, worker, plan, watch, cases=warm)
+    return fresh, msgspec.structs.replace(again, unanswered=again.unanswered + len(cases) - len(warm))
+
+
+def _measure(
+    kind: Literal["fresh", "cached"],
+    name: str,
+    worker: Judgeable,
+    plan: Plan,
+    watch: Callable[[CaseRecord], None],
+    *,
+    cases: Sequence[Case] | None = None,
+    drawn: Callable[[Case], None] = lambda case: None,
+) -> Measured:
+    answered = unanswered = 0
+
+    def count(record: CaseRecord) -> None:
+        nonlocal answered, unanswered
+        if record.outcome in UNJUDGED:
+            unanswered += 1
+        else:
+            answered += 1
+        watch(record)
+
+    clock, began = Clock(), time.monotonic()
+    with clock.phase("waiting"):
+        lane = Lane(name, worker, count, clock)
+    pass_one(plan, [lane], lateness(plan, began), clock, cases)
+    seconds = time.monotonic() - began
+    for subject in lane.subjects.values():
+        drawn(subject.case)
+    return Measured(
+        backend=name,
+        kind=kind,
+        cases=answered,
+        unanswered=unanswered,
+        seconds=seconds,
+        backend_seconds=lane.seconds,
+        phases={str(phase): round(spent, 3) for phase, spent in clock.seconds.items()},
+    )

@@ -1,0 +1,1 @@
+"""The abstract graph: what was asked of a scheduler, node by node."""

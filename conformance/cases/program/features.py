@@ -1,0 +1,208 @@
+"""What a case is made of, as plain facts that claims, coverage and reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.program.effect_words import effect_words
+from conformance.cases.program.effects import Region, names
+from conformance.cases.program.program import Attr, Groups, Step, lines, rank_groups
+from conformance.cases.program.trouble import trouble_words
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import Tensor, to_array
+
+Features = dict[str, frozenset[str]]
+
+LONG: Final = 1 << 16
+"""Bytes from which a block is long: implementations hand over such in another way (Open MPI, #2824)."""
+
+
+def features(case: Case) -> Features:
+    """Return the facts of a case, each a set of words.
+
+    ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
+    ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
+    though in some group they agree), ``ndim``, ``size`` (empty, one, many, long), ``values`` (nan, negative_zero,
+    plain), ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute:
+    words and truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty
+    one, hold a negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others
+    have not is ``partial`` too, and so are ``pairs`` in which a position of a group sends or receives nothing.
+    ``tokens`` tells whether what is sent is ``received`` or ``unreceived``. ``layout`` is that of views as well;
+    ``effects`` and ``flow`` are the words of ``effect_words``, ``faults`` those of ``trouble_words``; all the others
+    are about collectives.
+    """
+    blocks = [block for operand in case.inputs.values() for block in operand.blocks]
+    effects, flow = effect_words(case)
+    facts = {
+        "dtype": frozenset(block.dtype for block in blocks),
+        "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts)
+        | frozenset(_view_words(case)),
+        "world": frozenset({str(case.program.world)}),
+        "axes": frozenset(_axes_words(case)),
+        "operands": frozenset(_operand_word(step) for step in case.program.collectives),
+        "ranks": frozenset(_rank_words(case)),
+        "ndim": frozenset(str(len(block.shape)) for block in blocks),
+        "size": frozenset(_size_word(block) for block in blocks),
+        "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
+        "effects": effects,
+        "flow": flow,
+        "faults": trouble_words(case),
+    }
+    for step in case.program.collectives:
+        facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
+        for name, value in step.attrs.items():
+            if isinstance(value, bool | str):
+                facts[name] = facts.get(name, frozenset()) | {str(value).lower()}
+            elif isinstance(value, int):
+                facts[name] = facts.get(name, frozenset()) | {"negative" if value < 0 else "nonnegative"}
+            elif isinstance(value, tuple):
+                facts[name] = facts.get(name, frozenset()) | _tuple_words(value)
+        root = step.attrs.get("root")
+        if isinstance(root, int) and len({0 <= root < len(group) for group in _meeting(case, step)}) > 1:
+            facts["root"] |= {"partial"}
+        if any(_unpaired(step.attrs.get("pairs"), len(group)) for group in _meeting(case, step)):
+            facts["pairs"] |= {"partial"}
+        if step.op == "send":
+            facts["tokens"] = facts.get("tokens", frozenset()) | {_token_word(case, step)}
+        if isinstance(op := step.attrs.get("op"), str):
+            facts["reduction"] = facts.get("reduction", frozenset()) | frozenset(
+                f"{op} of {kind(dtype)}" for dtype in facts["dtype"]
+            )
+    return facts
+
+
+def group_words(groups: Groups, size: int) -> frozenset[str]:
+    """Return what groups of ``size`` positions are like.
+
+    ``invalid`` alone when they are no partition; otherwise ``even`` or ``uneven``, and any of
+    ``unsorted``, ``strided`` (ascending, not consecutive) and ``singletons``.
+    """
+    if sorted(p for group in groups for p in group) != list(range(size)) or not all(groups):
+        return frozenset({"invalid"})
+    words = {"even" if len({len(group) for group in groups}) == 1 else "uneven"}
+    if any(list(group) != sorted(group) for group in groups):
+        words.add("unsorted")
+    elif any(group[-1] - group[0] != len(group) - 1 for group in groups):
+        words.add("strided")
+    if all(len(group) == 1 for group in groups):
+        words.add("singletons")
+    return frozenset(words)
+
+
+def _step_groups(case: Case, step: Step) -> frozenset[str]:
+    if step.groups is None:
+        return frozenset({"none"})
+    try:
+        return group_words(step.groups, len(lines(case.program.mesh, step.axes)[0]))
+    except ValueError:
+        return frozenset({"invalid"})
+
+
+def _axes_words(case: Case) -> list[str]:
+    names = [axis.name for axis in case.program.mesh]
+    words = []
+    for step in case.program.collectives:
+        known = set(step.axes) <= set(names) and len(set(step.axes)) == len(step.axes)
+        words.append(("none", "one", "several")[min(len(step.axes), 2)] if known else "invalid")
+    return words
+
+
+def _operand_word(step: Step) -> str:
+    return ("none", "one", "several")[min(len(step.inputs), 2)]
+
+
+def _rank_words(case: Case) -> list[str]:
+    """Return for every operand whether all ranks hold one dtype and shape, or else in which way they do not."""
+    words = []
+    for name, operand in case.inputs.items():
+        wholes = {(block.dtype, block.shape) for block in operand.blocks}
+        rows = [(block.dtype, len(block.shape), block.shape[1:]) for block in operand.blocks]
+        groups = [group for step in case.program.collectives if name in step.inputs for group in _meeting(case, step)]
+        apart = any(len({rows[rank] for rank in group if rank < len(rows)}) == 1 for group in groups)
+        unlike = "rows" if len(set(rows)) == 1 else "apart" if apart else "different"
+        words.append("alike" if len(wholes) == 1 else unlike)
+    return words
+
+
+def _meeting(case: Case, step: Step) -> Groups:
+    """Return the ranks that meet in a step; all of them where its axes make no sense."""
+    try:
+        return rank_groups(case.program.mesh, step.axes, step.groups)
+    except ValueError:
+        return (tuple(range(case.program.world)),)
+
+
+def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:
+    flat = [n for part in value for n in (part if isinstance(part, tuple) else (part,))]
+    pairs = [part for part in value if isinstance(part, tuple) and len(part) == 2]
+    columns = list(zip(*pairs, strict=True)) if len(pairs) == len(value) else [flat]
+    words = {
+        "given": bool(value),
+        "empty": not value or () in value,
+        "negative": min(flat, default=0) < 0,
+        "repeated": any(len(set(column)) < len(column) for column in columns),
+    }
+    return frozenset(word for word, speaks in words.items() if speaks)
+
+
+def _unpaired(pairs: Attr | None, size: int) -> bool:
+    """Return whether some position of a group of ``size`` sends or receives nothing along ``pairs``."""
+    if not isinstance(pairs, tuple):
+        return False
+    sides = zip(*pairs, strict=True) if pairs else ((), ())
+    return any(set(side) != set(range(size)) for side in sides)
+
+
+def _token_word(case: Case, send: Step) -> str:
+    taken = {name for step in case.program.collectives if step.op == "recv" for name in step.inputs}
+    return "received" if taken.issuperset(send.outputs) else "unreceived"
+
+
+def _view_words(case: Case) -> Iterator[str]:
+    """Yield the layouts that views are of contiguous buffers: with gaps between their elements they are strided."""
+    views = [step for step in case.program.steps if step.op == "view"]
+    table = names(case) if views else {}
+    for step in views:
+        numbers = [
+            value for value in (step.attrs.get("step"), step.attrs.get("order")) if isinstance(value, tuple | list)
+        ]
+        strides, order = (numbers[0], numbers[1:]) if numbers else ((), [])
+        view = table[step.outputs[0]]
+        if any(isinstance(stride, int) and stride < 0 for stride in strides):
+            yield "flipped"
+        if any(map(_gaps, view.regions, table[view.base].regions)):
+            yield "strided"
+        if any(list(one) != sorted(one) for one in order):
+            yield "transposed"
+
+
+def _gaps(part: Region, whole: Region) -> bool:
+    """Return whether elements of ``whole`` lie between those of ``part``."""
+    axes = [axis for axis, indices in enumerate(part.ranges) if len(indices) > 1]
+    if not axes or 0 in part.shape:
+        return False
+    inner = slice(axes[0] + 1, None)
+    narrowed = any(len(one) != len(all_) for one, all_ in zip(part.ranges[inner], whole.ranges[inner], strict=True))
+    return narrowed or any(abs(part.ranges[axis].step) > 1 for axis in axes)
+
+
+def _size_word(block: Tensor) -> str:
+    elements = int(np.prod(block.shape, dtype=np.int64))
+    if elements * NUMPY[block.dtype].itemsize >= LONG:
+        return "long"
+    return "empty" if elements == 0 else "one" if elements == 1 else "many"
+
+
+def _value_words(block: Tensor) -> list[str]:
+    if kind(block.dtype) not in ("float", "complex"):
+        return []
+    array = to_array(block)
+    if array.dtype.kind == "c":
+        array = array.reshape(-1).view(np.dtype(f"f{array.itemsize // 2}"))
+    with np.errstate(invalid="ignore"):
+        found = {"nan": np.isnan(array), "negative_zero": (array == 0) & np.signbit(array)}
+    return [word for word, where in found.items() if where.any()]

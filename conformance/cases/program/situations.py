@@ -1,0 +1,329 @@
+"""The table of case features: what every collective of a program is told apart by, in one word for each feature.
+
+Coverage counts which words meet in one collective, pair by pair and three by three; draws are steered by it; automatic
+mutants are wrong under conjunctions of it. A *situation* is one collective with its words. The steps of a program have
+``CLASSES`` of their own, of which three in a row are a trigram.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.features import LONG, group_words
+from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+
+Situation = Mapping[str, str]
+"""One word for each feature."""
+
+PAST: Final = 1 << 20
+PAST_BYTES: Final = 4 << 20
+"""Elements, and bytes, from which a block is past the thresholds at which implementations change their algorithm."""
+
+WIDE: Final = 16
+"""Elements from which a block fills a vector."""
+
+LANES: Final = 4
+"""Elements that the narrowest vector of an implementation holds."""
+
+OPERATIONS: Final = (
+    *("all_gather", "all_reduce", "all_to_all", "all_to_all_uneven", "arg_reduce", "axis_index", "axis_size"),
+    *("barrier", "broadcast", "gather", "permute", "ragged_all_to_all", "recv", "reduce", "reduce_constant"),
+    *("reduce_scatter", "scatter", "send", "shuffle"),
+)
+
+CLASS_OF: Final = {
+    **dict.fromkeys(("all_reduce", "arg_reduce", "reduce", "reduce_scatter"), "reduce"),
+    **dict.fromkeys(("all_gather", "gather"), "gather"),
+    **dict.fromkeys(("all_to_all", "all_to_all_uneven", "ragged_all_to_all"), "exchange"),
+    **dict.fromkeys(("permute", "recv", "send", "shuffle"), "exchange"),
+    **dict.fromkeys(("broadcast", "scatter"), "spread"),
+    **dict.fromkeys(("axis_index", "axis_size", "barrier", "reduce_constant"), "query"),
+    **{name: name for name in EFFECTS},
+}
+"""The class of a step that is not started."""
+
+CLASSES: Final[tuple[str, ...]] = ("reduce", "gather", "exchange", "spread", "query", "start", *EFFECTS)
+"""The classes of steps: what sums, joins, exchanges, hands out and asks; what is started; and each effect."""
+
+FEATURES: Final[dict[str, tuple[str, ...]]] = {
+    "operation": OPERATIONS,
+    "reduction": ("none", "sum", "mean", "premul_sum", "product", "max", "min", "and", "or", "xor"),
+    "dtype": ("none", "bool", "narrow", "signed", "unsigned", "float8", "half", "single", "double", "complex"),
+    "extent": ("none", "zero", "one", "small", "undivided", "remainder", "wide", "long", "past"),
+    "rank": ("none", "0", "1", "2", "more"),
+    "layout": ("none", "contiguous", "strided", "transposed", "flipped", "broadcast", "offset", "mixed", "made"),
+    "view": ("none", "part", "stepped", "turned", "ordered", "nested"),
+    "groups": ("none", "even", "strided", "unsorted", "uneven", "singletons"),
+    "axes": ("none", "one", "inner", "whole", "permuted"),
+    "world": ("1", "2", "3", "4", "5 to 7", "8", "more"),
+    "members": ("1", "2", "odd", "even"),
+    "axis": ("none", "only", "first", "middle", "last", "negative"),
+    "local": ("none", "one", "several", "negative"),
+    "tiled": ("none", "yes", "no"),
+    "root": ("none", "first", "middle", "last"),
+    "place": ("fresh", "into", "in_place", "overlap"),
+    "start": ("no", "waited", "later", "never"),
+    "operands": ("none", "one", "several", "same"),
+    "after": ("nothing", *CLASSES),
+    "turn": ("first", "second", "later"),
+    "values": ("none", "plain", "negative_zero", "extreme", "subnormal", "infinite", "nan"),
+}
+"""Every feature and its words.
+
+``dtype``, ``extent``, ``rank``, ``layout`` and ``values`` are those of the first operand. ``extent``: ``small`` blocks
+have 2 to 15 elements, ``undivided`` ones as many that the members do not divide; ``wide`` ones fill vectors, and with a
+``remainder`` not all; ``long`` ones have ``features.LONG`` bytes, and those ``past`` thresholds ``PAST`` elements or
+``PAST_BYTES``. ``layout`` is that of the input, also under a buffer; what a step made is ``made``. ``view`` is that of
+an operand or target. ``axes``: the one of the mesh; ``inner``, some of several; the ``whole`` mesh; or ``permuted``.
+``members`` are those of the greatest group. ``axis`` is the first attribute that names one. ``start``: waited for at
+once, ``later`` or never. ``after`` is the class of the step before.
+"""
+
+
+NOTHING_DONE: Final = {
+    **dict.fromkeys(("reduction", "groups", "axis", "local", "tiled", "root"), "none"),
+    "members": "1",
+}
+"""The words of what means nothing over no axis, and of no operands."""
+
+
+def step_class(step: Step) -> str:
+    """Return the class of a step."""
+    return "start" if step.start else CLASS_OF[step.op]
+
+
+def trigrams(case: Case) -> Iterator[tuple[str, str, str]]:
+    """Yield the classes of every three steps in a row."""
+    classes = [step_class(step) for step in case.program.steps]
+    yield from zip(classes, classes[1:], classes[2:], strict=False)
+
+
+def situations(case: Case, read: Sequence[Sequence[Sequence[Any]]]) -> list[Situation]:
+    """Return the situation of every collective of a legal program, in order.
+
+    ``read`` has, for each of them, the operands that it reads, as blocks of all ranks.
+    """
+    program = case.program
+    effects = any(step.op in EFFECTS or step.into or step.start for step in program.steps)
+    table = names(case) if effects else {}
+    views = {step.outputs[0]: step for step in program.steps if step.op == "view"}
+    found: list[Situation] = []
+    for index, step in enumerate(program.steps):
+        if step.op in EFFECTS:
+            continue
+        turn = ("first", "second", "later")[min(len(found), 2)]
+        before = step_class(program.steps[index - 1]) if index else "nothing"
+        words = _call_words(step) | _mesh_words(case, step)
+        words |= _operand_words(step, read[len(found)], _members(case, step))
+        words |= {"axis": _axis_word(step, read[len(found)]), "layout": _layout_word(case, step, table)}
+        words |= {"view": _view_word(step, views), "place": _place_word(step, table)}
+        words |= {"start": _start_word(case, index), "after": before, "turn": turn}
+        if step.idle or (not step.inputs and CLASS_OF[step.op] != "query"):
+            words |= NOTHING_DONE
+        found.append({name: words[name] for name in FEATURES})
+    return found
+
+
+def _call_words(step: Step) -> dict[str, str]:
+    op, tiled = step.attrs.get("op"), step.attrs.get("tiled")
+    local = step.attrs.get("local_axes") or ()
+    assert isinstance(local, tuple | list)
+    negative = any(isinstance(axis, int) and axis < 0 for axis in local)
+    alike = len(step.inputs) > 1 and len(set(step.inputs)) < len(step.inputs)
+    return {
+        "operation": step.op,
+        "reduction": op if isinstance(op, str) and op in FEATURES["reduction"] else "none",
+        "tiled": "none" if tiled is None else "yes" if tiled else "no",
+        "local": "negative" if negative else ("none", "one", "several")[min(len(local), 2)],
+        "operands": "same" if alike else ("none", "one", "several")[min(len(step.inputs), 2)],
+    }
+
+
+def _members(case: Case, step: Step) -> int:
+    return max((len(group) for group in rank_groups(case.program.mesh, step.axes, step.groups)), default=1)
+
+
+def _mesh_words(case: Case, step: Step) -> dict[str, str]:
+    count, root = _members(case, step), step.attrs.get("root")
+    position = "first" if not root else "last" if root == count - 1 else "middle"
+    return {
+        "groups": groups_word(step.groups),
+        "axes": axes_word(case.program.mesh, step.axes),
+        "world": world_word(case.program.world),
+        "members": members_word(count),
+        "root": position if isinstance(root, int) else "none",
+    }
+
+
+def groups_word(groups: Groups | None) -> str:
+    """Return the kind of groups that partition their positions."""
+    if groups is None:
+        return "none"
+    of = group_words(groups, sum(map(len, groups)))
+    return next((word for word in ("singletons", "uneven", "unsorted", "strided") if word in of), "even")
+
+
+def axes_word(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> str:
+    """Return which of the axes of a mesh are named."""
+    if len(axes) < 2:
+        return "none" if not axes else "one" if len(mesh) == 1 else "inner"
+    in_order = tuple(axis.name for axis in mesh if axis.name in axes)
+    return "permuted" if in_order != axes else "whole" if len(mesh) == len(axes) else "inner"
+
+
+def world_word(world: int) -> str:
+    """Return the class of a number of ranks."""
+    return str(world) if world < 5 or world == 8 else "5 to 7" if world < 8 else "more"
+
+
+def members_word(count: int) -> str:
+    """Return the class of a number of members."""
+    return str(count) if count < 3 else ("even", "odd")[count % 2]
+
+
+def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> dict[str, str]:
+    blocks = [block for block in (read[0] if read else ()) if isinstance(block, np.ndarray)]
+    shape, dtype = step.attrs.get("shape"), step.attrs.get("dtype")
+    if isinstance(shape, tuple | list) and isinstance(dtype, str):  # what a recv expects of a token
+        blocks = [np.zeros(tuple(map(int, shape)), NUMPY[dtype])]  # type: ignore[arg-type]
+    if not blocks:
+        return dict.fromkeys(("dtype", "extent", "rank", "values"), "none")
+    most = max(blocks, key=lambda block: block.size)
+    return {
+        "dtype": dtype_word(logical(most.dtype)),
+        "extent": extent_word(most.size, most.itemsize, members),
+        "rank": rank_word(most.ndim),
+        "values": values_word(blocks),
+    }
+
+
+def dtype_word(dtype: str) -> str:
+    """Return the class of a dtype."""
+    words = {"bool": "bool", "int4": "narrow", "uint4": "narrow", "float32": "single", "float64": "double"}
+    words |= {"float16": "half", "bfloat16": "half"}
+    family = "float8" if "float8" in dtype else "unsigned" if dtype.startswith("u") else "signed"
+    return words.get(dtype) or ("complex" if "complex" in dtype else family)
+
+
+def rank_word(axes: int) -> str:
+    """Return the class of a number of axes."""
+    return str(axes) if axes < 3 else "more"
+
+
+def extent_word(elements: int, width: int, members: int) -> str:
+    """Return the class of a block of so many elements of so many bytes, among so many members."""
+    if elements < 2:
+        return ("zero", "one")[elements]
+    if elements >= PAST or elements * width >= PAST_BYTES:
+        return "past"
+    if elements * width >= LONG:
+        return "long"
+    if elements < WIDE:
+        return "undivided" if elements % members else "small"
+    return "remainder" if elements % LANES else "wide"
+
+
+def values_word(blocks: Sequence[Array]) -> str:
+    """Return the most dangerous kind of value that blocks of one dtype hold."""
+    flat = np.concatenate([block.reshape(-1)[: 1 << 12] for block in blocks if block.dtype == blocks[0].dtype])
+    if not flat.size:
+        return "none"
+    dtype = logical(flat.dtype)
+    family = kind(dtype)
+    if family in ("bool", "integer"):
+        if family == "bool":
+            return "plain"
+        info = ml_dtypes.iinfo(flat.dtype)
+        return "extreme" if ((flat == info.max) | (flat == info.min)).any() and info.max > 1 else "plain"
+    if family == "complex":
+        flat = flat.view(f"f{flat.itemsize // 2}")
+    form = ml_dtypes.finfo(flat.dtype)
+    with np.errstate(invalid="ignore"):
+        size = np.abs(flat)
+        tests = {
+            "nan": np.isnan(flat),
+            "infinite": np.isinf(flat),
+            "subnormal": (size > 0) & (size < form.smallest_normal),
+            "extreme": size >= form.max,
+            "negative_zero": (flat == 0) & np.signbit(flat),
+        }
+    return next((word for word, where in tests.items() if where.any()), "plain")
+
+
+def _axis_word(step: Step, read: Sequence[Sequence[Any]]) -> str:
+    axis = next((step.attrs[name] for name in ("axis", "split_axis") if name in step.attrs), None)
+    block = next((block for block in (read[0] if read else ()) if isinstance(block, np.ndarray)), None)
+    if not isinstance(axis, int) or block is None:
+        return "none"
+    # An axis that is to be made may stand behind the last one.
+    made = step.op in ("all_gather", "gather") and not step.attrs.get("tiled")
+    return axis_word(axis, block.ndim + made)
+
+
+def axis_word(axis: int, count: int) -> str:
+    """Return which of ``count`` axes one is."""
+    if axis < 0:
+        return "negative"
+    return "only" if count < 2 else "first" if axis == 0 else "last" if axis == count - 1 else "middle"
+
+
+def _layout_word(case: Case, step: Step, table: Mapping[str, Named]) -> str:
+    if not step.inputs:
+        return "none"
+    name = step.inputs[0]
+    base = table[name].base if name in table else ""
+    source = case.program.buffers.get(base, name)
+    if source not in case.inputs:
+        return "made"
+    layouts = set(case.inputs[source].layouts)
+    return layouts.pop() if len(layouts) == 1 else "mixed"
+
+
+def _view_word(step: Step, views: Mapping[str, Step]) -> str:
+    found = [views[name] for name in (*step.inputs, *step.into) if name in views]
+    if not found:
+        return "none"
+    view = found[0]
+    if view.inputs[0] in views:
+        return "nested"
+    stride, order = (tuple(view.attrs.get(name, ())) for name in ("step", "order"))  # type: ignore[arg-type]
+    if any(isinstance(one, int) and one < 0 for one in stride):
+        return "turned"
+    if any(isinstance(one, int) and one > 1 for one in stride):
+        return "stepped"
+    return "ordered" if list(order) != sorted(order) else "part"
+
+
+def _place_word(step: Step, table: Mapping[str, Named]) -> str:
+    if not step.into:
+        return "fresh"
+    read, written = [table[name] for name in step.inputs], [table[name] for name in step.into]
+    meets = [(operand, target) for operand in read for target in written if operand.meets(target)]
+    if not meets:
+        return "into"
+    return "in_place" if all(operand == target for operand, target in meets) else "overlap"
+
+
+def _start_word(case: Case, index: int) -> str:
+    steps = case.program.steps
+    if not steps[index].start:
+        return "no"
+    tickets = set(steps[index].outputs)
+    waits = [at for at, step in enumerate(steps) if step.op == "done" and tickets & set(step.inputs)]
+    return "never" if not waits else "waited" if waits[0] == index + 1 else "later"
+
+
+NUMBER: Final = {
+    (feature, word): number
+    for number, (feature, word) in enumerate((feature, word) for feature, words in FEATURES.items() for word in words)
+}
+"""A number for every word of every feature."""
+
+COUNT: Final = len(NUMBER)

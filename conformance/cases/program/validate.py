@@ -1,0 +1,94 @@
+"""What every front door asks of a case before anything runs: that it says something definite.
+
+A malformed case has no verdict. A case that is well formed but illegal (an axis out of range, groups that
+are no partition) is none of this module's business: its meaning is rejection, and the oracle says so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.case_error import CaseError
+from conformance.cases.program.effects import names
+from conformance.cases.program.program import Program
+from conformance.cases.program.trouble import check_trouble
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.layout import LAYOUTS
+from conformance.cases.tensor.tensor import Tensor
+
+__all__ = ["MOST_AXES", "MOST_BYTES", "MOST_RANKS", "CaseError", "check_total", "footprint", "validate"]
+
+MOST_RANKS: Final = 1024
+MOST_AXES: Final = 64
+"""Axes of one tensor: the most that NumPy has."""
+
+MOST_BYTES: Final = 1 << 30
+"""Bytes of all inputs of one case, on all ranks together."""
+
+
+def validate(case: Case) -> None:
+    """Raise ``CaseError`` unless the case is well formed."""
+    _check_mesh(case.program)
+    total = 0
+    for name, operand in case.inputs.items():
+        _check_operand(name, operand, case.program.world)
+        total += sum(footprint(f"input {name!r}, rank {r}", b.dtype, b.shape) for r, b in enumerate(operand.blocks))
+    check_total(total)
+    names(case)
+    check_trouble(case)
+
+
+def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the bytes of a tensor that is reasonable in every extent; allocates nothing.
+
+    Raise ``CaseError``, which begins with ``where``, for an unknown dtype, a negative extent, more axes than
+    ``MOST_AXES`` and more bytes than ``MOST_BYTES``, counting an extent of 0 as 1.
+    """
+    if dtype not in NUMPY:
+        raise CaseError(f"{where}: unknown dtype {dtype!r}; known are {', '.join(NUMPY)}")
+    if len(shape) > MOST_AXES:
+        raise CaseError(f"{where}: {len(shape)} axes are more than {MOST_AXES}")
+    if any(extent < 0 for extent in shape):
+        raise CaseError(f"{where}: shape {list(shape)} has a negative extent")
+    if NUMPY[dtype].itemsize * math.prod(max(extent, 1) for extent in shape) > MOST_BYTES:
+        raise CaseError(f"{where}: shape {list(shape)} of {dtype} is over the limit of {MOST_BYTES >> 20} MiB")
+    return NUMPY[dtype].itemsize * math.prod(shape)
+
+
+def check_total(size: int) -> None:
+    """Raise ``CaseError`` when all inputs together have more than ``MOST_BYTES`` bytes."""
+    if size > MOST_BYTES:
+        raise CaseError(f"the inputs have {size} bytes, over the limit of {MOST_BYTES >> 20} MiB for a case")
+
+
+def _check_mesh(program: Program) -> None:
+    names = [axis.name for axis in program.mesh]
+    for axis in program.mesh:
+        if axis.size < 1:
+            raise CaseError(f"mesh axis {axis.name!r} has size {axis.size}; it must have at least 1")
+        if names.count(axis.name) > 1:
+            raise CaseError(f"the mesh has two axes named {axis.name!r}")
+    if program.world > MOST_RANKS:
+        raise CaseError(f"the mesh has {program.world} ranks; at most {MOST_RANKS} are allowed")
+
+
+def _check_operand(name: str, operand: Operand, world: int) -> None:
+    for what, found in (("blocks", len(operand.blocks)), ("layouts", len(operand.layouts))):
+        if found != world:
+            raise CaseError(f"input {name!r} has {found} {what} for {world} ranks")
+    for rank, (block, layout) in enumerate(zip(operand.blocks, operand.layouts, strict=True)):
+        if layout not in LAYOUTS:
+            raise CaseError(f"input {name!r}, rank {rank}: unknown layout {layout!r}; known are {', '.join(LAYOUTS)}")
+        if layout == "broadcast" and not _constant(block):
+            raise CaseError(
+                f"input {name!r}, rank {rank}: a broadcast layout needs a block that is constant along its first axis"
+            )
+
+
+def _constant(block: Tensor) -> bool:
+    if not block.shape or not block.bits:
+        return True
+    row = len(block.bits) // block.shape[0]
+    return block.bits[:-row] == block.bits[row:]

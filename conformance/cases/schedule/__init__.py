@@ -1,0 +1,1 @@
+"""The neutral schedule: items, accesses, buffers and kernel bodies as data."""

@@ -1,0 +1,79 @@
+"""The schedule file: ``{"format": 1, "devices": ..., "buffers": ..., "items": ...}``, with a published JSON Schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from conformance.cases.pretty import pretty
+from conformance.cases.program.validate import CaseError
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.schedule import FORMAT, Schedule
+from conformance.cases.tensor.stored import read_document
+
+
+class ScheduleFile(Schedule, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A schedule and the version of the form it is written in."""
+
+    format: int
+
+
+class _Envelope(msgspec.Struct):
+    format: int
+
+
+def save_schedule(schedule: Schedule, path: Path) -> None:
+    """Write ``schedule`` to ``path``; the same schedule gives the same bytes.
+
+    Raise ``ScheduleError`` when it is malformed, and ``OSError`` when it cannot be written.
+    """
+    validate_schedule(schedule)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text(schedule))
+    part.replace(path)
+
+
+def text(schedule: Schedule) -> str:
+    """Return the canonical JSON of a schedule."""
+    return pretty({"format": FORMAT, **msgspec.to_builtins(schedule, order="deterministic")})
+
+
+def load_schedule(path: Path) -> Schedule:
+    """Return the schedule in the file ``path``; raise ``ScheduleError``, one line, for anything but a sound one."""
+    try:
+        return parse(read_document(path))
+    except ScheduleError as error:
+        raise ScheduleError(error.clause, f"schedule file {path}: {error}") from None
+    except CaseError as error:
+        raise ScheduleError("form.C0", f"schedule file {path}: {error}") from None
+
+
+def parse(content: bytes) -> Schedule:
+    """Return the schedule in a document; raise ``ScheduleError`` for anything but a sound one."""
+    try:
+        document = msgspec.json.decode(content, type=ScheduleFile)
+    except msgspec.ValidationError as error:
+        found = _format_of(content)
+        raise ScheduleError("form.C0", str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ScheduleError("form.C0", f"it is not JSON: {error}") from None
+    except RecursionError:
+        raise ScheduleError("form.C0", "it is nested too deeply") from None
+    if document.format != FORMAT:
+        raise ScheduleError("form.C0", _wrong_format(document.format))
+    schedule = Schedule(**{name: getattr(document, name) for name in Schedule.__struct_fields__})
+    validate_schedule(schedule)
+    return schedule
+
+
+def _format_of(content: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(content, type=_Envelope).format
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _wrong_format(found: int | None) -> str:
+    return f"it has format {found}; this suite reads format {FORMAT}"

@@ -1,0 +1,143 @@
+"""What a kernel computes, in neutral operations over one iteration space, so that NumPy can run it too.
+
+An instruction gives one value at every point of the iteration space and names earlier instructions by their number.
+Every instruction rounds to its dtype. Points may be computed in any order, and side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+import msgspec
+
+from conformance.cases.schedule.index_map import Dim
+from conformance.cases.tensor.dtypes import Kind, kind
+from conformance.cases.tensor.tensor import Tensor
+
+Unary = Literal["neg", "not", "abs", "recip", "sqrt", "exp2", "log2", "sin", "trunc"]
+Binary = Literal["add", "sub", "mul", "div", "mod", "max", "min", "and", "or", "xor", "shl", "shr", "lt", "ne", "eq"]
+Ternary = Literal["where"]
+Fold = Literal["add", "mul", "max", "min", "and", "or", "xor"]
+
+COMPARISONS: Final = ("lt", "ne", "eq")
+ARITY: Final = {
+    **dict.fromkeys(get_args(Unary), 1),
+    **dict.fromkeys(get_args(Binary), 2),
+    **dict.fromkeys(get_args(Ternary), 3),
+}
+"""How many values an elementwise operation takes."""
+
+
+_BITS: Final[frozenset[Kind]] = frozenset({"bool", "integer"})
+_ORDERED: Final[frozenset[Kind]] = frozenset({"integer", "float"})
+_NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "float", "complex"})
+_INTEGERS: Final[frozenset[Kind]] = frozenset({"integer"})
+_FLOATS: Final[frozenset[Kind]] = frozenset({"float"})
+
+TAKES: Final[dict[str, frozenset[Kind]]] = {
+    **dict.fromkeys(("and", "or", "xor", "not"), _BITS),
+    **dict.fromkeys(("shl", "shr"), _INTEGERS),
+    **dict.fromkeys(("max", "min", "lt"), _BITS | _ORDERED),
+    **dict.fromkeys(("abs", "mod"), _ORDERED),
+    **dict.fromkeys(("neg", "sub", "div"), _NUMBERS),
+    **dict.fromkeys(("sqrt", "exp2", "log2", "sin", "trunc"), _FLOATS),
+    "recip": frozenset({"float", "complex"}),
+}
+"""The kinds of dtype that an operation takes; one that is not here takes all. ``add`` of bool is or, ``mul`` is and."""
+
+
+def check_kind(op: str, dtype: str) -> None:
+    """Raise ``ValueError`` unless ``op`` has a meaning for ``dtype``."""
+    if kind(dtype) not in TAKES.get(op, {kind(dtype)}):
+        raise ValueError(f"{op} of {dtype}: it takes {' and '.join(sorted(TAKES[op]))} only")
+
+
+class _Instruction(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=str.lower
+):
+    """What the instructions have in common: the tag ``do``."""
+
+
+class Load(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The element that the map of the item's access number ``access`` gives; zero where the map is masked out."""
+
+    access: int
+
+
+class Constant(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One value at every point; its tensor has no axes."""
+
+    value: Tensor
+
+
+class Symbol(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The value of a variable of the item, as int64."""
+
+    name: str
+
+
+class Index(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The point's own index along ``axis``, as int64."""
+
+    axis: int
+
+
+class Alu(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An elementwise operation on values of one dtype, which is the result's; comparisons give bool.
+
+    ``where`` takes a bool and two values of one dtype. Integers wrap; ``div`` of integers truncates toward zero and
+    ``mod`` has the sign of the dividend; a division of integers by zero is nothing that can be relied on. ``max`` and
+    ``min`` hand on a NaN.
+    """
+
+    op: Unary | Binary | Ternary
+    of: tuple[int, ...]
+
+
+class Cast(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The value in another dtype, rounded to nearest, ties to even."""
+
+    of: int
+    dtype: str
+
+
+class Bitcast(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same bits as a dtype of the same width."""
+
+    of: int
+    dtype: str
+
+
+class Reduce(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The values along ``axes``, combined from the left in row-major order, the same at every index of those axes."""
+
+    op: Fold
+    of: int
+    axes: tuple[int, ...]
+
+
+class Store(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The value, written where the map of the item's access number ``access`` says; nowhere where it is masked out.
+
+    Along an axis that the map does not depend on, the value may not depend on it either.
+    """
+
+    access: int
+    of: int
+
+
+Instruction = Load | Constant | Symbol | Index | Alu | Cast | Bitcast | Reduce | Store
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Instructions over the points of ``extents``; the first extents of every map that is used are these."""
+
+    extents: tuple[Dim, ...]
+    instructions: tuple[Instruction, ...]
+
+
+def sources(instruction: Instruction) -> tuple[int, ...]:
+    """Return the numbers of the instructions whose values an instruction takes."""
+    if isinstance(instruction, Alu):
+        return instruction.of
+    return (instruction.of,) if isinstance(instruction, Cast | Bitcast | Reduce | Store) else ()

@@ -1,0 +1,193 @@
+"""The neutral schedule: what a backend made of a graph, as data that checkers and the executing oracle read.
+
+Bytes and elements are counted from the beginning of a buffer. Nothing here is computed; ``schedule_form`` says which
+schedules are well formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from conformance.cases.graph.graph import Graph
+from conformance.cases.program.program import Attr
+from conformance.cases.schedule.index_map import Dim, IndexMap
+from conformance.cases.schedule.kernel_body import Body
+
+FORMAT: Final = 1
+"""Version of the schedule file."""
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Where buffers live. ``alignment`` is that of a sub-buffer's offset, in bytes; 0 where there are none."""
+
+    alignment: int = 256
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a variable may be when the schedule runs: at least ``low`` and at most ``high``."""
+
+    low: int
+    high: int
+
+
+class Binding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a variable stands for in one item."""
+
+    name: str
+    value: int
+
+
+class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """``size`` bytes on a device: storage of its own, or from byte ``offset`` on a part of ``base``.
+
+    A part is a view, which shows what the base holds, unless it is ``planned``: then the memory plan put it there, its
+    bytes are its own from its first write to its last use, and its base is an arena. ``preexisting`` buffers hold data
+    before the schedule, ``held`` ones are reachable from outside while it runs, ``output`` ones are read after it.
+    ``communication`` buffers belong to the collectives of that group. ``shape`` may name variables; ``size`` is then
+    that of their greatest values.
+    """
+
+    id: str
+    size: int
+    dtype: str
+    device: str
+    base: str | None = None
+    offset: int = 0
+    planned: bool = False
+    preexisting: bool = False
+    held: bool = False
+    output: bool = False
+    communication: str = ""
+    shape: tuple[Dim, ...] | None = None
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Elements of a buffer by index ``map``, bytes of it by half-open ``ranges``, or all of it; read or written.
+
+    ``node`` is the graph's node whose value is read or written there.
+    """
+
+    buffer: str
+    write: bool = False
+    map: IndexMap | None = None
+    ranges: tuple[tuple[int, int], ...] | None = None
+    node: str | None = None
+
+
+class _Item(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="kind"
+):
+    """What all items have.
+
+    ``after`` names the earlier items that must be done before this one begins; ``None`` stands for all of them, but of
+    those that were only started the ones that were waited for. ``provenance`` are the nodes of the graph that it
+    computes, ``steps`` the steps of the program.
+    """
+
+    id: str
+    after: tuple[str, ...] | None = None
+    provenance: tuple[str, ...] = ()
+    steps: tuple[int, ...] = ()
+
+
+class Kernel(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="kernel"):
+    """One launch on one device. Its ``bodies``, where they are known, run side by side.
+
+    With a ``handle`` it is only started here, and done when something waits for the handle.
+    """
+
+    device: str
+    accesses: tuple[Access, ...]
+    bodies: tuple[Body, ...] = ()
+    variables: tuple[Binding, ...] = ()
+    handle: str | None = None
+
+
+class Copy(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="copy"):
+    """Bytes moved as they are from what it reads to what it writes, between devices; started as a kernel is."""
+
+    accesses: tuple[Access, ...]
+    handle: str | None = None
+
+
+class Collective(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="collective"):
+    """An operation that ``participants`` meet in: the ``parts`` each device runs, in order, or one opaque call.
+
+    An opaque call has ``accesses``: what each participant reads, in order, then what each writes; who does neither,
+    as all but the root of a gather, has none (``opaque_form``). ``op`` and ``attrs`` are those of a program's step.
+    ``group`` names the communicator; ``turns``, where the participants' own orders are known, gives for each the number
+    of this collective among all that it entered, of whatever group. ``algorithm`` is ``naive``, ``ring``,
+    ``all_to_all``, ``direct`` or any other word.
+    """
+
+    op: str
+    participants: tuple[str, ...]
+    group: str
+    attrs: dict[str, Attr] = {}
+    algorithm: str = ""
+    turns: tuple[int, ...] | None = None
+    parts: tuple[Kernel | Copy, ...] = ()
+    accesses: tuple[Access, ...] = ()
+    handle: str | None = None
+
+
+class View(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="view"):
+    """A buffer that is a view of its base comes to be; no bytes move."""
+
+    buffer: str
+
+
+class Wait(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="wait"):
+    """What was started under ``handle`` is done."""
+
+    handle: str
+
+
+Item = Kernel | Copy | Collective | View | Wait
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Where the value of a node of the graph is found at the end: all of a buffer in row-major order, or by ``map``."""
+
+    node: str
+    buffer: str
+    map: IndexMap | None = None
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Items in order, the buffers they use, and the graph they are for, where it is known."""
+
+    devices: dict[str, Device]
+    buffers: tuple[Buffer, ...]
+    items: tuple[Item, ...]
+    variables: dict[str, Bounds] = {}
+    graph: Graph | None = None
+    places: tuple[Place, ...] = ()
+
+
+def leaves(schedule: Schedule) -> Iterator[tuple[Item, Collective | None]]:
+    """Yield the items in order, the parts of a collective in its place, each with the collective it is a part of."""
+    for item in schedule.items:
+        if isinstance(item, Collective) and item.parts:
+            yield from ((part, item) for part in item.parts)
+        else:
+            yield item, None
+
+
+def bound_values(schedule: Schedule) -> dict[str, int]:
+    """Return what the graph, or else the first item, binds each variable to; the most it may be if none does."""
+    found = {name: bounds.high for name, bounds in schedule.variables.items()}
+    bound = [each for leaf, _ in leaves(schedule) if isinstance(leaf, Kernel) for each in leaf.variables]
+    asked = schedule.graph.variables if schedule.graph else {}
+    own = {name: variable.value for name, variable in asked.items()}
+    return found | {binding.name: binding.value for binding in reversed(bound)} | own
+
+
+def accesses(item: Item) -> tuple[Access, ...]:
+    """Return what an item reads and writes, its parts included."""
+    if isinstance(item, Collective):
+        return item.accesses + tuple(access for part in item.parts for access in part.accesses)
+    return item.accesses if isinstance(item, Kernel | Copy) else ()

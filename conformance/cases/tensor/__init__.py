@@ -1,0 +1,1 @@
+"""Tensors as data: element types, bits, layouts, and how they are stored."""

@@ -1,0 +1,45 @@
+"""A tensor as data: logical dtype, shape and the little-endian C-order bit pattern of its elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+
+
+class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One block of elements. ``bits`` is hex, so NaN payloads, -0.0 and every dtype survive JSON."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    bits: str
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` when dtype, shape and bits do not fit together."""
+        if self.dtype not in NUMPY:
+            raise ValueError(f"unknown dtype {self.dtype!r}; known are {', '.join(NUMPY)}")
+        if any(extent < 0 for extent in self.shape):
+            raise ValueError(f"shape {list(self.shape)} has a negative extent")
+        wanted = 2 * NUMPY[self.dtype].itemsize * math.prod(self.shape)
+        if len(self.bits) != wanted:
+            raise ValueError(
+                f"a {self.dtype} tensor of shape {list(self.shape)} needs {wanted} hex digits, got {len(self.bits)}"
+            )
+        if self.bits.encode().translate(None, b"0123456789abcdef"):
+            raise ValueError("the bits of a tensor must be lower-case hex digits")
+
+
+def from_array(array: Array) -> Tensor:
+    """Return the tensor with the logical value of ``array`` (any strides), bit for bit."""
+    contiguous = np.asarray(array)
+    return Tensor(dtype=logical(contiguous.dtype), shape=contiguous.shape, bits=contiguous.tobytes().hex())
+
+
+def to_array(tensor: Tensor) -> Array:
+    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor``."""
+    flat: np.ndarray[Any, Any] = np.frombuffer(bytearray.fromhex(tensor.bits), dtype=NUMPY[tensor.dtype])
+    return flat.reshape(tensor.shape)

@@ -1,0 +1,114 @@
+"""Which clauses speak about a case: about the whole program, or about one of its collectives and what that made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from conformance.judging.clause import Clause, Settled, Subject
+from conformance.judging.compare import answered, same
+from conformance.judging.numbers.admissible import admissible
+
+Of = Callable[[str], Sequence[Clause]]
+"""Gives the clauses of an operation."""
+
+VALUES: Final = (same, admissible)
+"""The checks of all of a result's values."""
+
+
+class Asked(NamedTuple):
+    """A clause that speaks, and the number of the part that it speaks about; ``None`` is the whole program."""
+
+    part: int | None
+    clause: Clause
+
+
+def applicable(subject: Subject, of: Of) -> list[Clause]:
+    """Return the clauses that speak about the case or one of its collectives, in the order of ``ordered``.
+
+    Where a *should* settles whether there is a value, no *must* demands it or an answer at all: the value is the same,
+    its weight is not.
+    """
+    found = {each.clause.id for each in speaking(subject, of)}
+    return [clause for clause in ordered(subject, of) if clause.id in found]
+
+
+def ordered(subject: Subject, of: Of) -> tuple[Clause, ...]:
+    """Return the clauses of all operations of the program, those of the last collective's at the end."""
+    ops = list(dict.fromkeys(step.op for step in reversed(subject.case.program.collectives)))
+    own = tuple(of(ops[0]))
+    if len(ops) == 1:
+        return own
+    known = {clause.id for clause in own}
+    others = {clause.id: clause for op in reversed(ops[1:]) for clause in of(op) if clause.id not in known}
+    return (*others.values(), *own)
+
+
+def speaking(subject: Subject, of: Of) -> list[Asked]:
+    """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing."""
+    found: list[Asked] = []
+    for number, part in enumerate(subject.parts):
+        if part.expected or number == len(subject.parts) - 1:
+            found += [Asked(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)]
+    found += [Asked(None, clause) for clause in ordered(subject, of) if not clause.each and _speaks(subject, clause)]
+    loose = {number for number, clause in found if _settles_all(subject, number, clause)}
+    if not loose:
+        return found
+    if not subject.expected.keys() - loosened(subject, found):
+        loose.add(None)
+    return [each for each in found if each.part not in loose or not demanding(each.clause)]
+
+
+def demanding(clause: Clause) -> bool:
+    """Return whether a clause demands values, or that there are any."""
+    return clause.requirement == "must" and clause.check in (*VALUES, answered)
+
+
+def loosened(subject: Subject, asked: Sequence[Asked]) -> set[str]:
+    """Return the results of which a *should* settles whether they are there at all."""
+    numbers = {number for number, clause in asked if _settles_all(subject, number, clause)}
+    return {name for number in numbers if number is not None for name in subject.parts[number].expected}
+
+
+def unsettled_part(subject: Subject, of: Of) -> bool:
+    """Return whether a *should* settles whether some collective has a value at all, be it no result of the program."""
+    return any(
+        _settling(clause) and _speaks(part, clause) and _settled(part, clause) is None
+        for part in subject.parts
+        for clause in of(part.step.op)
+    )
+
+
+def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[Settled]:
+    """Return which elements of the results of a part some *should* settles."""
+    about = subject.parts[part]
+    found = [_settled(about, clause) for number, clause in asked if number == part and _settling(clause)]
+    return [mask for mask in found if mask is not None]
+
+
+def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
+    """Return the order of blame: *must* before *should*; particular, variant, plain variant, general; last listed."""
+    level = ("may", "should", "must").index(clause.requirement)
+    breadth = 0 if clause.general else (1 if clause.plain else 2) if clause.variant else 3
+    return level, breadth, clauses.index(clause)
+
+
+def _speaks(subject: Subject, clause: Clause) -> bool:
+    if clause.id not in subject.spoke:
+        subject.spoke[clause.id] = clause.when(subject)
+    return subject.spoke[clause.id]
+
+
+def _settles_all(subject: Subject, number: int | None, clause: Clause) -> bool:
+    return number is not None and _settling(clause) and _settled(subject.parts[number], clause) is None
+
+
+def _settling(clause: Clause) -> bool:
+    return clause.each and clause.check in VALUES and clause.requirement != "must"
+
+
+def _settled(subject: Subject, clause: Clause) -> Settled | None:
+    """Return which elements a clause settles, or ``None`` for all there is."""
+    if clause.id not in subject.settled:
+        subject.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
+    return subject.settled[clause.id]

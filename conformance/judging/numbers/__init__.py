@@ -1,0 +1,1 @@
+"""Results of rounded arithmetic judged without a tolerance."""

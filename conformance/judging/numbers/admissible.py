@@ -1,0 +1,133 @@
+"""Results of reductions judged without a tolerance: equal, or of a class that some right implementation reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from conformance.cases.declarations.number_model import Words
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.cases.tensor.tensor import to_array
+from conformance.judging.clause import Subject
+from conformance.judging.compare import Difference, answered, differences, unequal
+from conformance.judging.numbers.advice import advice
+from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
+from conformance.judging.numbers.column import Column, column
+from conformance.judging.numbers.contributions import Folded, apart
+from conformance.judging.numbers.trees import one_nan
+from conformance.reference.reductions import ARITHMETIC, ORDER
+
+NOT_FOLDED: Final = Folded("", 1.0, [])
+
+_SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
+"""What is said of NaN in a part beside one that is not finite, where both were scaled by a complex number."""
+
+
+class Element(NamedTuple):
+    """An element of a result: its terms, the value seen, the classes it is of, and the words declared for it."""
+
+    terms: Column
+    value: Array
+    classes: frozenset[Class]
+    words: Words
+
+
+def admissible(subject: Subject, seen: Observation) -> str | None:
+    """Demand of every result the reference's dtype and shape, and bits that are right for some order of operations.
+
+    Data whose partial results are all exact has one right result, the reference's. So have results that are not
+    floats, operations that do not compute with them, and programs that do more than reduce once.
+    """
+    return answered(subject, seen) or _outside(subject, seen)
+
+
+def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
+    """Demand of results that are there what ``admissible`` does, without what only a *should* excludes.
+
+    That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
+    is not finite.
+    """
+    return None if answered(subject, seen) else _outside(subject, seen, strictly=True)
+
+
+def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> str | None:
+    for one in differences(subject, seen):
+        outside = []
+        for found in elements(subject, one, strictly=strictly):
+            if found is None:
+                return one.problem
+            if not found.classes:
+                outside.append((found.terms, found.value, found.words))
+        if outside:
+            return one.problem + advice(outside)
+    return None
+
+
+def needed(subject: Subject, seen: Observation) -> frozenset[tuple[str, str, str]]:
+    """Return the words, as (dtype, kind, word), that some element of an admissible observation needs to be so."""
+    if not subject.numbers.chosen or subject.unsettled or answered(subject, seen):
+        return frozenset()
+    words: set[tuple[str, str, str]] = set()
+    for one in differences(subject, seen):
+        for found in elements(subject, one):
+            if found is not None and found.words:
+                some = shown(found.terms, found.value.tobytes(), found.words)
+                words |= {(found.terms.dtype, kind, word) for kind, word in some}
+    return frozenset(words)
+
+
+def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
+    """Return the classes that all elements of an admissible observation belong to, strongest first.
+
+    Where no class has them all, it is the weakest one that some element needs. Nothing is said where no terms are
+    order-sensitive.
+    """
+    if subject.unsettled or all(each.order_free or not each.finite for each in subject.columns):
+        return ()
+    if answered(subject, seen):
+        return ()
+    common, weakest = set(CLASSES), CLASSES[0]
+    for one in differences(subject, seen):
+        for found in (*elements(subject, one), *elements(subject, one, equal=True)):
+            if found is None:
+                return ()
+            common &= found.classes
+            weakest = max(weakest, closest(found.classes) or weakest, key=CLASSES.index)
+    if weakest == "exact":
+        return ("exact",)
+    return tuple(name for name in CLASSES if name in common) or (weakest,)
+
+
+def elements(
+    subject: Subject, one: Difference, *, equal: bool = False, strictly: bool = False
+) -> Iterator[Element | None]:
+    """Yield the elements of a block that differ from the reference's, or are ``equal``; parts apart where sums are.
+
+    Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``admissible_strictly`` asks for.
+    """
+    fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
+    op, factor, ranks = subject.folded.get(one.name, NOT_FOLDED)
+    terms = ranks[one.rank] if ranks and fits and (op in ARITHMETIC or op in ORDER) else None
+    if terms is None or terms[0].dtype != one.expected.dtype or kind(one.tensor.dtype) not in ("float", "complex"):
+        yield None
+        return
+    different = unequal(one.expected, one.tensor, any_nan=True)
+    at = ~different if equal else different
+    columns = np.stack([block.reshape(-1)[at] for block in terms], axis=1)
+    sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
+    dtype, scales = logical(sides[0].dtype), columns.dtype.kind == "c" and op in ("mean", "premul_sum")
+    words = subject.numbers.words(dtype)
+    for i in range(len(sides[0])):
+        content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
+        exact = one_nan(right).tobytes() == one_nan(value).tobytes()
+        found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact, words=words)
+        if strictly and not exact and op in ORDER and not words:
+            found = frozenset()
+        elif not strictly and not found and scales and np.isnan(value[0]):
+            other = (i + len(sides[0]) // 2) % len(sides[0])  # its other part
+            divided = sides[0][other] if op == "premul_sum" else sides[2][other]
+            found = frozenset() if np.isfinite(divided).all() else _SCALED
+        yield Element(column(dtype, op, factor, content), value, found, words)

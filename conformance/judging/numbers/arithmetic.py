@@ -1,0 +1,26 @@
+"""Which results of a program hold numbers that arithmetic made, so that any NaN is as good as another."""
+
+from __future__ import annotations
+
+from conformance.cases.program.program import Program
+
+
+def arithmetic(program: Program) -> frozenset[str]:
+    """Return the names whose elements came, at some step, out of a reduction.
+
+    Storage is one, whatever view of it is written: what is read of a buffer counts when any part of it does.
+    """
+    made: set[str] = set()
+    storage: dict[str, str] = {}
+    for step in program.steps:
+        if step.op in ("buffer", "view"):
+            storage[step.outputs[0]] = storage.get(step.inputs[0], step.outputs[0])
+        targets = (*step.inputs[:1], *step.outputs) if step.op == "assign" else (*step.into, *step.outputs)
+        for target, output in zip(step.into, step.outputs, strict=False):
+            storage[output] = storage.get(target, target)
+        if step.op == "done":
+            storage |= {new: storage[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in storage}
+        read = step.inputs[1:] if step.op == "assign" else step.inputs
+        if "op" in step.attrs or any(storage.get(name, name) in made for name in read):
+            made |= {storage.get(name, name) for name in targets}
+    return frozenset(name for name in {*storage, *made} if storage.get(name, name) in made)

@@ -1,0 +1,92 @@
+"""Whether the order in which a reduction takes its members can show in its bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.declarations.number_model import NumberModel
+from conformance.cases.program.program import Step, rank_groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.cases.tensor.tensor import to_array
+from conformance.judging.numbers.contributions import FOLDING
+from conformance.judging.numbers.formats import greatest, subnormal
+from conformance.reference.exactness import inexact
+from conformance.reference.reductions import ARITHMETIC, ORDER
+from conformance.reference.spmd import check_step
+
+
+def folds(case: Case) -> Iterator[Step]:
+    """Yield the steps that compute with, or compare, inexact numbers of the case's own inputs across groups.
+
+    Reductions along local axes are left out, for what lies in their columns is not of one place; and those whose
+    result somebody may still write over.
+    """
+    for step in case.program.steps:
+        if (
+            step.op in FOLDING
+            and (step.attrs.get("op") in ARITHMETIC or step.attrs.get("op") in ORDER)
+            and not step.attrs.get("local_axes")
+            and step.axes
+            and not (step.into or step.start)
+            and set(step.inputs) <= case.inputs.keys()
+            and all(kind(case.inputs[name].blocks[0].dtype) in ("float", "complex") for name in step.inputs)
+        ):
+            yield step
+
+
+def order_shows(case: Case) -> bool:
+    """Return whether some partial result of some order may be inexact, in a legal program.
+
+    Where ranks go their own ways any blocks may meet, so that every sum of floats may be inexact, and zeros may meet.
+    """
+    blocks = case.blocks()
+    if case.troubled:
+        return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folds(case))
+    for step in folds(case):
+        attrs = check_step(step)
+        for group in rank_groups(case.program.mesh, step.axes, step.groups):
+            for name in step.inputs:
+                column = np.stack([blocks[name][rank].reshape(-1) for rank in group])
+                if column.size and inexact(column, str(attrs["op"]), attrs["factor"]).any():
+                    return True
+    return False
+
+
+def choices_show(case: Case, numbers: NumberModel) -> bool:
+    """Return whether what is chosen about numbers may show in some step, though no order does.
+
+    That is a mean by a count that is no power of two which is not divided, a scaled term that is not rounded, and any
+    reduction of what is subnormal, infinite or so great that a sum may overflow.
+    """
+    inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
+    kinds = {kind for block in inputs for kind, _ in numbers.words(logical(block.dtype))}
+    reducing = [step for step in case.program.steps if step.op in FOLDING and "op" in step.attrs] if kinds else []
+    for step in reducing:
+        op = step.attrs["op"]
+        if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):
+            return True
+    floats = [_parts(block) for block in inputs if reducing and kind(logical(block.dtype)) in ("float", "complex")]
+    if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
+        return True
+    return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
+
+
+def _parts(block: Array) -> Array:
+    return np.concatenate([block.real, block.imag], axis=None) if block.dtype.kind == "c" else block
+
+
+def _great(block: Array, world: int) -> bool:
+    with np.errstate(all="ignore"):
+        size = np.abs(block.astype(np.float64))
+        return bool((~np.isfinite(size) | (size * world > float(greatest(block.dtype)))).any())
+
+
+def _may_show(step: Step, blocks: list[Array]) -> bool:
+    """Return whether the order of a step may show, whichever blocks meet in it."""
+    if step.attrs.get("op") in ARITHMETIC:
+        return True
+    zeros = [np.signbit(block[block == 0]) for block in blocks if block.dtype.kind != "c"]
+    return any(signs.any() for signs in zeros) and not all(signs.all() for signs in zeros)

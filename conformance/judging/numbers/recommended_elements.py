@@ -1,0 +1,74 @@
+"""Which elements of a result a *should* settles, so that a *must* goes on demanding the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.clause import Settled, Subject
+from conformance.judging.numbers.column import Column, column
+from conformance.judging.numbers.contributions import apart
+from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
+
+
+def columns_where(
+    fact: Callable[[Column], bool], dtypes: Collection[str] = tuple(NUMPY)
+) -> Callable[[Subject], Settled | None]:
+    """Return what settles the elements of ``dtypes`` whose columns ``fact`` holds of, of complex sums either part's."""
+
+    def of(terms: Terms, op: str, factor: float) -> Array:
+        rows = apart(op, np.stack([block.reshape(-1) for block in terms], axis=1))
+        dtype = logical(rows.dtype)
+        wanted = dtype in dtypes and kind(dtype) in ("float", "complex")
+        held = [wanted and fact(column(dtype, op, factor, row.tobytes())) for row in rows]
+        parts = 1 if rows.dtype == terms[0].dtype else 2
+        either: Array = np.logical_or.reduce(np.array(held, bool).reshape(parts, *terms[0].shape))
+        return either
+
+    def settles(subject: Subject) -> Settled | None:
+        computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folded.values())
+        return _by_terms(subject, of) if computed else None
+
+    return settles
+
+
+def nan_among(subject: Subject) -> Settled | None:
+    """Settle the elements with a NaN among the terms that they are folded from."""
+    return _by_terms(subject, lambda terms, op, factor: np.any([np.isnan(block) for block in terms], axis=0))
+
+
+def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> Settled | None:
+    """Return ``of`` the terms of every result, or ``None`` where some result is not folded from inputs."""
+    if not subject.expected.keys() <= subject.folded.keys():
+        return None
+    found: dict[str, list[Array | None]] = {}
+    for name in subject.expected:
+        op, factor, ranks = subject.folded[name]
+        shared = {id(terms): of(terms, op, factor) for terms in {id(each): each for each in ranks if each}.values()}
+        found[name] = [None if terms is None else shared[id(terms)] for terms in ranks]
+    return found
+
+
+def spared(subject: Subject, seen: Observation, settled: Sequence[Settled]) -> Observation:
+    """Return the observation with the reference's bits in all elements that are settled elsewhere."""
+    results = dict(seen.results)
+    for masks in settled:
+        for name in masks.keys() & results.keys():
+            blocks = zip(results[name], subject.expected[name], masks[name], strict=True)
+            results[name] = tuple(_patched(*each) for each in blocks)
+    return replace(seen, results=results)
+
+
+def _patched(tensor: Tensor | None, expected: Array | None, mask: Array | None) -> Tensor | None:
+    if tensor is None or expected is None or mask is None:
+        return tensor
+    if (tensor.dtype, tensor.shape) != (logical(expected.dtype), expected.shape):
+        return tensor
+    patched = to_array(tensor)
+    patched[mask] = expected[mask]
+    return from_array(patched)

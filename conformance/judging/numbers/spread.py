@@ -1,0 +1,91 @@
+"""How far sums of more terms than trees can be gone through for may be from the exact one, whatever the tree."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from conformance.cases.declarations.number_model import word_of
+from conformance.cases.tensor.dtypes import logical
+from conformance.judging.numbers.carried import FLOAT64, Carried
+from conformance.judging.numbers.column import Column, least_bit, parts_of
+from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.precision import Precision, precision
+
+_EXTENDED: Final = Precision(64, Fraction(2) ** -16445, Fraction(2) ** 16384 - Fraction(2) ** 16320)
+
+
+class Spread(NamedTuple):
+    """The least and the greatest result, and whether a partial sum may leave the format upwards, or downwards."""
+
+    low: Fraction | float
+    high: Fraction | float
+    over: tuple[bool, bool]
+
+
+def spread(terms: Column, how: Carried) -> Spread:
+    """Return the ends of what sums, means and premul_sums of finite terms come to in a number model.
+
+    The i-th largest of the n - 1 nodes of a tree has at most n - i + 1 leaves below it, and what it adds is at most
+    the sum of that many of the greatest terms of one sign, and of the errors made before (``docs/numerics.md``).
+    """
+    form = _EXTENDED if word_of(how.words, "accumulate") == "extended" else precision(_name(how, terms.dtype))
+    sent = None if how.sent is None else precision(logical(how.sent))
+    parts = _leaves(terms, how)
+    leaf_errors = [_leaf_error(part, terms, how) for part in parts]
+    lost = sum(leaf_errors, start=Fraction(0))
+    grid = min((least_bit(part) for part in parts if part), default=Fraction(1)) if not lost else Fraction(0)
+    exact = sum(parts, start=Fraction(0))
+    sides = [sorted((side * part for part in parts if side * part > 0), reverse=True) for side in (1, -1)]
+    sums = [list(accumulate(side, initial=Fraction(0))) for side in sides]
+    tiny = form.normal if any(how.flushes) else Fraction(0)
+    for size in range(2, len(parts) + 1):
+        most = max(side[min(size, len(side) - 1)] for side in sums) + lost
+        lost += tiny
+        if grid and most <= grid * 2**form.digits and (sent is None or most <= grid * 2**sent.digits):
+            continue
+        lost += form.quantum(most) / 2 + (sent.quantum(most) / 2 if sent is not None else 0)
+    over = tuple(form.rounded(side[-1] + lost) == math.inf for side in sums)
+    ends = [_ended(form.rounded(exact + far), how, form) for far in (-lost, lost)]
+    return Spread(min(ends[0]), max(ends[1]), (over[0], over[1]))
+
+
+def _leaves(terms: Column, how: Carried) -> list[Fraction]:
+    scaled = terms.op == "premul_sum" or how.mean in ("divided_terms", "scaled_terms")
+    return [Fraction(re) for re, _ in (terms.numbers if scaled else terms.parts)]
+
+
+def _leaf_error(part: Fraction, terms: Column, how: Carried) -> Fraction:
+    """Return how far a leaf may be from what it would be exactly."""
+    tiny = terms.format.normal if any(how.flushes) and abs(part) < terms.format.normal else Fraction(0)
+    if terms.op == "sum" or how.mean in ("division", "reciprocal"):
+        return tiny
+    if terms.op == "premul_sum":
+        if any(how.flushes) and (abs(part) < abs(terms.scale) * terms.format.normal or terms.scales_by_subnormal):
+            tiny = max(tiny, abs(part))  # nothing is left of a subnormal term, or of one times a subnormal factor
+        if terms.format.holds(part):
+            return tiny
+    inverse = abs(part) * terms.format.unit if how.mean == "scaled_terms" else Fraction(0)
+    return tiny + inverse + terms.format.quantum(abs(part) + inverse) / 2
+
+
+def _ended(end: Fraction | float, how: Carried, form: Precision) -> list[Fraction | float]:
+    """Return what becomes of the least, or the greatest, sum; NaN of a format without infinities is one."""
+    total = np.array([_extended(end)]) if form is _EXTENDED else rounded_to(np.array([float(end)], FLOAT64), how.kept)
+    side = math.inf if end > 0 else -math.inf
+    return [side if isinstance(part, float) and math.isnan(part) else part for part, _ in parts_of(how.ended(total))]
+
+
+def _extended(end: Fraction | float) -> np.longdouble:
+    high = float(end)
+    rest = float(Fraction(end) - Fraction(high)) if math.isfinite(high) else 0.0
+    return np.longdouble(high) + np.longdouble(rest)
+
+
+def _name(how: Carried, dtype: str) -> str:
+    word = word_of(how.words, "accumulate")
+    return dtype if word == "own" else word

@@ -1,0 +1,1 @@
+"""Schedules against the graph that was asked for."""

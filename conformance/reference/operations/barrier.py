@@ -1,0 +1,11 @@
+"""barrier: no member goes on before every member of its group has come."""
+
+from __future__ import annotations
+
+from conformance.cases.program.program import Groups
+from conformance.reference.groups import partition
+
+
+def barrier(*, groups: Groups) -> None:
+    """Return nothing: eager execution in list order has every rank come before any goes on."""
+    partition(groups, sum(len(group) for group in groups))

@@ -1,0 +1,174 @@
+"""The meaning of a graph: its nodes, computed eagerly in program order on the bytes of its buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.reference.graph.elementwise import apply, fold
+from conformance.reference.graph.movement import Stored, moved, stored_in
+from conformance.reference.schedule.memory import Memory, cast, operation_of
+from conformance.reference.schedule.rounding import Mask, Span, rounded, summed
+
+Meaning = Stored | NDArray[Any]
+"""What a node is: a name of storage, or a value."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A graph being computed: what its nodes are so far, all that was assigned to, and where other values are right.
+
+    ``masks`` and ``spans`` have the nodes that are no names of storage (``schedule_rounding``); ``rounded`` has, in
+    storages that such was assigned to, the bits of the element for every byte of it.
+    """
+
+    graph: Graph
+    memory: Memory
+    values: Values
+    meanings: dict[str, Meaning] = field(default_factory=dict)
+    assigned: list[Stored] = field(default_factory=list)
+    masks: dict[str, Mask | None] = field(default_factory=dict)
+    spans: dict[str, Span | None] = field(default_factory=dict)
+    rounded: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+
+    def mask(self, name: str) -> Mask | None:
+        """Return what is known of the elements of a node, as it is worth now."""
+        meaning = self.meanings[name]
+        return self.mask_of(meaning) if isinstance(meaning, Stored) else self.masks[name]
+
+    def mask_of(self, stored: Stored) -> Mask | None:
+        """Return the same of what is stored."""
+        if self.memory.facts.root(stored.buffer)[0] not in self.rounded:
+            return None
+        kept = replace(self.memory, storages=self.rounded).array(stored.buffer)
+        found = kept.view(np.uint8).reshape(-1, kept.itemsize)[:, 0]
+        return np.where(stored.at >= 0, found[stored.at], np.uint8(0))
+
+    def assign(self, target: Stored, value: Array, mask: Mask | None) -> None:
+        """Write a value into storage, and what is known of it."""
+        self.memory.array(target.buffer)[target.at] = value
+        self.assigned.append(target)
+        root, _ = self.memory.facts.root(target.buffer)
+        if mask is not None:
+            self.rounded.setdefault(root, np.zeros_like(self.memory.storages[root]))
+        if root in self.rounded:
+            kept = replace(self.memory, storages=self.rounded).array(target.buffer)
+            shown = np.zeros(target.at.shape, np.uint8) if mask is None else mask
+            kept.view(np.uint8).reshape(-1, kept.itemsize)[target.at] = shown[..., np.newaxis]
+
+
+def evaluate_graph(graph: Graph, memory: Memory, values: Values) -> Evaluation:
+    """Compute the nodes of the graph in order; assigns write into ``memory``."""
+    found = Evaluation(graph, memory, values)
+    for node in graph.nodes:
+        _take(node, found)
+    return found
+
+
+def worth(meaning: Meaning, memory: Memory) -> Array:
+    """Return what a node is worth now."""
+    if not isinstance(meaning, Stored):
+        return meaning
+    array = memory.array(meaning.buffer)
+    out = np.zeros(meaning.at.shape, array.dtype)
+    out[meaning.at >= 0] = array[meaning.at[meaning.at >= 0]]
+    return out
+
+
+def _take(node: Node, within: Evaluation) -> None:
+    of, memory = [within.meanings[source] for source in node.of], within.memory
+    masks = [within.mask(source) for source in node.of]
+    found: Meaning
+    mask: Mask | None = None
+    span: Span | None = None
+    if node.op in LEAVES:
+        found = _leaf(node, within.values)
+    elif node.op in MOVEMENT:
+        first = of[0]
+        if isinstance(first, Stored):
+            found = Stored(first.buffer, moved(node, first.at, -1, within.values))
+        else:
+            found = moved(node, first, 0, within.values)
+            mask = None if masks[0] is None else moved(node, masks[0], 0, within.values)
+            terms = within.spans.get(node.of[0])
+            if terms is not None:
+                # What a pad adds is a multiple of everything.
+                span = moved(node, terms[0], np.inf, within.values), moved(node, terms[1], 0, within.values)
+    elif node.op == "assign":
+        target, value = of[0], worth(of[1], memory)
+        assert isinstance(target, Stored)
+        within.assign(target, value, masks[1])
+        found = target
+    elif node.op == "call":
+        function = within.graph.functions[str(node.arg)]
+        inner = replace(within, meanings={}, masks={}, spans={})
+        for each in function.nodes:
+            if each.op == "param":
+                at = int(str(each.arg))
+                inner.meanings[each.id], inner.masks[each.id] = of[at], masks[at]
+                inner.spans[each.id] = within.spans.get(node.of[at])
+            else:
+                _take(each, inner)
+        found, mask = inner.meanings[function.result], inner.mask(function.result)
+        span = inner.spans.get(function.result)
+    else:
+        taken = [worth(meaning, memory) for meaning in of]
+        found = _value(node, taken)
+        spans = [within.spans.get(source) for source in node.of]
+        span = summed(node, taken, spans)
+        mask = rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
+    within.meanings[node.id], within.masks[node.id], within.spans[node.id] = found, mask, span
+
+
+def _leaf(node: Node, values: Values) -> Meaning:
+    shape = sizes(node.shape, values)
+    if node.op == "buf":
+        return stored_in(str(node.arg), shape)
+    if node.op == "const":
+        assert isinstance(node.arg, Tensor)
+        return np.broadcast_to(to_array(node.arg), shape)
+    return np.asarray(values[str(node.arg)], NUMPY[node.dtype])
+
+
+def _value(node: Node, of: list[Array]) -> Array:
+    if node.op == "collective":
+        with np.errstate(all="ignore"):
+            return np.array(_received(node, of))
+    found = of[0]
+    if node.op == "alu":
+        found = apply(str(node.arg), of)
+    elif node.op == "cast":
+        found = cast(of[0], node.dtype)
+    elif node.op == "bitcast":
+        found = np.ascontiguousarray(of[0]).view(NUMPY[node.dtype]).reshape(of[0].shape)
+    elif node.op == "reduce":
+        axes = node.arg if isinstance(node.arg, tuple) else ()
+        found = fold(node.fold, of[0], [axis for axis in axes if isinstance(axis, int)])
+    elif node.op == "all_reduce":
+        found = fold(node.fold, np.stack(of), (0,))
+    return np.array(found)
+
+
+def _received(node: Node, of: list[Array]) -> Array:
+    """Return what the node's device receives from a collective; raise ``ScheduleError`` where that is not its shape."""
+    where, count = f"node {node.id!r} ({node.arg})", len(node.members)
+    operation = operation_of(str(node.arg))
+    if operation is None:
+        raise ScheduleError("form.C10", f"{where}: there is no such operation")
+    operands = [of[first : first + count] for first in range(0, len(of), count)]
+    try:
+        found = operation(*operands, **node.attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
+    except (TypeError, ValueError) as error:
+        raise ScheduleError("form.C10", f"{where}: {error}") from None
+    if found is None or (found.shape, logical(found.dtype)) != (node.shape, node.dtype):
+        kind = "nothing" if found is None else f"{logical(found.dtype)} {list(found.shape)}"
+        raise ScheduleError("form.C10", f"{where}: {node.device} receives {kind}, not {node.dtype} {list(node.shape)}")
+    return found

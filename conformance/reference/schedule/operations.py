@@ -1,0 +1,142 @@
+"""Which results of single operations are exact, and which a dtype leaves open, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.reference.reductions import narrowed
+
+Where = NDArray[np.bool_]
+
+
+def rounds(op: str, of: Sequence[Array], made: Array) -> Where:
+    """Return where a sum, a difference, a product or a quotient of finite floats is not exactly ``made``.
+
+    The error of a sum is that of Knuth's two-sum, of a product that of Dekker's; where they overflow nothing is exact.
+    """
+    if made.dtype.kind == "c":
+        return np.ones(made.shape, np.bool_)
+    left, right = (np.asarray(value, np.float64) for value in (of[0], of[-1]))
+    found = np.asarray(made, np.float64)
+    if op in ("div", "recip"):
+        if op == "recip":
+            left = np.ones_like(right)
+        return np.asarray(np.isfinite(found) & (_product_error(found, right, left) != 0))
+    if op == "mul":
+        error = _product_error(left, right, found)
+    else:
+        right = -right if op == "sub" else right
+        total = left + right
+        other = total - left
+        error = ((left - (total - other)) + (right - other)) + (total - found)
+    finite = np.isfinite(left) & np.isfinite(right)
+    return np.asarray(finite & ((error != 0) | ~np.isfinite(error)))
+
+
+def _product_error(left: Array, right: Array, found: Array) -> Array:
+    """Return by how much a product of floats differs from ``found``; it is exact where nothing overflows."""
+    product = left * right
+    halves = []
+    for value in (left, right):
+        scaled = value * (2.0**27 + 1)
+        high = scaled - (scaled - value)
+        halves.append((high, value - high))
+    (a, b), (c, d) = halves
+    lost = ((a * c - product) + a * d + b * c) + b * d
+    tiny = (np.abs(product) < 2.0**-960) & (left != 0) & (right != 0)
+    return np.asarray(np.where(tiny, 1.0, (product - found) + lost))
+
+
+def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
+    """Return where several results of an elementwise operation are right.
+
+    Of integers that is a division by zero, one that overflows, and a shift beyond the width. Of floats it is what is
+    made in several steps by some: a quotient by the reciprocal, a remainder by the quotient; what no standard asks to
+    be rounded rightly; and what overflows 8 bits, which some saturate.
+    """
+    dtype = logical(made.dtype)
+    if kind(logical(of[0].dtype)) == "integer":
+        return _unsettled_integer(op, of)
+    if kind(dtype) not in ("float", "complex"):
+        return np.zeros(made.shape, np.bool_)
+    found = np.zeros(made.shape, np.bool_)
+    if op == "div":
+        other = np.asarray(of[0] * (np.ones((), of[1].dtype) / of[1]), of[0].dtype)
+        found = _differ(made, other)
+    elif op == "mod":
+        other = np.asarray(of[0] - np.trunc(of[0] / of[1]).astype(made.dtype) * of[1], made.dtype)
+        found = _differ(made, other)
+    elif op in ("recip", "sqrt"):
+        back = made if op == "recip" else np.asarray(made * made, made.dtype)
+        found = rounds("recip", of, made) if op == "recip" else (back != of[0]) & np.isfinite(made)
+        if op == "sqrt":
+            found |= np.isfinite(made) & rounds("mul", (made, made), np.asarray(of[0]))
+    elif op in ("exp2", "log2"):
+        # Exact between whole numbers and powers of two.
+        whole = of[0] if op == "exp2" else made
+        found = np.isfinite(whole) & np.isfinite(made) & ((np.trunc(whole) != whole) | (made == 0) & (op == "exp2"))
+    elif op == "sin":
+        found = np.isfinite(of[0]) & (of[0] != 0)
+    if made.dtype.itemsize == 1:
+        finite = np.ones(made.shape, np.bool_)
+        for value in of:
+            finite &= np.isfinite(value)
+        found |= finite & ~np.isfinite(made)
+    return np.asarray(found, np.bool_)
+
+
+def _differ(one: Array, other: Array) -> Where:
+    return np.asarray((one != other) & ((one == one) | (other == other)))  # noqa: PLR0124 - a NaN differs from itself
+
+
+def _unsettled_integer(op: str, of: Sequence[Array]) -> Where:
+    if op in ("div", "mod"):
+        least = ml_dtypes.iinfo(of[0].dtype).min
+        minus = (of[1].astype(np.int64) == -1) if least < 0 else np.zeros(of[1].shape, np.bool_)
+        return np.asarray((of[1] == 0) | ((of[0] == least) & minus))
+    if op in ("shl", "shr"):
+        width = of[0].dtype.itemsize * 8
+        return np.asarray((of[1] < 0) | (of[1] >= width))
+    return np.zeros(of[0].shape, np.bool_)
+
+
+def open_cast(values: Array, dtype: str) -> Where:
+    """Return where a conversion has several right results.
+
+    These are a float out of an integer's range, which C leaves undefined; what is rounded to another value by way of
+    ``float32`` or ``float64``; and what overflows a float of 8 bits.
+    """
+    here, there = kind(logical(values.dtype)), kind(dtype)
+    nowhere = np.zeros(values.shape, np.bool_)
+    with np.errstate(all="ignore"):
+        if here == "float" and there == "integer":
+            info = ml_dtypes.iinfo(NUMPY[dtype])
+            wide = values.astype(np.float64)
+            # The greatest integer may be no float, and the next one is out of range.
+            return ~((np.trunc(wide) >= float(info.min)) & (np.trunc(wide) <= _below(info.max)))
+        if there != "float" or here == "complex":
+            return nowhere
+        held: Any = NUMPY[dtype]
+        direct = narrowed(values, held) if values.dtype == np.float64 and held.itemsize <= 2 else values.astype(held)
+        found = nowhere
+        for step in (np.float32, np.float64):
+            if held.itemsize < np.dtype(step).itemsize:
+                by_way = values.astype(step)
+                again = narrowed(by_way, held) if step is np.float64 and held.itemsize <= 2 else by_way.astype(held)
+                found = found | _differ(direct, again)
+        if held.itemsize == 1:
+            finite = np.isfinite(values) if here == "float" else np.ones(values.shape, np.bool_)
+            found = found | ~finite | ~np.isfinite(direct)
+    return found
+
+
+def _below(most: int) -> float:
+    """Return the greatest float64 that is no more than an integer."""
+    found = float(most)
+    return found if int(found) <= most else float(np.nextafter(found, 0.0))

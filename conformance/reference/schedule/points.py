@@ -1,0 +1,56 @@
+"""Where the points of an access lie in its storage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.schedule.index_map import Indices, Values, elements
+from conformance.cases.schedule.schedule import Access
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule.facts import Facts, Touch
+
+
+def positions(facts: Facts, access: Access, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
+    """Return the first byte in its storage of each point of an access by map, and whether the point touches any."""
+    assert access.map is not None
+    found, valid = elements(access.map, values)
+    return found * NUMPY[facts.buffers[access.buffer].dtype].itemsize + facts.root(access.buffer)[1], valid
+
+
+def moving_axes(found: Indices, valid: NDArray[np.bool_]) -> frozenset[int]:
+    """Return the axes along which points touch different elements, or only some of them any."""
+    return frozenset(
+        axis
+        for axis in range(found.ndim)
+        if found.shape[axis] > 1
+        and (np.diff(np.where(valid, found, -1), axis=axis).any() or np.diff(valid, axis=axis).any())
+    )
+
+
+def crossing(facts: Facts, number: int, read: Touch, written: Touch) -> int | None:
+    """Return an element that leaf ``number`` reads at another point than it writes it at, or ``None``.
+
+    Maps decide; where an access has none, nothing is known.
+    """
+    if read.access.map is None or written.access.map is None or read.root != written.root:
+        return None
+    if not overlap(read.ranges, written.ranges):
+        return None
+    values, buffer = facts.bound(facts.leaves[number]), facts.buffers[read.access.buffer]
+    source, valid = positions(facts, read.access, values)
+    target, stored = positions(facts, written.access, values)
+    reach, width = NUMPY[facts.buffers[written.access.buffer].dtype].itemsize, NUMPY[buffer.dtype].itemsize
+    # Views of two dtypes share parts of elements; what begins at multiples of ``grain`` is shared as a whole.
+    grain = math.gcd(width, reach, facts.root(buffer.id)[1] - facts.root(written.access.buffer)[1])
+    bytes_written = (target[stored][:, None] + np.arange(0, reach, grain)).reshape(-1)
+    for part in range(0, width, grain):
+        hit = valid & np.isin(source + part, bytes_written)
+        if source.shape == target.shape:
+            hit &= ~stored | (source + part < target) | (source + part >= target + reach)
+        if hit.any():
+            return (int(source[hit][0]) - facts.root(buffer.id)[1]) // width
+    return None

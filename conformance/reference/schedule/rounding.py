@@ -1,0 +1,225 @@
+"""What may differ between right results of a graph, element by element, where data round or are dangerous.
+
+Every operation rounds to its dtype, so that one rounded result is the right one. Where a sum or a product of floats
+takes what was rounded, or has several terms of which some order may round, no value that is made of it is: engines
+associate in their own ways. Nor is what a dtype leaves open: a conversion out of range, a division by zero of
+integers, a shift beyond the width, a float of 8 bits that overflows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import COMPARISONS
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.reference.exactness import inexact, unit
+from conformance.reference.reductions import ARITHMETIC
+from conformance.reference.schedule.memory import operation_of
+from conformance.reference.schedule.operations import open_cast, rounds, unsettled
+
+Mask = NDArray[np.uint8]
+"""What is known of each element of a value, as bits."""
+
+ROUNDED: Final = 1
+"""It was rounded on the way: what is added to it, or multiplied by it, may be associated otherwise."""
+
+UNKNOWN: Final = 2
+"""Several values are right."""
+
+LOOSE: Final = 4
+"""Equal values of other bits are right: a zero of the other sign, another NaN."""
+
+BESIDE: Final = 8
+"""It is made of a maximum or a minimum of a NaN and a number (``law.C2``)."""
+
+PRODUCT: Final = 16
+"""It is a product or a quotient, of which the next factor may be taken first."""
+
+EXTREME: Final = 32
+"""A factor on the way is so great or small that some product of a few such overflows."""
+
+Span = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Of the terms of a sum, element by element: the greatest power of two that all are multiples of, and the sum of their
+magnitudes, infinities apart."""
+
+_FOLDS: Final = {"add": "sum", "mul": "product"}
+_REDUCING: Final = ("all_reduce", "reduce", "reduce_scatter")
+_COMPARING: Final = "arg_reduce"
+_LASTING: Final = np.uint8(UNKNOWN | BESIDE)
+
+
+def summed(node: Node, of: Sequence[Array], spans: Sequence[Span | None]) -> Span | None:
+    """Return the span of an elementwise sum or difference of floats of which a source may be one too."""
+    if node.op == "alu" and node.arg in ("neg", "abs"):
+        return spans[0]
+    if node.op != "alu" or node.arg not in ("add", "sub") or kind(node.dtype) != "float":
+        return None
+    known = [_span(value) if span is None else span for value, span in zip(of, spans, strict=True)]
+    with np.errstate(over="ignore"):
+        return np.minimum(known[0][0], known[1][0]), known[0][1] + known[1][1]
+
+
+def _span(value: Array) -> Span:
+    magnitudes = np.abs(value.astype(np.float64))
+    return unit(magnitudes), np.where(np.isfinite(magnitudes), magnitudes, 0.0)
+
+
+def rounded(
+    node: Node, of: Sequence[Array], masks: Sequence[Mask | None], made: Array, chain: Span | None = None
+) -> Mask | None:
+    """Return what is known of the elements of a computed node, or ``None`` where it is exact everywhere.
+
+    ``of`` is what its sources are worth, ``masks`` are theirs, and ``made`` is what it is worth. ``chain`` is the span
+    of a sum whose terms are sums too.
+    """
+    bits = [np.zeros(value.shape, np.uint8) if mask is None else mask for value, mask in zip(of, masks, strict=True)]
+    if node.op == "collective":
+        found = _received(node, of, bits)
+    elif node.op in ("reduce", "all_reduce"):
+        one = node.op == "reduce"
+        axes = (
+            tuple(axis for axis in node.arg if isinstance(axis, int)) if one and isinstance(node.arg, tuple) else (0,)
+        )
+        found = _folded(of[0] if one else np.stack(of), bits[0] if one else np.stack(bits), axes, node.fold)
+    elif node.op == "alu":
+        found = _elementwise(str(node.arg), of, bits, made)
+        if chain is not None:
+            found = found | _bit(_reordered(chain, made), UNKNOWN)
+    elif node.op == "cast":
+        found = bits[0] | _bit(open_cast(of[0], node.dtype), UNKNOWN)
+    elif node.op == "bitcast":
+        found = np.where(bits[0] & LOOSE, np.uint8(UNKNOWN), bits[0])
+    else:
+        found = bits[0]
+    return found if found.any() else None
+
+
+def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array) -> Mask:
+    """Return the bits of an elementwise operation."""
+    if op == "where":
+        return (bits[0] & _LASTING) | np.where(of[0], bits[1], bits[2])
+    found = np.bitwise_or.reduce(bits)
+    floats = kind(logical(of[0].dtype)) in ("float", "complex")
+    if op in COMPARISONS:
+        return np.asarray(found & _LASTING)
+    if op not in ("mul", "div", "recip", "neg", "abs"):
+        found &= np.uint8(255 - PRODUCT - EXTREME)
+    with np.errstate(all="ignore"):
+        unknown = unsettled(op, of, made)
+        if floats and op in ("add", "sub", "mul", "div", "recip"):
+            unknown |= (found & ROUNDED) > 0
+            inexact_here = rounds(op, of, made)
+            if op in ("mul", "div", "recip"):
+                found |= _bit(np.bitwise_or.reduce([_extreme(value) for value in of]), EXTREME)
+                again = (found & PRODUCT) > 0
+                unknown |= again & (inexact_here | ((found & EXTREME) > 0) | (op != "mul"))
+                found |= np.uint8(PRODUCT)
+            found |= _bit(inexact_here, ROUNDED)
+        if floats and op in ("div", "recip"):
+            unknown |= ((bits[-1] & LOOSE) > 0) & (of[-1] == 0)
+        if floats and op in ("max", "min"):
+            nan = [value != value for value in of]  # noqa: PLR0124 - a NaN differs from itself
+            found |= _bit(nan[0] != nan[1], BESIDE)
+        return np.asarray(found | _bit(unknown, UNKNOWN) | _loose(made))
+
+
+def _reordered(chain: Span, made: Array) -> NDArray[np.bool_]:
+    """Return where some order of the terms of a sum may round, or overflow beside an infinity."""
+    info = ml_dtypes.finfo(made.dtype)
+    overflows = chain[1] > float(info.max)
+    with np.errstate(over="ignore"):
+        digits = chain[1] / chain[0] > 2.0 ** (info.nmant + 1)
+    return np.asarray(np.where(np.isfinite(made), digits | overflows, overflows))
+
+
+def _extreme(value: Array) -> NDArray[np.bool_]:
+    """Return which numbers are beyond a quarter of the exponents of their dtype, zeros and infinities apart."""
+    if kind(logical(value.dtype)) != "float":
+        return np.ones(value.shape, np.bool_)
+    magnitude = np.abs(value.astype(np.float64))
+    most = float(ml_dtypes.finfo(value.dtype).max) ** 0.25
+    return np.asarray(np.isfinite(magnitude) & (magnitude > 0) & ((magnitude > most) | (magnitude < 1 / most)))
+
+
+def _bit(where: NDArray[np.bool_], bit: int) -> Mask:
+    """Return a bit where it is set."""
+    return np.where(where, np.uint8(bit), np.uint8(0))
+
+
+def _loose(made: Array) -> Mask:
+    """Return the bits of computed zeros and NaNs."""
+    if kind(logical(made.dtype)) not in ("float", "complex"):
+        return np.zeros(made.shape, np.uint8)
+    return _bit((made == 0) | (made != made), LOOSE)  # noqa: PLR0124 - as above
+
+
+def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
+    """Return the bits of a fold along ``axes``, which are gone from it."""
+    found = np.asarray(np.bitwise_or.reduce(bits, axis=tuple(axes)), np.uint8)
+    if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
+        return found
+    if op in _FOLDS:
+        shown = _columns(values, axes, _FOLDS[op]) | ((found & ROUNDED) > 0)
+        return np.asarray((found & _LASTING) | _bit(shown, UNKNOWN) | np.uint8(LOOSE))
+    nan = values != values  # noqa: PLR0124 - a NaN differs from itself
+    beside = nan.any(axis=tuple(axes)) & ~nan.all(axis=tuple(axes))
+    return np.asarray(found | _bit(np.asarray(beside), BESIDE) | np.uint8(LOOSE))
+
+
+def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -> NDArray[np.bool_]:
+    """Return where the columns along ``axes``, which are gone from the result, may round in some order.
+
+    An infinity among terms whose others cannot overflow decides a sum, whatever they round to.
+    """
+    rest = tuple(extent for axis, extent in enumerate(values.shape) if axis not in axes)
+    if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
+        return np.zeros(rest, np.bool_)
+    columns = np.moveaxis(values, axes, range(len(axes))).reshape(-1, *rest)
+    with np.errstate(all="ignore"):
+        endless = np.isinf(columns)
+        if op != "sum" or not endless.any() or kind(logical(values.dtype)) == "complex":
+            return inexact(columns, op, factor)
+        finite = np.where(endless, np.zeros((), columns.dtype), columns)
+        total = np.abs(finite.astype(np.float64)).sum(axis=0)
+        overflows = total > float(ml_dtypes.finfo(columns.dtype).max)
+        return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
+
+
+def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
+    """Return the bits of what a device receives: they go the way of the blocks."""
+    lasting = any((mask & (_LASTING | ROUNDED)).any() for mask in masks)
+    whole = np.full(tuple(int(extent) for extent in node.shape), UNKNOWN if lasting else 0, np.uint8)
+    attrs, op, count = dict(node.attrs), str(node.attrs.get("op", "")), len(node.members)
+    name = str(node.arg)
+    floats = bool(of) and kind(logical(of[0].dtype)) in ("float", "complex")
+    if name == _COMPARING:
+        name = "all_reduce"
+    elif name in _REDUCING and op in ARITHMETIC and floats:
+        local = attrs.get("local_axes", ())
+        axes = [axis + 1 for axis in (local if isinstance(local, tuple) else ()) if isinstance(axis, int)]
+        axes = [axis if axis > 0 else axis + of[0].ndim for axis in axes]
+        shown: Any = _columns(np.stack(of), (0, *axes), op, float(str(attrs.get("factor", 1.0))))
+        shown = np.expand_dims(shown, [axis - 1 for axis in axes])
+        masks = [
+            np.where((mask & (ROUNDED | UNKNOWN)) | shown, np.uint8(UNKNOWN), mask) | np.uint8(LOOSE) for mask in masks
+        ]
+    elif len(of) != count:
+        return whole
+    elif name in _REDUCING and op in ("max", "min") and floats:
+        nan = np.stack([value != value for value in of])  # noqa: PLR0124 - a NaN differs from itself
+        beside = _bit(np.asarray(nan.any(axis=0) & ~nan.all(axis=0)), BESIDE)
+        masks = [mask | beside for mask in masks]
+    if not any(mask.any() for mask in masks):
+        return whole
+    if op:
+        attrs = {each: value for each, value in attrs.items() if each != "factor"} | {"op": "or"}
+    operation = operation_of(name)
+    assert operation is not None  # the value was received by it
+    found = operation(list(masks), **attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
+    return whole if found is None else np.asarray(found, np.uint8)

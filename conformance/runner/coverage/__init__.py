@@ -1,0 +1,1 @@
+"""What a run was able to see."""

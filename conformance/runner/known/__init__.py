@@ -1,0 +1,1 @@
+"""Known failures: their file, and how a run holds them."""

@@ -1,0 +1,188 @@
+"""Known failures in a run: replayed from their stored cases, never shrunk again, and strict.
+
+A known failure covers its case, and every failing case of the run that ends in the same outcome and breaks all the
+clauses that the known case breaks: the rule by which a smallest case stands for others (see ``minimise``). A known
+flake is run as often as its evidence was. It must fail in the entry's way at least once and pass at least once, and no
+more often than the evidence can explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import comb
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.verdict import Verdict
+from conformance.runner.backend_run import Lane
+from conformance.runner.known.entry import STANDING, Expected, Flaky, Known, State
+from conformance.runner.known.file import KnownCase
+from conformance.runner.log.log import Failure
+from conformance.runner.meaning import all_binding
+from conformance.runner.outcomes import OWED
+from conformance.runner.plan import Plan
+from conformance.runner.replay import replay
+from conformance.runner.shrinking.alike import explains, rivals
+
+CHANCE: Final = 1000
+"""A flake that fails more often than evidence and run together make one time in so many is another failure."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A known failure, the verdict on its case, and whether that is as expected."""
+
+    known: KnownCase
+    verdict: Verdict
+    expected: Expected
+
+
+def replay_known(
+    known: Sequence[KnownCase], lane: Lane, plan: Plan, today: date, late: Callable[[], bool]
+) -> list[Replayed]:
+    """Replay and record the known failures of the lane's backend and the operations of ``plan``; when ``late``, none.
+
+    The suite of an entry is that of its clause, but cases of any suite may break a clause that all share.
+    """
+    found = []
+    for one in known:
+        suite = plan.suite_of(one.subject.step.op, one.suite)
+        if one.entry.backend != lane.name or suite is None:
+            continue
+        judged, failed, seconds, note = _asked(one, lane, late)
+        expected = _expectation(one, judged, failed, today, lane)
+        if expected.state == "changed" and one.entry.flaky is None and not late():
+            # An earlier one may have left the process with what spoils it.
+            lane.worker.renew()
+            judged, failed, seconds, note = _asked(one, lane, late)
+            expected = _expectation(one, judged, failed, today, lane)
+        lane.replayed(one.subject, suite, judged, expected, seconds, note)
+        found.append(Replayed(one, judged, expected))
+    if found:
+        lane.worker.renew()
+    return found
+
+
+def known_failures(
+    replayed: Sequence[Replayed], lane: Lane, op: str, save: Callable[[str, Case], str]
+) -> Iterator[Failure]:
+    """Yield the known failures of ``op`` that still fail, each with the cases of the run it covers."""
+    clauses = all_binding(op, lane.terms)
+    standing = [one for one in replayed if one.known.subject.step.op == op and one.expected.state in STANDING]
+    for one in sorted(standing, key=lambda one: list(one.verdict.clauses.values()).count("broken")):
+        entry, subject = one.known.entry, one.known.subject
+        covered = [
+            name
+            for name in lane.failing(op)
+            if name != entry.case and explains(one.verdict, lane.verdicts[name], clauses)
+        ]
+        lane.cover([entry.case, *covered], one.expected)
+        yield Failure(
+            backend=lane.name,
+            op=op,
+            clause=entry.clause,
+            requirement=next(
+                clause.requirement
+                for clause in rivals(one.verdict, all_binding(op, lane.terms))
+                if clause.id == entry.clause
+            ),
+            outcome=one.verdict.outcome,
+            case=entry.case,
+            file=save(entry.case, subject.case),
+            detail=one.verdict.detail or "",
+            minimal=False,
+            explains=(entry.case, *covered),
+            error=one.verdict.error,
+            known=one.expected,
+        )
+
+
+def too_often(failed: int, flaky: Flaky) -> bool:
+    """Return whether a flake failed so often that its evidence does not explain it.
+
+    Of all failures, the evidence's and these, the chance that so many would fall on the second of two equal
+    series of runs is below one in ``CHANCE`` (the one-sided exact test of Fisher, in whole numbers); or it
+    never passed.
+    """
+    runs, total = flaky.of, failed + flaky.failed
+    ways = sum(comb(runs, k) * comb(runs, total - k) for k in range(failed, min(runs, total) + 1))
+    return failed == runs or CHANCE * ways < comb(2 * runs, total)
+
+
+def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdict, int, float, str | None]:
+    """Return the verdict that counts, the runs that failed as the entry says, and the seconds and note of the case.
+
+    The first failure in another way counts before those in the entry's way, and these before a pass.
+    """
+    verdicts: list[Verdict] = []
+    seconds, note = 0.0, None
+    for _ in range(one.entry.flaky.of if one.entry.flaky else 1):
+        if late():
+            return Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"), 0, seconds, None
+        shown = replay(one.subject.case, lane.worker)
+        verdicts.append(shown.verdict)
+        seconds += shown.observation.seconds if shown.observation else 0.0
+        note = note or (shown.answer.note if shown.answer else None)
+        if shown.verdict.outcome in OWED:
+            return shown.verdict, 0, seconds, note
+    alike = [judged for judged in verdicts if _as_entered(one, judged, lane)]
+    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, lane)]
+    return (others or alike or verdicts)[0], len(alike), seconds, note
+
+
+def _as_entered(one: KnownCase, judged: Verdict, lane: Lane) -> bool:
+    """Return whether a case fails as its entry says: with its outcome, and its clause can be to blame."""
+    if judged.blame is None or judged.outcome != one.entry.outcome:
+        return False
+    return one.entry.clause in {clause.id for clause in rivals(judged, all_binding(one.subject.step.op, lane.terms))}
+
+
+def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, lane: Lane) -> Expected:
+    entry = one.entry
+    state, says = _standing(entry, failed, today) if _as_entered(one, judged, lane) else _otherwise(entry, judged)
+    return Expected(
+        kind=entry.kind,
+        known=entry,
+        where=one.expiry_where if state == "expired" else one.where,
+        state=state,
+        failed=failed if entry.flaky else None,
+        says=says,
+    )
+
+
+def _standing(entry: Known, failed: int, today: date) -> tuple[State, str | None]:
+    """Return the state of an entry whose case fails as it says."""
+    if entry.flaky and too_often(failed, entry.flaky):
+        return "too_often", (
+            f"failed in {failed} of {entry.flaky.of} runs where the evidence is {entry.flaky.failed} of "
+            f"{entry.flaky.of}: it is no such flake any more; leave out flaky if it always fails"
+        )
+    if today > entry.expiry:
+        day = entry.expiry.isoformat()
+        return (
+            "expired",
+            f"has an entry that expired on {day}; mend {entry.issue}, or agree on a later day with {entry.owner}",
+        )
+    return "as_expected", None
+
+
+def _otherwise(entry: Known, judged: Verdict) -> tuple[State, str]:
+    """Return the state of an entry whose case passed, failed in another way, or was not run."""
+    if judged.outcome in OWED:
+        return "not_run", f"was not run: {judged.detail}"
+    if judged.outcome != "passed":
+        blame = f" by {judged.blame.id}" if judged.blame else ""
+        return "changed", (
+            f"is {judged.outcome}{blame} where the entry expects {entry.outcome} by {entry.clause}; "
+            f"look into it, and mend the entry or delete it ({judged.detail})"
+        )
+    if entry.flaky is None:
+        return "unexpected_pass", f"passes although it is known to fail; if {entry.issue} is mended, delete the entry"
+    runs, times = entry.flaky.of, entry.flaky.failed
+    return "unexpected_pass", (
+        f"failed in none of {runs} runs although it is a known flake; if {entry.issue} is mended, delete the entry. "
+        f"By its evidence, {times} of {runs}, chance alone does this in {(1 - times / runs) ** runs:.1%} of all cases: "
+        "evidence of more runs makes that rarer"
+    )

@@ -1,0 +1,1 @@
+"""The run log: written, read, and gone on from."""

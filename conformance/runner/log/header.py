@@ -1,0 +1,92 @@
+"""How a run log begins, and what of an earlier one a run goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.runner.known.file import KnownCase
+from conformance.runner.log.environment import digests, environment
+from conformance.runner.log.log import BackendEntry, CaseRecord, Header, LogError, Record, read
+from conformance.runner.plan import Plan
+from conformance.runner.worker.judgeable import Judgeable
+
+CASE_LIMIT: Final = "case limit"
+"""What the environment calls how long a case may go without an answer."""
+
+_SAME: Final[tuple[tuple[str, str, str | None], ...]] = (
+    ("spec_digest", "specification", None), ("reference_digest", "reference", None),
+    ("suites", "suites", "--suite"), ("profile", "profile", "--profile"), ("seed", "seed", "--seed"),
+    ("examples", "examples", "--examples"), ("ops", "operations", "--op"), (CASE_LIMIT, CASE_LIMIT, "--case-limit"),
+    ("backends", "backends", None),
+)  # fmt: skip
+"""What must be the same in a run that goes on: a field, its name, and the option that decides it."""
+
+
+def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
+    """Return the header of a run of ``plan`` on every worker, by name."""
+    spec, reference = digests()
+    entries = tuple(
+        BackendEntry(
+            name=name,
+            description=worker.ready.description,
+            claims=worker.ready.claims,
+            guarantees=worker.ready.guarantees,
+            follows=worker.ready.follows,
+            number_model=worker.ready.number_model,
+        )
+        for name, worker in workers.items()
+    )
+    return Header(
+        suites=plan.suites,
+        spec_digest=spec,
+        reference_digest=reference,
+        seed=plan.seed,
+        profile=plan.profile,
+        examples=plan.examples,
+        ops=plan.ops,
+        started=now(),
+        environment=environment() | {CASE_LIMIT: f"{plan.case_limit:g} s"},
+        backends=entries,
+    )
+
+
+def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: bool) -> list[Record] | None:
+    """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
+
+    Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
+    that were not run. Raise ``LogError`` where the log is there and ``resume`` is false, or is that of another plan.
+    """
+    if not path.exists():
+        return None
+    if not resume:
+        raise LogError(f"{path} exists: choose another folder with -o, or go on with --resume")
+    old, *records = read(path)
+    assert isinstance(old, Header)
+    for field, word, option in _SAME:
+        had, has = _of(old, field), _of(header, field)
+        if had == has:
+            continue
+        if option is None:
+            raise LogError(f"{path} is of another run: its {word} differ; choose another folder with -o")
+        right = f"give {option} {had.replace(' ', '')}, or another folder with -o"
+        raise LogError(f"{path} is of another run: the log has {word} {had} and this run {has}; {right}")
+    again = {(one.entry.backend, one.entry.case) for one in known}
+    cases = [
+        record
+        for record in records
+        if isinstance(record, CaseRecord) and record.expected is None and record.outcome != "not_run"
+    ]
+    return [old, *(record for record in cases if (record.backend, record.case) not in again)]
+
+
+def _of(header: Header, field: str) -> Any:
+    value = header.environment.get(CASE_LIMIT, "unknown") if field == CASE_LIMIT else getattr(header, field)
+    return value if field == "backends" else ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def now() -> str:
+    """Return the time, as logs have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

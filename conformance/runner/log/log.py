@@ -1,0 +1,238 @@
+"""The run log: a header, one line for each case and backend, one for each way to fail, and a footer."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from conformance.judging.clause import Held, Outcome, Requirement
+from conformance.judging.numbers.classes import Class
+from conformance.runner.coverage.power import Power
+from conformance.runner.known.entry import Expected
+
+
+class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A judged backend: what it says of itself, claims and guarantees, which sources it follows, its number model."""
+
+    name: str
+    description: dict[str, str]
+    claims: dict[str, dict[str, list[str]]]
+    guarantees: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+    number_model: dict[str, Any] = {}
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
+    """What was run, with what, where. Digests are SHA-256 of the sources they name."""
+
+    format: int = 1
+    suites: tuple[str, ...]
+    spec_digest: str
+    reference_digest: str
+    seed: int
+    profile: str
+    examples: int
+    ops: tuple[str, ...]
+    started: str
+    environment: dict[str, str]
+    backends: tuple[BackendEntry, ...]
+
+
+class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=True):
+    """One case on one backend.
+
+    ``suite`` is the one that drew it first. ``clauses`` has a verdict for every clause of ``op`` that speaks about the
+    case, and for those of its other operations that are broken (none when it was not judged).
+    ``blame`` is the most particular broken clause, ``detail`` what was seen and expected, and ``error`` the class of
+    what was raised or the signal; ``note`` is evidence beside the verdict. ``unrepeated`` is the outcome that the case
+    came to after others in one process and not alone in a fresh one. ``expected`` is a second axis: the case was
+    replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed
+    reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``), and
+    ``shown`` the words of the number model, each as "dtype kind word", that the case needed to pass.
+
+    Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
+    """
+
+    backend: str
+    case: str
+    op: str
+    dtype: str
+    world: int
+    outcome: Outcome
+    clauses: dict[str, Held]
+    seconds: float
+    suite: str = "collectives"
+    blame: str | None = None
+    requirement: Requirement | None = None
+    detail: str | None = None
+    error: str | None = None
+    note: str | None = None
+    unrepeated: Outcome | None = None
+    under_claimed: bool = False
+    expected: Expected | None = None
+    classes: tuple[Class, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
+    """One way in which a backend fails, by its smallest case.
+
+    ``clause`` is to blame: no smaller case triggers fewer clauses and fails alike. ``error`` is the class of what was
+    raised, or the signal. ``file`` is the case, relative to the log. ``explains`` lists the cases of the run that fail
+    with the same outcome, error and deviation and break every clause this one breaks, and ``alike`` other smallest
+    cases that fail in the same way, stored beside the first. ``alone`` counts the cases, the smallest among them, that
+    failed alike alone in a fresh process; it is ``None`` where nothing could be run alone.
+    ``minimal`` says that every listed reduction was tried and none still fails. A ``known`` failure is a stored
+    case that was replayed and not shrunk again.
+    """
+
+    backend: str
+    op: str
+    clause: str
+    requirement: Requirement
+    outcome: Outcome
+    case: str
+    file: str
+    detail: str
+    minimal: bool
+    explains: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+    error: str | None = None
+    alone: int | None = None
+    known: Expected | None = None
+
+
+class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence"):
+    """Cases that one process must run one after the other for the last of them to fail: alone, that one passes.
+
+    ``cases`` are in order, ``files`` where they are stored, relative to the log. How the last one ends, which clause
+    is to blame and whether that is a *must* is said as of a ``Failure``, though no clause of its operation is what is
+    wrong: something that an earlier case left behind is. ``explains`` are the cases of the run that failed in a process
+    with such a case before and passed alone. ``minimal`` says that the last one passes without any one of the others.
+    It is ``known`` where one of the others is a case that a known failure stands for.
+    """
+
+    backend: str
+    op: str
+    clause: str
+    requirement: Requirement
+    outcome: Outcome
+    cases: tuple[str, ...]
+    files: tuple[str, ...]
+    detail: str
+    minimal: bool
+    explains: tuple[str, ...]
+    error: str | None = None
+    known: Expected | None = None
+
+
+class Silence(msgspec.Struct, frozen=True, kw_only=True):
+    """The *must* clauses of operations that a backend claims which spoke in no case that it was judged by.
+
+    Of the ``suites`` without any such case the clauses are not listed. ``words`` are those of its number model, each as
+    "kind word", that no case showed.
+    """
+
+    clauses: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+class Covered(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the feasible interactions were met, and what most of the others have in common."""
+
+    met: int
+    feasible: int
+    holes: tuple[str, ...] = ()
+
+
+class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
+    """Counts of the run's cases by backend and outcome; a log without it is incomplete.
+
+    ``silent`` has what the run does not say of each backend. ``coverage`` has, where it was asked for, the interactions
+    of case features that met: ``pairs``, ``triples`` and ``trigrams`` of steps.
+    ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short, and ``unjudged`` the operations
+    asked for by name of which a backend was judged by no case.
+    ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
+    explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
+    anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see.
+    """
+
+    finished: str
+    seconds: float
+    counts: dict[str, dict[str, int]]
+    seconds_by_backend: dict[str, float] = {}
+    clauses_never_exercised: tuple[str, ...] = ()
+    silent: dict[str, Silence] = {}
+    coverage: dict[str, Covered] = {}
+    unrepeated: dict[str, int] = {}
+    undrawn: tuple[str, ...] = ()
+    unjudged: dict[str, tuple[str, ...]] = {}
+    resumed: int = 0
+    asked_again: int = 0
+    differing: int = 0
+    power: dict[str, Power] = {}
+
+
+Record = Header | CaseRecord | Failure | SequenceFailure | Footer
+DECODER: Final = msgspec.json.Decoder(Record)
+
+
+def case_file(name: str) -> str:
+    """Return where the case with this id is kept, relative to the log or file that names it."""
+    return f"cases/{name.replace('/', '_')}.json"
+
+
+class LogError(ValueError):
+    """A file is no run log, or not the log of this run."""
+
+
+def read(path: Path) -> list[Record]:
+    """Return the records of a log. A last line cut short by a killed run is left out.
+
+    Raise ``LogError`` naming the line for anything else that is no record.
+    """
+    records: list[Record] = []
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(DECODER.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if number == len(lines):
+                break
+            raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+    if not records or not isinstance(records[0], Header):
+        raise LogError(f"{path}: a run log begins with a header line")
+    return records
+
+
+class Log:
+    """A log being written: one line a record, on disk before the next case is judged."""
+
+    def __init__(self, path: Path, *, keep: list[Record] | None = None) -> None:
+        """Start the log at ``path``, or go on after the records in ``keep``."""
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if keep is not None:
+            fresh = path.with_suffix(".resumed")
+            fresh.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in keep))
+            fresh.replace(path)
+        self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
+
+    def write(self, record: Record) -> None:
+        """Append one record and hand it to the operating system."""
+        try:
+            self._file.write(msgspec.json.encode(record) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
+
+    def close(self) -> None:
+        """Close the file; what could not be written was told when it was tried."""
+        with contextlib.suppress(OSError):
+            self._file.close()

@@ -1,0 +1,100 @@
+"""When two failing cases show the same thing, and which of them shows it better."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from conformance.cases.case import Case
+from conformance.cases.program.program import Step
+from conformance.judging.applicability import specificity
+from conformance.judging.cause import Signature, signature
+from conformance.judging.clause import Clause
+from conformance.judging.verdict import Verdict
+from conformance.runner.shrinking.neutral import empty
+
+
+def way(judged: Verdict) -> Signature:
+    """Return what another case must share to fail in the same way: outcome, error class or signal, and deviation.
+
+    Of what breaks no *must* the class of the error is enough: that refusals are worded in several ways is one finding.
+    """
+    found = signature(judged.outcome, judged.error, judged.detail)
+    return found if breaks_must(judged) or judged.error is None else found._replace(says="")
+
+
+def broken(judged: Verdict) -> set[str]:
+    """Return the broken clauses."""
+    return {clause for clause, held in judged.clauses.items() if held == "broken"}
+
+
+def breaks_must(judged: Verdict) -> bool:
+    """Return whether a *must* is to blame."""
+    return judged.blame is not None and judged.blame.requirement == "must"
+
+
+def telling(judged: Verdict, clauses: Sequence[Clause]) -> set[str]:
+    """Return the broken clauses that not every case of the operation triggers: particular ones and options chosen."""
+    general = {clause.id for clause in clauses if clause.general or clause.plain}
+    return broken(judged) - general
+
+
+def explains(smaller: Verdict, other: Verdict, clauses: Sequence[Clause]) -> bool:
+    """Return whether a case fails in the way of a smaller one, and breaks every telling clause that one breaks.
+
+    What breaks no *must* explains nothing that does.
+    """
+    alike = other.blame is not None and way(smaller) == way(other)
+    return alike and telling(smaller, clauses) <= broken(other) and breaks_must(smaller) >= breaks_must(other)
+
+
+def rivals(judged: Verdict, clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the most particular clauses that a failing case breaks: those that can be to blame."""
+    assert judged.blame is not None
+    tier = specificity(judged.blame, clauses)[:2]
+    return [c for c in clauses if c.id in broken(judged) and specificity(c, clauses)[:2] == tier]
+
+
+def cost(judged: Verdict, case: Case, clauses: Sequence[Clause]) -> tuple[int, ...]:
+    """Return what makes a case worse to read than another, worst first: emptiness, clauses that break, ranks, data."""
+    return (empty(case), len(telling(judged, clauses)), len(broken(judged)), *size(case))
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """Return how large a case is: ranks, mesh axes, data, layouts, words, steps, and digits that are not zero."""
+    blocks = [block for operand in case.inputs.values() for block in operand.blocks]
+    layouts = [layout for operand in case.inputs.values() for layout in operand.layouts]
+    return (
+        case.program.world,
+        len(case.program.mesh),
+        sum(len(block.bits) for block in blocks) + sum(len(block.shape) for block in blocks),
+        sum(layout != "contiguous" for layout in layouts),
+        sum(_words(step) for step in case.program.steps),
+        sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps)
+        + len(case.program.results)
+        + len(case.faults)
+        + sum(step.ranks is not None for step in case.program.steps),
+        sum(len(block.bits.replace("0", "")) for block in blocks),
+    )
+
+
+def _words(step: Step) -> int:
+    """Return how much there is to read in a step: its groups and attributes, and a number less than a larger one."""
+    return len(str(step.groups or "")) + len(str(step.attrs)) + sum(map(_magnitude, step.attrs.values()))
+
+
+def _magnitude(value: object) -> int:
+    if isinstance(value, tuple | list):
+        return sum(map(_magnitude, value))
+    return abs(value) if type(value) is int else 0
+
+
+def allowed(first: Verdict, clauses: Collection[Clause]) -> set[str]:
+    """Return the clauses that a smaller case than ``first`` may break.
+
+    General ones always; other values of an option only where a particular clause is to blame, for then the option is
+    not what the failure is about.
+    """
+    free = {clause.id for clause in clauses if clause.general}
+    if first.blame is not None and not first.blame.general and not first.blame.variant:
+        free |= {clause.id for clause in clauses if clause.plain}
+    return broken(first) | free

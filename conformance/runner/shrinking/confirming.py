@@ -1,0 +1,111 @@
+"""Before anything is made smaller: does a failing case fail alone, or only after others in the same process?
+
+Of every way to fail some cases are run alone in a fresh process. Where one passes, all that fail in that way are judged
+again in processes that gave no failing answer before: those that pass there are no failures of the clauses that they
+broke. For the first of them in each process the shortest sequence of cases is sought that makes it fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.cause import Signature
+from conformance.runner.backend_run import Lane
+from conformance.runner.log.log import SequenceFailure
+from conformance.runner.shrinking.alike import size, way
+from conformance.runner.shrinking.sequences import Found, shortest
+
+MORE: Final = 3
+"""Cases of one way to fail, beside the smallest, that are run alone."""
+
+MORE_SECONDS: Final = 120.0
+"""Seconds of a backend after which only the smallest is: starting Torch and its ranks takes four, and it had some 60
+ways to fail."""
+
+
+def confirm(lane: Lane, late: Callable[[], bool]) -> None:
+    """Run cases of every way to fail alone; what passes so is recorded so."""
+    began = monotonic()
+    ways: dict[Signature, list[str]] = {}
+    for name in lane.failing():
+        ways.setdefault(way(lane.verdicts[name]), []).append(name)
+    for names in ways.values():
+        more = MORE if monotonic() - began < MORE_SECONDS else 0
+        sample = _sample(lane, names, more)
+        alone = [_alone(lane, name, late) for name in sample]
+        if False in alone:
+            _judge_again(lane, [name for name in names if name not in sample], late)
+
+
+def _sample(lane: Lane, names: list[str], more: int) -> list[str]:
+    """Return the smallest case and some others: the last one answered, which has most before it, and the first."""
+    first = min(names, key=lambda name: size(lane.subjects[name].case))
+    others = [name for name in names if name != first]
+    picked = [others[at] for at in (-1, 0, len(others) // 2)[:more]] if others else []
+    return list(dict.fromkeys((first, *picked)))
+
+
+def _alone(lane: Lane, name: str, late: Callable[[], bool]) -> bool | None:
+    """Return whether a case fails alone as it did among others, and record what it does; ``None`` if it was not run."""
+    if name in lane.confirmed:
+        return True
+    judged = lane.alone([lane.subjects[name].case], late)
+    if judged is None:
+        return None
+    if judged.blame is not None and way(judged) == way(lane.verdicts[name]):
+        lane.confirmed.add(name)
+        return True
+    lane.settle_alone(name, judged)
+    return False
+
+
+def _judge_again(lane: Lane, names: list[str], late: Callable[[], bool]) -> None:
+    """Judge cases again in processes that gave no failing answer before."""
+    lane.forget()
+    for name in names:
+        if late():
+            return
+        judged = lane.ask(lane.subjects[name].case, careful=True)
+        if judged.outcome != "not_run" and (judged.blame is None or way(judged) != way(lane.verdicts[name])):
+            lane.settle_alone(name, judged)
+
+
+def sequences(lane: Lane, save: Callable[[str, Case], str], late: Callable[[], bool]) -> Iterator[SequenceFailure]:
+    """Yield, once for each cause found, the shortest sequence that makes cases fail that pass alone.
+
+    What failed later in the same process as the case that a sequence was found for has the same cause.
+    """
+    found: dict[tuple[str, ...], tuple[Found, list[str]]] = {}
+    first: dict[int, list[str]] = {}
+    for name in sorted(lane.dependent, key=lambda name: lane.served.places.get(name, (0, 0))):
+        first.setdefault(lane.served.places.get(name, (0, 0))[0], []).append(name)
+    for names in first.values():
+        if late():
+            break
+        one = shortest(lane, names[0], [known for known, _ in found.values()], late)
+        if one is not None:
+            found.setdefault(one.names[:-1], (one, []))[1].extend(names)
+    for one, names in found.values():
+        yield _failure(lane, one, names, save)
+
+
+def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, Case], str]) -> SequenceFailure:
+    judged = found.judged
+    assert judged.blame is not None
+    return SequenceFailure(
+        backend=lane.name,
+        op=lane.subjects[found.names[-1]].step.op,
+        clause=judged.blame.id,
+        requirement=judged.blame.requirement,
+        outcome=judged.outcome,
+        cases=found.names,
+        files=tuple(save(name, lane.subjects[name].case) for name in found.names),
+        detail=judged.detail or "",
+        minimal=found.minimal,
+        explains=tuple(names),
+        error=judged.error,
+        known=next((lane.covered[name] for name in found.names[:-1] if name in lane.covered), None),
+    )

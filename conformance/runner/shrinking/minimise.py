@@ -1,0 +1,153 @@
+"""Pass 2: every way in which a backend fails, each by its smallest case.
+
+Starting from the failing case that breaks the fewest clauses, Hypothesis shrinks, and neutral moves and the listed
+reductions finish (``runner.shrinking``). What still fails must do so with the same outcome, error and deviation, and
+break no clause that the start did not: so the number of clauses goes down before the size does, and the most particular
+clause left is the one to blame. The smallest case is run alone in a fresh process before it is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from conformance.cases.case import Case, case_id
+from conformance.judging.verdict import Verdict
+from conformance.runner.backend_run import Lane
+from conformance.runner.log.log import Failure
+from conformance.runner.meaning import all_binding
+from conformance.runner.plan import Plan
+from conformance.runner.shrinking.alike import breaks_must, cost, explains, way
+from conformance.runner.shrinking.shrinking import Shrinking, Smallest
+
+WAYS: Final = 64
+"""Smallest cases looked for in one operation of a backend; what is left has none. Torch's all_reduce needed 26."""
+
+
+def failures(
+    lane: Lane,
+    op: str,
+    plan: Plan,
+    save: Callable[[str, Case], str],
+    late: Callable[[], bool] = lambda: False,
+) -> Iterator[Failure]:
+    """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
+
+    Cases that break a *must* come first: one that breaks a *should* alone never stands for them.
+    Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
+    the smaller stands for both. When it is ``late``, what is left has no smallest case.
+    """
+    clauses = all_binding(op, lane.terms)
+    found: dict[tuple[object, ...], _Way] = {}
+    left = sorted(
+        lane.failing(op),
+        key=lambda name: (
+            not breaks_must(lane.verdicts[name]),
+            cost(lane.verdicts[name], lane.subjects[name].case, clauses),
+        ),
+    )
+    for _ in range(WAYS):
+        if not left or late():
+            break
+        start = left[0]
+        one = _confirmed(lane, start, plan, late)
+        if one is None:  # Alone it passes: what it came to among others was told by then.
+            left.remove(start)
+            continue
+        judged = one.smallest.judged
+        alike = [other for other in left if other == start or explains(judged, lane.verdicts[other], clauses)]
+        left = [other for other in left if other not in alike]
+        assert judged.blame is not None
+        known = found.setdefault((judged.blame.id, *way(judged)), _Way())
+        known.smallest[case_id(one.smallest.case)] = one
+        known.explains.extend(alike)
+    for each in found.values():
+        yield _failure(lane, op, each, save)
+
+
+@dataclass(frozen=True)
+class _Confirmed:
+    """A smallest case, and whether it failed alike alone in a fresh process; ``None`` where it could not be run."""
+
+    smallest: Smallest
+    alone: bool | None
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The smallest cases of one way to fail, by id, and the cases they explain."""
+
+    smallest: dict[str, _Confirmed] = field(default_factory=dict)
+    explains: list[str] = field(default_factory=list)
+
+
+def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Case], str]) -> Failure:
+    clauses = all_binding(op, lane.terms)
+
+    def price(name: str) -> tuple[int, ...]:
+        one = found.smallest[name].smallest
+        return cost(one.judged, one.case, clauses)
+
+    name, *others = sorted(found.smallest, key=price)
+    for other in others:
+        save(other, found.smallest[other].smallest.case)
+    first = found.smallest[name]
+    judged = first.smallest.judged
+    assert judged.blame is not None
+    more = {each for each in found.explains if each in lane.confirmed} - {name}
+    return Failure(
+        backend=lane.name,
+        op=op,
+        clause=judged.blame.id,
+        requirement=judged.blame.requirement,
+        outcome=judged.outcome,
+        case=name,
+        file=save(name, first.smallest.case),
+        detail=judged.detail or "",
+        minimal=first.smallest.minimal,
+        explains=tuple(found.explains),
+        alike=tuple(others),
+        error=judged.error,
+        alone=None if first.alone is None else first.alone + len(more),
+    )
+
+
+def _confirmed(lane: Lane, start: str, plan: Plan, late: Callable[[], bool]) -> _Confirmed | None:
+    """Return the smallest case that fails as ``start`` does alone in a fresh process; ``None`` when not even that does.
+
+    A process that what was asked before has spoilt shrinks to nothing in particular. So where the smallest case passes
+    alone, the search is made again, and no process that gave a failing answer is asked anything more.
+    """
+    for careful in (False, True) if not lane.poisoned else (True,):
+        smallest = _smallest(lane, start, plan, late, careful=careful)
+        alone = lane.alone([smallest.case], late)
+        if alone is None:
+            return _Confirmed(smallest, None)
+        if _same(alone, smallest.judged):
+            return _Confirmed(Smallest(smallest.case, alone, smallest.minimal), alone=True)
+    case, judged = lane.subjects[start].case, lane.verdicts[start]
+    alone = lane.alone([case], late)
+    if alone is None:
+        return _Confirmed(Smallest(case, judged, minimal=False), None)
+    if alone.blame is None or way(alone) != way(judged):
+        lane.settle_alone(start, alone)
+        return None
+    return _Confirmed(Smallest(case, alone, minimal=False), alone=True)
+
+
+def _same(one: Verdict, other: Verdict) -> bool:
+    return one.blame is not None and other.blame is not None and way(one) == way(other) and one.blame == other.blame
+
+
+def _smallest(lane: Lane, start: str, plan: Plan, late: Callable[[], bool], *, careful: bool) -> Smallest:
+    op = lane.subjects[start].step.op
+    if careful:
+        lane.forget()
+    search = Shrinking(
+        lane.verdicts[start],
+        all_binding(op, lane.terms),
+        lambda case: lane.ask(case, careful=careful),
+        late,
+    )
+    return search.smallest(lane.subjects[start].case, plan.of(lane.suites[start], op), plan.seed)

@@ -1,0 +1,107 @@
+"""From a failing case to the smallest that fails in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from conformance.cases.case import Case, case_id
+from conformance.judging.clause import Clause
+from conformance.judging.verdict import Verdict
+from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
+from conformance.runner.outcomes import ENDING
+from conformance.runner.plan import Draws
+from conformance.runner.shrinking.alike import allowed, breaks_must, broken, cost, size, way
+from conformance.runner.shrinking.neutral import neutral
+from conformance.runner.shrinking.reductions import reductions
+
+REDUCTION_CALLS: Final = 1_000
+"""New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8
+ranks, where it gets little done in its own calls, took up to 583 (JAX, seed 0)."""
+
+HANGS: Final = 6
+"""Answers waited for in vain while one hang is made smaller: each takes as long as a case may."""
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """The smallest case found, the verdict on it, and whether no listed reduction is left to try."""
+
+    case: Case
+    judged: Verdict
+    minimal: bool
+
+
+@dataclass
+class Shrinking:
+    """The search for a smaller case that fails as ``first`` does; ``clauses`` may be to blame, ``ask`` judges a case.
+
+    It ends early when it is ``late``.
+    """
+
+    first: Verdict
+    clauses: Sequence[Clause]
+    ask: Callable[[Case], Verdict]
+    late: Callable[[], bool]
+    asked: set[str] = field(default_factory=set)
+    hangs: int = 0
+
+    def smallest(self, start: Case, draws: Draws, seed: int) -> Smallest:
+        """Return the smallest case from ``start`` on, one of ``draws``: Hypothesis shrinks, the listed reductions end.
+
+        Of hangs Hypothesis, which knows nothing of what is bold, would try too many.
+        """
+        found: Case | None = None
+        if self.first.outcome != "timeout":
+            # Ranks that cannot go on wait for their timeout, and are then started anew.
+            slow = self.first.outcome in ENDING or start.troubled
+            calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
+            found = shrink(draws.domain, draws.examples, seed, case_id(start), self.fails, calls, case_id, self.late)
+        return self._reduced(found or start)
+
+    def fails(self, case: Case) -> bool:
+        """Return whether a case fails as the first one does; what is asked for too late does not."""
+        judged = self._judged(case)
+        return judged is not None and self._alike(judged)
+
+    def _alike(self, judged: Verdict) -> bool:
+        if judged.blame is None or way(judged) != way(self.first) or breaks_must(judged) < breaks_must(self.first):
+            return False
+        return broken(judged) <= allowed(self.first, self.clauses)
+
+    def _judged(self, case: Case) -> Verdict | None:
+        if self._spent():
+            return None
+        try:
+            judged = self.ask(case)
+        except (ValueError, IndexError, TypeError, KeyError):
+            return None  # a reduction made a program that is malformed, not illegal
+        self.asked.add(case_id(case))
+        self.hangs += judged.outcome == "timeout"
+        return judged
+
+    def _spent(self) -> bool:
+        return self.late() or self.hangs >= HANGS
+
+    def _reduced(self, case: Case) -> Smallest:
+        """Apply neutral moves and listed reductions until none fails alike, or there is no more to be asked."""
+        judged = self.ask(case)
+        before = len(self.asked)
+        while True:
+            unheard = False
+            smaller_ones = (each for each in reductions(case) if size(each) < size(case))
+            for smaller in chain(neutral(case), smaller_ones):
+                if len(self.asked) - before > REDUCTION_CALLS or self._spent():
+                    return Smallest(case, judged, minimal=False)
+                other = self._judged(smaller)
+                if other is not None and self._alike(other) and self._cost(other, smaller) < self._cost(judged, case):
+                    case, judged = smaller, other
+                    break
+                unheard |= other is not None and other.outcome == "not_run"
+            else:
+                return Smallest(case, judged, minimal=not unheard)
+
+    def _cost(self, judged: Verdict, case: Case) -> tuple[int, ...]:
+        return cost(judged, case, self.clauses)

@@ -1,0 +1,114 @@
+"""What comes back for a case that was handed to a worker, and the limits a worker lives under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from conformance.cases.case import Case
+from conformance.cases.graph.graph import Graph
+from conformance.cases.observation import Observation
+from conformance.cases.program.health import health_case
+from conformance.cases.program.validate import CaseError, footprint
+
+BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
+
+
+class StartError(RuntimeError):
+    """A backend did not start; the message says how it ended and the last thing it wrote."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``start`` and ``case`` are seconds without progress, ``memory`` bytes of the whole process tree.
+
+    ``restarts`` bounds the processes after the first; ``window`` the cases in flight: answers come in order, so it is
+    what a backend that runs several at a time has left to do while the oldest of them hangs.
+    """
+
+    start: float = 90.0
+    case: float = 20.0
+    memory: int = 4 << 30
+    restarts: int = 300
+    window: int = 512
+
+
+@dataclass(frozen=True)
+class Question:
+    """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan.
+
+    With ``after`` it is run, and asked for is the schedule of what remains to be done.
+    """
+
+    asked: Case | Graph
+    planned: bool = True
+    after: bool = False
+
+    troubled: ClassVar = False
+    """Nothing befalls a rank."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """No observation: how the backend broke, in words, and the last it wrote on standard error.
+
+    ``error`` is the signal or the exit status that ended its process, where it ended by itself.
+    """
+
+    outcome: BrokenOutcome
+    detail: str
+    stderr_tail: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An observation, or how the backend broke. ``note`` keeps evidence that ``result`` alone does not show.
+
+    ``process`` numbers the process that gave it; answers of one process come in the order in which it worked.
+    It was ``alone`` when that process had worked on nothing else. ``unrepeated`` is how an earlier process broke with
+    the case under way, which alone in a fresh one it did not.
+    """
+
+    result: Observation | Broken
+    note: str | None = None
+    process: int = 0
+    alone: bool = False
+    unrepeated: Answer | None = None
+
+    @property
+    def broken(self) -> Broken | None:
+        """Return how the backend broke, if it did."""
+        return self.result if isinstance(self.result, Broken) else None
+
+
+def _unplanned(observation: Observation) -> str | None:
+    made = observation.schedule is not None or len(observation.errors) == 1
+    return None if made else "an observation has neither the schedule that was asked for nor one error"
+
+
+def misfit(case: Case | Question, observation: Observation) -> str | None:
+    """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
+    return _unplanned(observation) if isinstance(case, Question) else _unlike(case, observation)
+
+
+def _unlike(case: Case, observation: Observation) -> str | None:
+    world, names = case.program.world, set(case.program.results)
+    if observation.errors and len(observation.errors) != world:
+        return f"an observation has {len(observation.errors)} errors for {world} ranks"
+    if not observation.raised and set(observation.results) != names:
+        return f"an observation has the results {sorted(observation.results)} where {sorted(names)} are wanted"
+    for name, blocks in observation.results.items():
+        if len(blocks) != world:
+            return f"result {name!r} of an observation has {len(blocks)} blocks for {world} ranks"
+        try:
+            for rank, block in enumerate(blocks):
+                if block is not None:
+                    footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
+        except CaseError as error:
+            return str(error)
+    known = {*case.inputs, *case.program.buffers}
+    for touched in observation.touched:
+        if touched.input not in known or not 0 <= touched.rank < world:
+            return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
+    return None if observation.health is None else misfit(health_case(case), observation.health)

@@ -1,0 +1,138 @@
+"""The interface of a worker without a process: for debugging and for qualification, never for certification."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from conformance.backends import protocol
+from conformance.backends.base import Backend
+from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
+from conformance.backends.worker import introduce, observations, scheduled
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.cases.program.health import followed
+from conformance.runner.claims import introduced
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question, StartError, misfit
+
+
+class InProcess:
+    """A backend that executes in this process when polled; what kills it kills the runner."""
+
+    def __init__(self, spec: BackendSpec, limits: Limits | None = None, *, backend: Backend | None = None) -> None:
+        """Prepare the backend of ``spec``, or an already constructed one; only ``limits.window`` matters here."""
+        self.spec = spec
+        self.limits = limits or Limits()
+        self._backend = backend
+        self._ready: protocol.Ready | None = None
+        self._tickets = 0
+        self._queue: deque[tuple[int, Case | Question]] = deque()
+        self._answers: list[tuple[int, Answer]] = []
+
+    def __enter__(self) -> Self:
+        """Return the worker itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the backend."""
+        self.close()
+
+    @property
+    def ready(self) -> protocol.Ready:
+        """Return how the backend introduces itself, loading it if need be; raise ``StartError`` if it cannot.
+
+        Raise ``DeclarationError`` where what it says of itself is wrong.
+        """
+        if self._ready is None:
+            try:
+                self._backend = self._backend or load(self.spec)
+                self._ready = introduced(introduce(self._backend))
+            except DeclarationError as error:
+                raise DeclarationError(f"backend {self.spec.name!r}: {error}") from error
+            except BackendError as error:
+                raise StartError(str(error)) from error
+            except Exception as error:
+                raise StartError(f"{self.spec.name} did not start: {type(error).__name__}: {error}") from error
+        return self._ready
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many submitted cases ``poll`` has not returned yet."""
+        return len(self._queue) + len(self._answers)
+
+    @property
+    def answered(self) -> bool:
+        """Return whether ``poll(0)`` has something to return."""
+        return bool(self._answers)
+
+    def submit(self, case: Case | Question) -> int:
+        """Queue a case and return its ticket."""
+        self._tickets += 1
+        self._queue.append((self._tickets, case))
+        return self._tickets
+
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+        """Execute one window of cases and return their answers; ``timeout`` bounds nothing here."""
+        self.advance()
+        answers, self._answers = self._answers, []
+        return answers
+
+    def ask(self, case: Case | Question) -> Answer:
+        """Execute one case now, ahead of the queued ones."""
+        (answer,) = self._execute([case])
+        return answer
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> None:
+        """Return that nothing can be run alone here: there is no other process."""
+
+    def renew(self) -> None:
+        """Leave the backend as it is: there is no other process."""
+
+    def cancel(self) -> None:
+        """Give up what was submitted and not answered."""
+        self._queue.clear()
+
+    def close(self) -> None:
+        """Close the backend; unanswered cases stay unanswered."""
+        self._queue.clear()
+        if self._backend is not None:
+            self._backend.close()
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return nothing to wait for."""
+        return []
+
+    def due(self) -> float:
+        """Return 0 when cases are queued."""
+        return 0.0 if self._queue else 3600.0
+
+    def advance(self) -> None:
+        """Execute one window of queued cases."""
+        batch = [self._queue.popleft() for _ in range(min(len(self._queue), self.limits.window))]
+        answers = self._execute([case for _, case in batch])
+        self._answers += [(ticket, answer) for (ticket, _), answer in zip(batch, answers, strict=True)]
+
+    def _execute(self, cases: Sequence[Case | Question]) -> list[Answer]:
+        try:
+            self.ready  # noqa: B018 - loads the backend
+        except (StartError, DeclarationError) as error:
+            return [Answer(Broken("not_run", str(error)))] * len(cases)
+        assert self._backend is not None
+        seen = observations(self._backend, [followed(case) for case in cases if isinstance(case, Case)])
+        return [
+            _answer(
+                case,
+                next(seen) if isinstance(case, Case) else _scheduled(self._backend, case),
+            )
+            for case in cases
+        ]
+
+
+def _scheduled(backend: Backend, question: Question) -> Observation:
+    return scheduled(backend, question.asked, planned=question.planned, after=question.after)
+
+
+def _answer(case: Case | Question, observation: Observation) -> Answer:
+    wrong = misfit(case, observation)
+    return Answer(Broken("protocol_error", wrong) if wrong else observation)

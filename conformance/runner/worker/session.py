@@ -1,0 +1,186 @@
+"""One process of a backend, from its start to its end: what it was sent, what it answered, and how it broke."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.backends import protocol
+from conformance.backends.discovery import DeclarationError
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
+from conformance.runner.worker import wire
+from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Question
+from conformance.runner.worker.process import Process, ending, ending_word
+
+ABSENT: Final = 1.0
+"""Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
+
+SAMPLE: Final = 0.25
+"""Seconds between looks at memory and exit status: 2 ms for one process, 4 ms for 36, 32 ms if pages are shared."""
+
+REAP: Final = 5.0
+"""Seconds a process may take to exit after the end of its replies: writing a core file is slow."""
+
+STOP: Final = 3.0
+"""Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
+
+PATIENCE: Final = 600.0
+"""Seconds of a backend's patience that are waited at most, whatever it says of itself: a hang must end."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A case or question, and the ticket that its answer goes by."""
+
+    ticket: int
+    asked: Case | Question
+
+
+class Session:
+    """A process that was greeted, is sent items and answers them in order, until it breaks or is ended.
+
+    Single-threaded: nothing happens between calls. ``broken`` says how it broke; it is ended then, and what it was sent
+    and had not answered is left in ``sent``. ``taken`` counts what it was sent, ``served`` its answers.
+    """
+
+    def __init__(self, command: Sequence[str], limits: Limits, number: int) -> None:
+        """Start ``command`` as process ``number`` of its worker; raise ``OSError`` when that fails."""
+        self.number = number
+        self.limits = limits
+        self.ready: protocol.Ready | None = None
+        self.sent: deque[Item] = deque()
+        self.served = self.taken = 0
+        self.broken: Broken | None = None
+        self.unfit: DeclarationError | None = None
+        """What is wrong in what it said of itself; it is ended then."""
+        self._end: float | None = None
+        self._progress = self._listened = now = time.monotonic()
+        self._sample = now + SAMPLE
+        self._process = Process(command)
+        self._process.send(wire.HELLO)
+
+    def send(self, item: Item) -> None:
+        """Send an item to a process that introduced itself."""
+        if not self.sent:
+            self._progress = self._listened = time.monotonic()
+            self._sample = max(self._sample, self._progress + SAMPLE)
+        self.sent.append(item)
+        self.taken += 1
+        self._process.send(wire.run_line(item.ticket, item.asked, self._process.folder))
+
+    def advance(self) -> list[tuple[Item, Observation]]:
+        """Write, hear and watch, as far as that goes without waiting; return what was answered."""
+        now = time.monotonic()
+        if now - self._listened > ABSENT:
+            self._progress += now - self._listened
+        self._listened = now
+        self._process.write()
+        answered = self._hear()
+        if self.broken is None and self.unfit is None:
+            answered += self._watch()
+        return answered
+
+    def close(self) -> None:
+        """Let the process exit in order, unless it is in the middle of something, and end whatever is left of it."""
+        self._process.send(wire.STOP)
+        self._process.stop(STOP if not self.sent else 0.0)
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return descriptors and their ``selectors`` events."""
+        return self._process.descriptors()
+
+    def due(self) -> float:
+        """Return the seconds until ``advance`` must be called although no descriptor is ready."""
+        if self._end is not None:
+            return 0.02
+        if self._busy():
+            return max(0.0, min(self._sample, self._deadline(), self._listened + ABSENT / 2) - time.monotonic())
+        return 3600.0
+
+    def _hear(self) -> list[tuple[Item, Observation]]:
+        answered: list[tuple[Item, Observation]] = []
+        try:
+            for line in self._process.read():
+                answered += self._take(line)
+        except DeclarationError as error:
+            self.unfit = error
+            self._process.kill()
+            return answered
+        except (wire.ProtocolError, OverflowError) as error:
+            self._break("protocol_error", str(error))
+            return answered
+        if self._process.ended and self._end is None:
+            self._end = time.monotonic()
+        return answered
+
+    def _take(self, line: bytes) -> list[tuple[Item, Observation]]:
+        self._progress = time.monotonic()
+        if self.ready is None:
+            self.ready = wire.introduction(line)
+            return []
+        if not self.sent:
+            raise wire.ProtocolError(f"a reply came when none was due: {wire.shown(line)}")
+        head = self.sent[0]
+        observation = wire.observation(line, head.ticket, head.asked, self._process.folder)
+        self.served += 1
+        return [(self.sent.popleft(), observation)]
+
+    def _watch(self) -> list[tuple[Item, Observation]]:
+        now = time.monotonic()
+        if self._end is not None or (self._busy() and now >= self._sample):
+            if (status := self._process.exit_status()) is not None:
+                return self._hear_last(status)
+            if self._end is not None:
+                if now > self._end + REAP:
+                    self._break("protocol_error", "closed its reply descriptor without exiting")
+                return []
+        if not self._busy():
+            return []
+        if now >= self._deadline():
+            phase = "a case" if self.ready else "the start"
+            self._break("timeout", f"no answer within {self._limit():g} s, the limit for {phase}")
+        elif now >= self._sample:
+            self._weigh()
+        return []
+
+    def _hear_last(self, status: int) -> list[tuple[Item, Observation]]:
+        """Take what was written before the exit (a surviving child may hold the pipe open), then blame the exit."""
+        answered = self._hear()
+        if self.unfit is None and self.broken is None and self.ready is None and status == 0:
+            self.unfit = DeclarationError(
+                "it ended in order, with status 0, and never introduced itself; a backend is a program that speaks the "
+                "worker protocol (docs/vendors-guide.md, Another language)"
+            )
+            self._process.kill()
+        elif self.unfit is None and self.broken is None:
+            self._break("crashed", f"{ending(status)} before answering", ending_word(status))
+        return answered
+
+    def _weigh(self) -> None:
+        start = time.monotonic()
+        limit = self.limits.memory
+        if (used := self._process.memory(limit)) > limit:
+            told = f"used {used / 2**30:.2f} GiB of memory, over the limit of {limit / 2**30:.2f} GiB"
+            self._break("crashed", told, "memory")
+        now = time.monotonic()
+        self._sample = now + max(SAMPLE, 20 * (now - start))  # At most a twentieth of the time goes into looking.
+
+    def _busy(self) -> bool:
+        return bool(self.sent) or self.ready is None
+
+    def _deadline(self) -> float:
+        return self._progress + self._limit()
+
+    def _limit(self) -> float:
+        """Return the seconds for what is under way: a program that cannot go on is given the backend's patience too."""
+        if self.ready is None:
+            return self.limits.start
+        troubled = bool(self.sent) and self.sent[0].asked.troubled
+        return self.limits.case + (min(self.ready.patience, PATIENCE) if troubled else 0.0)
+
+    def _break(self, outcome: BrokenOutcome, detail: str, error: str | None = None) -> None:
+        self.broken = Broken(outcome, detail, self._process.kill(), error)

@@ -1,0 +1,229 @@
+"""Cases in, answers out, whatever the backend does: it runs in its own process, which this module restarts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Self
+
+from conformance.backends import protocol
+from conformance.backends.discovery import BackendSpec, DeclarationError
+from conformance.cases.case import Case
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question, StartError
+from conformance.runner.worker.session import Item, Session
+from conformance.runner.worker.waiting import listen, wait
+
+
+class Worker:
+    """A backend behind the worker protocol, across as many processes as its crashes need.
+
+    Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll``, ``alone`` and
+    ``close`` waits. A break with several cases in flight (or in a process that has already served some)
+    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once.
+    """
+
+    def __init__(self, spec: BackendSpec, limits: Limits | None = None) -> None:
+        """Prepare a worker; its first process starts when it is needed."""
+        self.spec = spec
+        self.limits = limits or Limits()
+        self._tickets = self._processes = 0
+        self._queue: deque[Item] = deque()
+        self._answers: list[tuple[int, Answer]] = []
+        self._suspect: Item | None = None
+        self._evidence: Answer | None = None
+        self._session: Session | None = None
+        self._ready: protocol.Ready | None = None
+        self._restarts = self._failed_starts = 0
+        self._given_up: Broken | None = None
+        self._unfit: DeclarationError | None = None
+
+    def __enter__(self) -> Self:
+        """Return the worker itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the worker."""
+        self.close()
+
+    @property
+    def ready(self) -> protocol.Ready:
+        """Return how the backend introduced itself, starting it if need be; raise ``StartError`` if it does not.
+
+        Raise ``DeclarationError`` where what it says of itself is wrong.
+        """
+        if self._session is None and self._ready is None:
+            self._start()
+        while self._ready is None and self._given_up is None:
+            listen([self], self.due())
+            self.advance()
+        if self._ready is None:
+            assert self._given_up is not None
+            raise self._unfit or StartError(self._given_up.detail)
+        return self._ready
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many submitted cases ``poll`` has not returned yet."""
+        sent = len(self._session.sent) if self._session else 0
+        return len(self._queue) + sent + (self._suspect is not None and not sent) + len(self._answers)
+
+    @property
+    def answered(self) -> bool:
+        """Return whether ``poll(0)`` has something to return."""
+        return bool(self._answers)
+
+    def submit(self, case: Case | Question) -> int:
+        """Queue a case or the question for a schedule, send it when the window has room, and return its ticket."""
+        self._tickets += 1
+        self._queue.append(Item(self._tickets, case))
+        self._feed()
+        return self._tickets
+
+    def poll(self, timeout: float) -> list[tuple[int, Answer]]:
+        """Return the answers that arrived, waiting up to ``timeout`` seconds for the first; never raises."""
+        wait([self], timeout if self.outstanding else 0.0)
+        answers, self._answers = self._answers, []
+        return answers
+
+    def ask(self, case: Case | Question) -> Answer:
+        """Return the answer to one case or question; answers to others stay for ``poll``."""
+        ticket = self.submit(case)
+        while True:
+            self.advance()
+            for at, (answered, answer) in enumerate(self._answers):
+                if answered == ticket:
+                    del self._answers[at]
+                    return answer
+            listen([self], self.due())
+
+    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> list[Answer] | None:
+        """Return the answers to ``cases``, run one after the other in a process of their own.
+
+        They end with the first that broke that process; there are none when it is ``late``.
+        """
+        with Worker(self.spec, replace(self.limits, restarts=0, window=1)) as other:
+            answers: list[Answer] = []
+            for case in cases:
+                if late():
+                    return None
+                answers.append(other.ask(case))
+                if isinstance(answers[-1].result, Broken):
+                    break
+            return answers
+
+    def renew(self) -> None:
+        """End the process, unless something is under way in it; the next case starts another."""
+        if self._session is not None and not self._session.sent and self._session.served:
+            self._session.close()
+            self._session = None
+
+    def cancel(self) -> None:
+        """Give up what was submitted and not answered, and end the process if something is under way in it."""
+        self._queue.clear()
+        self._suspect = self._evidence = None
+        if self._session is not None and self._session.sent:
+            self._session.close()
+            self._session = None
+
+    def close(self) -> None:
+        """Let the backend exit in order, then end whatever is left of it; unanswered cases stay unanswered."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        self._queue.clear()
+        self._suspect = self._evidence = None
+        self._given_up = self._given_up or Broken("not_run", "the worker was closed")
+
+    def descriptors(self) -> list[tuple[int, int]]:
+        """Return descriptors and their ``selectors`` events."""
+        return self._session.descriptors() if self._session else []
+
+    def due(self) -> float:
+        """Return the seconds until ``advance`` must be called although no descriptor is ready."""
+        if self._session is None:
+            return 0.0 if self._queue or self._suspect else 3600.0
+        return self._session.due()
+
+    def advance(self) -> None:
+        """Start, feed, hear and judge the process, as far as that goes without waiting."""
+        if self._given_up is None and self._session is None and (self._queue or self._suspect):
+            self._start()
+        if self._session is not None:
+            self._hear(self._session)
+        if self._given_up is not None:
+            self._answers += [(item.ticket, Answer(self._given_up)) for item in self._queue]
+            self._queue.clear()
+        else:
+            self._feed()
+
+    def _start(self) -> None:
+        self._processes += 1
+        try:
+            self._session = Session(self.spec.command, self.limits, self._processes)
+        except OSError as error:
+            self._give_up(f"{self.spec.name} cannot be started: {error}", "")
+
+    def _feed(self) -> None:
+        session = self._session
+        if session is None or session.ready is None:
+            return
+        if self._suspect is not None:
+            if not session.sent and not session.served:
+                session.send(self._suspect)
+            return
+        while self._queue and len(session.sent) < self.limits.window:
+            session.send(self._queue.popleft())
+
+    def _hear(self, session: Session) -> None:
+        """Take what a process answered, and how it broke."""
+        for item, observation in session.advance():
+            alone = session.taken == 1
+            self._settle(item, Answer(observation, process=session.number, alone=alone))
+        if session.ready is not None and session.ready is not self._ready:
+            self._ready, self._failed_starts = self._ready or session.ready, 0
+        if session.unfit is not None:
+            self._session = None
+            self._unfit = DeclarationError(f"backend {self.spec.name!r}: {session.unfit}")
+            self._give_up(str(self._unfit), "")
+        elif session.broken is not None:
+            self._session = None
+            self._broke(session, session.broken)
+
+    def _settle(self, item: Item, answer: Answer) -> None:
+        """Record the answer to ``item``; a suspect's carries the break that made it one."""
+        if item is self._suspect:
+            evidence, self._suspect, self._evidence = self._evidence, None, None
+            if evidence is not None and evidence.broken is not None and answer.broken is None:
+                told = f"{evidence.broken.outcome}, {evidence.broken.detail}"
+                answer = replace(
+                    answer, note=f"alone in a fresh process it ran; among other cases: {told}", unrepeated=evidence
+                )
+        self._answers.append((item.ticket, answer))
+
+    def _broke(self, session: Session, broken: Broken) -> None:
+        """Find out whose fault it was that a process ended."""
+        if session.ready is None:
+            self._failed_starts += 1
+            if self._ready is None or self._failed_starts > 1:
+                self._give_up(f"{self.spec.name} did not start: {broken.detail}", broken.stderr_tail)
+                return
+        sent = session.sent
+        if sent:
+            alone, head = session.taken == 1, sent.popleft()
+            self._queue.extendleft(reversed(sent))
+            sent.clear()
+            if alone or self._restarts >= self.limits.restarts:
+                self._settle(head, Answer(broken, process=session.number, alone=alone))
+            else:
+                self._suspect, self._evidence = head, Answer(broken, process=session.number)
+        if self._restarts >= self.limits.restarts:
+            spent = f"the budget of {self.limits.restarts} restarts is spent"
+            self._give_up(f"{spent}; the last: {broken.outcome}, {broken.detail}", broken.stderr_tail)
+        self._restarts += 1
+
+    def _give_up(self, detail: str, tail: str) -> None:
+        last = tail.splitlines()[-1] if tail else ""
+        self._given_up = Broken("not_run", f"{detail}{': ' + last if last else ''}", tail)
+        if self._suspect is not None and self._evidence is not None:
+            self._settle(self._suspect, replace(self._evidence, note="not run again alone: " + detail))

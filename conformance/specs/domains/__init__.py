@@ -1,0 +1,1 @@
+"""What cases are drawn from."""

@@ -1,0 +1,373 @@
+"""Programs that grow as chains over a grammar of steps, of which each leaves some out.
+
+A chain has a collective that it is drawn for, with the words that are wished for (``specs.wishes``). Before it, and
+after it, come steps of any class on what is there: values are handed on, also where their shapes change, storage is
+viewed, written, copied and freed, collectives are started and waited for. Different chains leave different classes out,
+for what is left out decides what can meet as much as what is there (Groce et al., Swarm Testing, ISSTA 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Final
+
+from msgspec.structs import replace as replaced
+
+from conformance.cases.case import Case
+from conformance.cases.program.situations import CLASS_OF, CLASSES
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import CALLED, call_of
+from conformance.specs.domains.domain import DTYPES, Draft
+from conformance.specs.domains.effectful import PARTIAL, UNEVEN, Script, script
+from conformance.specs.domains.fitting import FITTING, fitted
+from conformance.specs.domains.mixing import ends_with
+from conformance.specs.domains.placing import EQUAL, PARTITIONS, place
+
+MOST: Final = 256
+"""Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
+
+CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
+"""Classes of collectives; programs without effects have no others."""
+
+STORING: Final = tuple(word for word in CLASSES if word not in ("start", "done"))
+"""Classes of the steps of programs that start nothing."""
+
+OPS_OF: Final = {word: tuple(op for op in FITTING if CLASS_OF[op] == word) for word in CALLS}
+
+_PLACE: Final = choose.steered(["into", "fresh", "in_place", "overlap"], ("place",), lambda word: (word,))
+_START: Final = choose.steered(["waited", "no", "later", "never"], ("start",), lambda word: (word,))
+_OPERANDS: Final = choose.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
+_LAYOUT: Final = choose.steered(["input", "made"], ("layout",), lambda word: (word,))
+_AFTER: Final = choose.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
+_VIEW: Final = choose.sampled_from(["part", "turned", "stepped", "ordered"])
+_SOME: Final = choose.sampled_from([False, False, False, True])
+_STORED: Final = choose.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
+_CLASS: Final = {
+    (classes, at): choose.steered(classes, (f"step {at}",), lambda word: (word,))
+    for classes in (CALLS, CLASSES, STORING)
+    for at in range(3)
+}
+_BOOLEANS: Final = choose.booleans()
+_LENGTH: Final = choose.integers(0, 5)
+_FEW: Final = choose.integers(0, 3)
+
+
+@choose.composite
+def with_chains(draw: choose.Draw, op: str, domain: choose.Choice[Case]) -> Case:
+    """Draw a case of a domain, or now and then a chain without effects."""
+    if not draw(_SOME):
+        return draw(domain)
+    if op in CALLED:
+        return chain(script(draw, op, once=True), effects=False, starts=False)
+    return led(draw, draw(domain), CALLS)
+
+
+@choose.composite
+def with_leads(draw: choose.Draw, domain: choose.Choice[Case], *, starts: bool) -> Case:
+    """Draw a case of a domain, and in every second one a chain before it."""
+    case = draw(domain)
+    return led(draw, case, CLASSES if starts else STORING) if draw(_BOOLEANS) else case
+
+
+def led(draw: choose.Draw, case: Case, classes: tuple[str, ...]) -> Case:
+    """Return the program with a chain of steps before it, which have nothing in common with it but the mesh."""
+    drawn = Draft(
+        choose.Draw(draw.source), case.program.mesh, tuple(axis.name for axis in case.program.mesh), None, "int32"
+    )
+    made = _Chain(Script(*call_of(drawn.draw, "broadcast", drawn, "whole")))
+    after = draw(_AFTER)
+    for word in (*(drawn.draw.one(classes) for _ in range(draw(_FEW))), after):
+        if word in classes:
+            _ACTS[word](made)
+    lead = made.program.case(*_left(made))
+    named = {name: f"lead_{name}" for name in (*lead.inputs, *made.program.names)}
+    steps = tuple(
+        replaced(
+            step,
+            inputs=tuple(named[name] for name in step.inputs),
+            outputs=tuple(named[name] for name in step.outputs),
+            into=tuple(named[name] for name in step.into),
+        )
+        for step in lead.program.steps
+    )
+    results = (*(named[name] for name in lead.program.results), *case.program.results)
+    program = replaced(case.program, steps=(*steps, *case.program.steps), results=results)
+    inputs = {named[name]: operand for name, operand in lead.inputs.items()} | case.inputs
+    return replaced(case, program=program, inputs=inputs)
+
+
+@dataclass
+class _Chain:
+    """What may be used next.
+
+    ``storage`` has names with their buffers, ``values`` those that every rank has, ``tickets`` those not waited for
+    with the operation and the buffer that they write, if any. What is ``held`` is the operand or target of the
+    collective to come, which nothing else writes or frees.
+    """
+
+    program: Script
+    storage: dict[str, str] = field(default_factory=dict)
+    values: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    tickets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    waited: dict[str, tuple[str, str]] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+
+    @property
+    def draw(self) -> choose.Draw:
+        """Return the means to draw what no word is wished for."""
+        return choose.Draw(self.program.drawn.draw.source)
+
+    def flip(self) -> bool:
+        """Draw yes or no."""
+        return self.draw(_BOOLEANS)
+
+    @property
+    def open(self) -> list[str]:
+        """Return the storage that may be written."""
+        return [name for name, base in self.storage.items() if base not in self.held]
+
+    def gave(self, op: str, name: str, base: str) -> None:
+        """Take note of a result, which is storage where it lies in ``base``."""
+        self.results.append(name)
+        if base:
+            self.storage[name] = base
+        elif op not in PARTIAL:
+            self.values.append(name)
+
+    def uniform(self, names: list[str]) -> list[str]:
+        """Return those names that have few elements, and of which every rank has a block of one shape."""
+        shapes = self.program.shapes
+        return [name for name in names if len(set(shapes[name])) == 1 and prod(shapes[name][0]) <= MOST]
+
+
+def chain(program: Script, *, effects: bool, starts: bool) -> Case:
+    """Return a program on the script's call, without effects, with effects, and with collectives that are started."""
+    made, draw = _Chain(program), program.drawn.draw
+    classes = CALLS if not effects else CLASSES if starts else STORING
+    swarm = [word for word in CLASSES if word in classes and draw(_BOOLEANS)] or list(classes)
+    after = draw(_AFTER)
+    length = 0 if after == "nothing" else draw(_LENGTH)
+    if length:
+        _three(made, tuple(draw(_CLASS[classes, at]) for at in range(3)))
+    for _ in range(length):
+        _ACTS[draw.one(swarm)](made)
+    _focus(made, after if after in classes else "nothing", effects=effects, starts=starts)
+    if effects:
+        # Of the collectives the last one tells under which operation a case is filed.
+        later = [word for word in swarm if word not in (*CALLS, "start")] or ["copy"]
+        for _ in range(draw(_FEW)):
+            _ACTS[draw.one(later)](made)
+    if not ends_with(program.call.op, program.steps):
+        made.results += program.run(program.input())
+    return program.case(*_left(made))
+
+
+def _three(made: _Chain, words: tuple[str, ...]) -> None:
+    """Add three steps in a row, of these classes, and before them what they need."""
+    for _ in range(words.count("done")):
+        _start(made)
+    for _ in range(words.count("free") + bool({"view", "assign", "copy", "free"} & set(words))):
+        _buffer(made)
+    for word in words:
+        _ACTS[word](made)
+
+
+def _left(made: _Chain) -> list[str]:
+    """Return the results that were not freed."""
+    freed = {step.inputs[0] for step in made.program.steps if step.op == "free"}
+    return [name for name in made.results if made.storage.get(name, name) not in freed]
+
+
+def _focus(made: _Chain, after: str, *, effects: bool, starts: bool) -> None:
+    """Add the collective that the chain is drawn for, on operands and targets of its own."""
+    program, draw = made.program, made.program.drawn.draw
+    how = draw(_PLACE) if effects else "fresh"
+    start = draw(_START) if starts else "no"
+    count = {"one": 1, "several": 2, "same": 1, "none": 0}[word := draw(_OPERANDS)]
+    pairs = [_storage_for(made, how, effects=effects) for _ in range(count)]
+    if word == "same":
+        pairs += [(pairs[0][0], program.place(program.result, program.dtype) if pairs[0][1] else "")]
+    bases = [program.base(name) for pair in pairs for name in pair if name]
+    made.held |= set(bases)
+    if after in _ACTS and after not in ("buffer", "view"):
+        _ACTS[after](made)
+    into = tuple(target for _, target in pairs if target)
+    names = program.run(*(operand for operand, _ in pairs), into=into, start=start != "no")
+    made.held -= set(bases)
+    made.storage |= {name: base for name, base in zip(_named(pairs), bases, strict=True) if base}
+    targets = [program.base(target) for target in into] or [""] * len(names)
+    for name, base in zip(names, targets, strict=True):
+        if start == "no":
+            made.gave(program.call.op, name, base)
+        else:
+            made.tickets[name] = program.call.op, base
+    if names and start == "later":
+        _ACTS[draw.one(("copy", "assign", "view", "buffer", "free"))](made)
+    if names and start in ("waited", "later"):
+        left = [name for name in names if name in made.tickets]
+        _wait(made, left[:: -1 if draw(_BOOLEANS) else 1])
+
+
+def _named(pairs: list[tuple[str, str]]) -> list[str]:
+    return [name for pair in pairs for name in pair if name]
+
+
+def _storage_for(made: _Chain, how: str, *, effects: bool) -> tuple[str, str]:
+    """Return an operand, and a target or nothing, that lie to each other as ``how`` says where they can."""
+    program, draw = made.program, made.program.drawn.draw
+    if how == "in_place" and program.same:
+        storage = program.place()
+        return storage, storage
+    if how == "overlap" and program.same and len(set(program.result)) == 1 and program.result[0]:
+        return _overlapping(program)
+    if draw(_LAYOUT) == "made":
+        operand = _handed(made)
+    else:
+        operand = program.place() if effects and draw(_STORED) else program.input()
+    return operand, "" if how == "fresh" else program.place(program.result, program.dtype)
+
+
+def _overlapping(program: Script) -> tuple[str, str]:
+    """Return two views of one buffer that share elements: turned, or one row further."""
+    shape = program.result[0]
+    rest = tuple(map(range, shape[1:]))
+    if program.flip() and shape[0] > 1:
+        buffer = program.buffer()
+        return buffer, program.view(buffer, (range(shape[0] - 1, -1, -1), *rest))
+    buffer = program.buffer(((shape[0] + 1, *shape[1:]),) * program.drawn.world)
+    one, two = (program.view(buffer, (range(first, first + shape[0]), *rest)) for first in (0, 1))
+    return (one, two) if program.flip() else (two, one)
+
+
+def _handed(made: _Chain) -> str:
+    """Return an operand that another collective made, which moved an input."""
+    program, draw = made.program, made.draw
+    shape = program.call.operand[0]
+    op = draw.one(("broadcast", "permute", "shuffle"))
+    call = fitted(draw, op, program.drawn, shape) if len(set(program.call.operand)) == 1 else None
+    if call is None or not program.drawn.rank_groups():
+        return program.input()
+    moved = replace(program, call=replace(call, values=program.call.values))
+    (name,) = moved.run(moved.input())
+    return name
+
+
+def _collective(made: _Chain, word: str, *, start: bool = False) -> None:
+    """Add a collective of a class on something that is there, or on an input; it may write what it fits."""
+    draw, program = made.draw, made.program
+    op = draw.one(OPS_OF[word])
+    found = made.uniform([*made.values, *made.storage])
+    name = draw.one(found) if found and (made.flip() or made.flip()) else ""
+    drawn = Draft(draw, program.drawn.mesh, (), None, program.dtypes[name] if name else draw.one(DTYPES))
+    at = place(draw, PARTITIONS if op in UNEVEN else EQUAL, drawn.mesh)
+    drawn = replace(drawn, axes=at.axes, groups=at.groups)
+    call = fitted(draw, op, drawn, program.shapes[name][0]) if name else None
+    if call is None:
+        name = ""
+        drawn, call = call_of(draw, op, drawn, "whole")
+    other = replace(program, drawn=drawn, call=call)
+    operand = name or other.input()
+    fits = [target for target in made.open if other.fits(target)]
+    into = (draw.one(fits),) if fits and made.flip() else ()
+    (result,) = other.run(operand, into=into, start=start)
+    base = made.storage[into[0]] if into else ""
+    if start:
+        made.tickets[result] = op, base
+    else:
+        made.gave(op, result, base)
+
+
+def _query(made: _Chain) -> None:
+    draw, program = made.draw, made.program
+    op = draw.one(("axis_index", "axis_size", "reduce_constant", "barrier"))
+    at = place(draw, PARTITIONS, program.drawn.mesh)
+    drawn = replace(program.drawn, axes=at.axes, groups=at.groups)
+    made.results += replace(program, drawn=drawn).query(op, {"value": 3} if op == "reduce_constant" else {})
+
+
+def _start(made: _Chain) -> None:
+    _collective(made, made.draw.one(CALLS[:4]), start=True)
+
+
+def _done(made: _Chain) -> None:
+    """Wait for a ticket, or again for one that was waited for."""
+    if not made.tickets and not made.waited:
+        _start(made)
+    known = [*made.tickets, *(ticket for ticket, (_, base) in made.waited.items() if base not in made.held)]
+    _wait(made, [made.draw.one(known)] if known else [])
+
+
+def _wait(made: _Chain, tickets: list[str]) -> None:
+    for ticket in tickets:
+        op, base = made.tickets.pop(ticket, ("", "")) if ticket in made.tickets else made.waited[ticket]
+        made.waited[ticket] = op, base
+        (name,) = made.program.done(ticket)
+        made.gave(op, name, base)
+
+
+def _buffer(made: _Chain) -> None:
+    name = made.program.buffer()
+    made.storage[name] = name
+
+
+def _some(made: _Chain) -> str:
+    """Return storage that may be written, which is made where there is none."""
+    if not made.open:
+        _buffer(made)
+    return made.draw.one(made.open)
+
+
+def _view(made: _Chain) -> None:
+    """View a part of storage, every second element of it, it from behind, or with other axes."""
+    program, draw = made.program, made.draw
+    base = draw.one([*made.storage] or [_some(made)])
+    shape, how = program.shapes[base][0], draw(_VIEW)
+    if len(set(program.shapes[base])) > 1:
+        return
+    first, rest = shape[0] if shape else 0, tuple(map(range, shape[1:]))
+    rows = {"part": range(first // 2, first), "turned": range(first - 1, -1, -1), "stepped": range(0, first, 2)}
+    order = (*range(1, len(shape)), 0) if how == "ordered" and shape else ()
+    name = program.view(base, (rows.get(how, range(first)), *rest) if shape else (), order)
+    made.storage[name] = made.storage[base]
+
+
+def _assign(made: _Chain) -> None:
+    program, draw = made.program, made.draw
+    target = _some(made)
+    like = program.shapes[target], program.dtypes[target]
+    alike = [
+        name
+        for name in (*made.values, *made.storage)
+        if name != target and (program.shapes[name], program.dtypes[name]) == like
+    ]
+    if alike and made.flip():
+        program.assign(target, draw.one(alike))
+    else:
+        program.assign(target, program.input(*like))
+
+
+def _copy(made: _Chain) -> None:
+    name = made.program.copy(made.draw.one([*made.storage, *made.values] or [_some(made)]))
+    made.values.append(name)
+    made.results.append(name)
+
+
+def _free(made: _Chain) -> None:
+    """Free a buffer, and forget all that lies in it."""
+    base = made.storage[_some(made)]
+    made.program.free(base)
+    lies = {name for name, other in made.storage.items() if other == base}
+    made.storage = {name: other for name, other in made.storage.items() if name not in lies}
+    made.results = [name for name in made.results if name not in lies]
+    made.tickets = {ticket: each for ticket, each in made.tickets.items() if each[1] != base}
+    made.waited = {ticket: each for ticket, each in made.waited.items() if each[1] != base}
+
+
+_ACTS: Final[dict[str, Callable[[_Chain], None]]] = {
+    **{word: lambda made, word=word: _collective(made, word) for word in CALLS[:4]},  # type: ignore[misc]
+    "query": _query, "start": _start, "done": _done, "buffer": _buffer, "view": _view, "assign": _assign,
+    "copy": _copy, "free": _free,
+}  # fmt: skip

@@ -1,0 +1,161 @@
+"""What domains draw from: choices, each of which comes down to numbers below a bound, 0 being the plain choice.
+
+A case is what a sequence of such numbers makes. A run takes them from a generator of random numbers; where a case
+fails, Hypothesis makes them smaller (``runner.draws``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+P = ParamSpec("P")
+
+
+LAST_FIRST: Final = "last first"
+"""A wish that wishes be granted in the other order, so that none always gives way to another."""
+
+
+ROOMS: Final = frozenset({"domain", "domains", "families", "operations", "suites"})
+"""Folders of ``specs`` that say what kind of file is in them."""
+
+
+class Source(Protocol):
+    """Where the numbers come from."""
+
+    def below(self, bound: int, wanted: Sequence[int] = ()) -> int:
+        """Return a number from 0 up to ``bound``; a source of random numbers returns one of ``wanted``, if any are."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draws from choices. ``wishes`` has words for features that a case should have, where a choice allows it."""
+
+    source: Source
+    wishes: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, choice: Choice[T]) -> T:
+        """Return one of the values of a choice."""
+        return choice.make(self)
+
+    def one(self, options: Sequence[T]) -> T:
+        """Return one of several options, each as likely as the next."""
+        return options[self.source.below(len(options))] if len(options) > 1 else options[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Generic[T_co]):
+    """Values of which one is drawn. The ``name`` of a domain tells its cases from those of other domains."""
+
+    make: Callable[[Draw], T_co]
+    name: str = ""
+
+    def map(self, change: Callable[[T_co], U]) -> Choice[U]:
+        """Return the choice of what ``change`` makes of the values."""
+        make = self.make
+        return Choice(lambda draw: change(make(draw)))
+
+
+def composite(function: Callable[Concatenate[Draw, P], T]) -> Callable[P, Choice[T]]:
+    """Let a function that draws be a function that returns the choice of what it draws."""
+
+    @wraps(function)
+    def choice(*args: P.args, **kwargs: P.kwargs) -> Choice[T]:
+        every = (*args, *kwargs.values())
+        given = ", ".join(one.name if isinstance(one, Choice) else repr(one) for one in every)
+        return Choice(
+            lambda draw: function(draw, *args, **kwargs), f"{_place(function.__module__)}.{function.__name__}({given})"
+        )
+
+    return choice
+
+
+def _place(module: str) -> str:
+    """Return the name of a module without its room, so that moving a file changes no case of a seed."""
+    return ".".join(part for part in module.split(".") if part not in ROOMS)
+
+
+def just(value: T) -> Choice[T]:
+    """Return the choice of one value."""
+    return Choice(lambda _: value)
+
+
+def sampled_from(options: Sequence[T]) -> Choice[T]:
+    """Return the choice of one of several values, each as likely as the next."""
+    listed = tuple(options)
+    return Choice(lambda draw: draw.one(listed))
+
+
+def booleans() -> Choice[bool]:
+    """Return the choice of yes or no, no being the plain one."""
+    return sampled_from((False, True))
+
+
+def integers(least: int, greatest: int) -> Choice[int]:
+    """Return the choice of an integer, both ends included, the least being the plain one."""
+    return sampled_from(range(least, greatest + 1))
+
+
+def permutations(values: Sequence[T]) -> Choice[list[T]]:
+    """Return the choice of an order, the given one being the plain one."""
+
+    def make(draw: Draw) -> list[T]:
+        found = list(values)
+        for at in range(len(found) - 1):
+            other = at + draw.source.below(len(found) - at)
+            found[at], found[other] = found[other], found[at]
+        return found
+
+    return Choice(make)
+
+
+def lists(each: Choice[T], *, min_size: int = 0, max_size: int) -> Choice[list[T]]:
+    """Return the choice of a list of a length between two, both included."""
+    lengths = integers(min_size, max_size)
+    return Choice(lambda draw: [each.make(draw) for _ in range(lengths.make(draw))])
+
+
+def one_of(*choices: Choice[T]) -> Choice[T]:
+    """Return the choice of one of several choices, each as likely as the next."""
+    return Choice(lambda draw: draw.one(choices).make(draw))
+
+
+def subsets(values: Sequence[T]) -> Choice[list[T]]:
+    """Return the choice of one or several of the values, in their order, the first alone being the plain one."""
+
+    def make(draw: Draw) -> list[T]:
+        found = [value for value in values if draw.source.below(2)]
+        return found or list(values[:1])
+
+    return Choice(make)
+
+
+def steered(options: Sequence[T], features: Sequence[str], words: Callable[[T], Sequence[str]]) -> Choice[T]:
+    """Return the choice of one of several values that have words for features.
+
+    Where words are wished for it is one of those values that have the first feature's, of these one of those that have
+    the second's, and so on; a wish that no value is left for is not granted. In every second draw (``LAST_FIRST``) the
+    last feature comes first.
+    """
+    listed = tuple(options)
+    of = [tuple(words(option)) for option in listed]
+
+    @cache
+    def wanted(wishes: tuple[str | None, ...], step: int) -> tuple[int, ...]:
+        found = tuple(range(len(listed)))
+        for at, wish in [*enumerate(wishes)][::step]:
+            found = tuple(number for number in found if of[number][at] == wish) or found
+        return found
+
+    def make(draw: Draw) -> T:
+        if not draw.wishes or len(listed) < 2:
+            return draw.one(listed)
+        step = -1 if LAST_FIRST in draw.wishes else 1
+        return listed[draw.source.below(len(listed), wanted(tuple(map(draw.wishes.get, features)), step))]
+
+    return Choice(make)

@@ -1,0 +1,178 @@
+"""What the domain of the suite ``liveness`` draws from: a collective, another one, and a rank that does otherwise.
+
+Blocks are small and have elements, groups have two members at least, and every call is legal by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from conformance.cases.case import Case, Fault, Operand
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
+from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import REDUCTIONS, Call, call_of
+from conformance.specs.domains.domain import Draft
+from conformance.specs.domains.placing import place
+
+MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
+"""Few: an implementation with ranks of its own starts them anew after most of these programs."""
+
+KINDS: Final = ("none", "even", "strided", "unsorted")
+"""Kinds of groups of two members or more."""
+
+_MESH: Final = choose.sampled_from(MESHES)
+_DTYPE: Final = choose.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
+_DELAY: Final = choose.sampled_from([0.05, 0.1, 0.2])
+"""Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
+_BOOLEANS: Final = choose.booleans()
+
+
+@dataclass
+class Parting:
+    """A program in the making. ``odd`` is the rank that does otherwise; ``other`` is a call of another operation."""
+
+    drawn: Draft
+    call: Call
+    other: Call
+    groups: Groups
+    odd: int
+    steps: list[Step] = field(default_factory=list)
+    inputs: dict[str, Operand] = field(default_factory=dict)
+    outputs: list[str] = field(default_factory=list)
+
+    @property
+    def rest(self) -> tuple[int, ...]:
+        """Return all ranks but the odd one."""
+        return self.without(self.odd)
+
+    def without(self, *ranks: int) -> tuple[int, ...]:
+        """Return the ranks that are none of ``ranks``."""
+        return tuple(rank for rank in range(self.drawn.world) if rank not in ranks)
+
+    @property
+    def changed(self) -> Call | None:
+        """Return the call with other attributes that are legal by themselves, if it has any."""
+        attrs = _changed(self.call, self.drawn)
+        return None if attrs is None else replace(self.call, attrs=attrs)
+
+    @property
+    def other_dtype(self) -> str:
+        """Return a dtype of another width, which the call's reduction is for as well."""
+        return {"bool": "uint8", "float32": "float64", "float64": "float32", "int32": "int64"}.get(
+            self.drawn.dtype, "int32"
+        )
+
+    def other_groups(self) -> Groups:
+        """Return groups in which the odd rank means others: across the groups, or each the other way round."""
+        given = self.drawn.groups or (tuple(range(self.drawn.positions)),)
+        if len(given) > 1 and self.flip():
+            return tuple(zip(*given, strict=True)) if len(given) == len(given[0]) else (*given[1:], given[0][::-1])
+        return tuple(group[::-1] for group in given)
+
+    def operand(self, call: Call | None = None, *, dtype: str | None = None, wider: bool = False) -> str:
+        """Draw an input for a call; ``wider`` blocks have an axis more."""
+        call = call or self.call
+        drawn = self.drawn if dtype is None else replace(self.drawn, dtype=dtype)
+        values = call.values if dtype is None else "any"
+        most = max(call.operand, key=lambda shape: shape[:1])
+        blocks = drawn.blocks(drawn.dtype, values, (*most, 2) if wider else most)
+        layout: Layout = "contiguous"
+        plain = Operand(blocks=tuple(from_array(block) for block in blocks), layouts=(layout,) * drawn.world)
+        rows = [shape[:1] for shape in call.operand]
+        name = f"x{len(self.inputs)}"
+        self.inputs[name] = plain if len(set(rows)) == 1 else drawn.with_rows(plain, [row[0] for row in rows])
+        return name
+
+    def again(self) -> str | None:
+        """Draw another operand for the call, now and then."""
+        return self.operand() if self.call.operand and self.flip() else None
+
+    def run(
+        self,
+        call: Call,
+        *,
+        ranks: tuple[int, ...] | None = None,
+        of: str | None = None,
+        groups: Groups | None = None,
+        everybody: bool = False,
+    ) -> None:
+        """Add a step for ``ranks``, on the operand ``of``, among other ``groups`` or with no groups at all."""
+        drawn = self.drawn
+        # One input serves all steps of a call unless it is to be another.
+        inputs = () if not call.operand else (of or self._shared(call),)
+        outputs = tuple(f"y{len(self.steps)}" for _ in inputs)
+        self.outputs += outputs
+        step = Step(
+            op=call.op,
+            inputs=inputs,
+            outputs=outputs,
+            axes=tuple(axis.name for axis in drawn.mesh) if everybody else drawn.axes,
+            groups=None if everybody else groups or drawn.groups,
+            attrs=dict(call.attrs),
+            ranks=None if ranks is None else tuple(sorted(ranks)),
+        )
+        self.steps.append(step)
+
+    def _shared(self, call: Call) -> str:
+        name = f"for_{call.op}"
+        if name not in self.inputs:
+            drawn = self.operand(call)
+            self.inputs[name] = self.inputs.pop(drawn)
+        return name
+
+    def case(self, *, late: int | None = None, dies: int | None = None) -> Case:
+        """Return the program, all of whose values are results, with what befalls a rank."""
+        before = self.drawn.draw(choose.sampled_from(range(len(self.steps))))
+        delay = None if late is None else self.drawn.draw(_DELAY)
+        rank = dies if late is None else late
+        faults = () if rank is None else (Fault(rank=rank, before=before, delay=delay),)
+        program = Program(mesh=self.drawn.mesh, steps=tuple(self.steps), results=tuple(self.outputs))
+        return Case(program=program, inputs=self.inputs, faults=faults)
+
+    def flip(self) -> bool:
+        """Draw yes or no, no being the plain choice."""
+        return self.drawn.draw(_BOOLEANS)
+
+
+def parting(draw: choose.Draw, op: str) -> Parting:
+    """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
+    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
+    at = place(draw, KINDS, mesh)
+    drawn, call = _call(draw, op, Draft(draw, mesh, at.axes, at.groups, draw(_DTYPE)))
+    drawn, other = _call(draw, "broadcast" if op in ("all_reduce", "barrier") else "all_reduce", drawn)
+    odd = draw(choose.sampled_from(range(drawn.world)))
+    # The group of the odd rank first, so that what one group does it does.
+    groups = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
+    return Parting(drawn, call, other, tuple(groups), odd)
+
+
+def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
+    if op == "barrier":
+        return drawn, Call("barrier", {}, ())
+    return call_of(draw, op, drawn, "whole")
+
+
+def _changed(call: Call, drawn: Draft) -> Mapping[str, Attr] | None:
+    """Return other attributes for the same blocks, or ``None`` where no other are legal by themselves."""
+    attrs: dict[str, Any] = dict(call.attrs)
+    shape, size = call.operand[0] if call.operand else (), drawn.group_size
+    other: dict[str, Any] = {}
+    if "op" in attrs:
+        names = dict.fromkeys(REDUCTIONS[kind(drawn.dtype)])
+        other = {"op": next(name for name in names if name != attrs["op"])}
+    elif "root" in attrs:
+        other = {"root": (attrs["root"] + 1) % size}
+    elif call.op == "shuffle":
+        other = {"sources": (*attrs["sources"][1:], attrs["sources"][0])}
+    elif call.op == "permute":
+        other = {"pairs": tuple((source, (to + 1) % size) for source, to in attrs["pairs"])}
+    elif call.op == "all_gather" and shape:
+        other = {"axis": 0, "tiled": not attrs["tiled"]}
+    elif call.op == "all_to_all" and len(shape) > 1:
+        other = {"concat_axis": (attrs["concat_axis"] + 1) % len(shape)}
+    return attrs | other if other else None

@@ -1,0 +1,266 @@
+"""What the domains of all operations draw from: meshes, groups, dtypes, shapes, layouts and data.
+
+Draws are few and small, so that a failure shrinks to something a person can read: data is a short pool
+of values tiled over the ranks, and the first of every list is the plain choice.
+
+Choices are built once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
+from conformance.cases.program.situations import dtype_word
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.layout import LAYOUTS, Layout
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.specs.domains import choose
+from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
+from conformance.specs.domains.pools import counting, pool, regime_of
+from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, root_of, same_axis, shape, split
+
+__all__ = [
+    "EQUAL",
+    "PARTITIONS",
+    "TILED",
+    "Draft",
+    "Shape",
+    "axis_like",
+    "axis_near",
+    "draft",
+    "root_near",
+    "splittable",
+]
+
+CUT_AXES: Final = ("axis", "split_axis")
+"""Attributes that name an axis whose extent matters."""
+
+DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")))
+
+_DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
+_ANY_DTYPE: Final = choose.sampled_from(DTYPES)
+_OPERANDS: Final = choose.steered(["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,))
+TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
+"""Whether pieces or blocks keep their axis."""
+
+_SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
+_ODD: Final = choose.sampled_from([*["none"] * 36, "dtype", "shape", "none"])
+_AXES: Final = choose.steered([*["known"] * 26, "none", "unknown", "twice"], ("axes",), lambda word: (word,))
+_SOME_AXES: Final = choose.sampled_from([*["known"] * 26, "unknown", "twice"])
+_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "right"])
+_EQUAL_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "uneven", "right"])
+_WRONG_AXIS: Final = choose.sampled_from([*[False] * 20, True, False])
+_WRONG_ROOT: Final = choose.sampled_from([*["right"] * 14, "beyond", "negative", "right"])
+_REMAINDER: Final = {tiled: choose.sampled_from([*[0] * 11, tiled, 1, 0]) for tiled in (False, True)}
+_REGIME: Final = choose.steered(
+    [*["plain"] * 10, "negative_zero", "extreme", "subnormal", "infinite", "nan"], ("values",), lambda word: (word,)
+)
+"""Plain data, or a regime of dangerous data."""
+
+_LAYOUT: Final[choose.Choice[Layout | None]] = choose.steered(
+    [*[LAYOUTS[0]] * 6, *LAYOUTS[1:], None, None], ("layout",), lambda same: (same or "mixed",)
+)
+_OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
+_EACH: Final[choose.Choice[Layout]] = choose.sampled_from(LAYOUTS)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A case in the making: the choices every operation shares, and the means to draw the rest.
+
+    With ``once`` no result of a reduction is reduced again, so that all that a dtype has stay exact.
+    """
+
+    draw: choose.Draw
+    mesh: tuple[Axis, ...]
+    axes: tuple[str, ...]
+    groups: Groups | None
+    dtype: str
+    once: bool = False
+
+    @property
+    def world(self) -> int:
+        """Return the number of ranks."""
+        return math.prod(axis.size for axis in self.mesh)
+
+    @property
+    def width(self) -> int:
+        """Return the bytes of an element."""
+        return NUMPY[self.dtype].itemsize
+
+    def shape(self, least: int = 0) -> Shape:
+        """Draw the shape of a block, of ``least`` axes or more."""
+        return shape(self.draw, self.width, self.group_size, least=least)
+
+    @property
+    def positions(self) -> int:
+        """Return the number of positions along the named axes that the mesh has."""
+        sizes = {axis.name: axis.size for axis in self.mesh}
+        return math.prod(sizes.get(name, 1) for name in self.axes)
+
+    @property
+    def group_size(self) -> int:
+        """Return the size of the smallest group."""
+        return self.positions if self.groups is None else max(min(len(group) for group in self.groups), 1)
+
+    @property
+    def greatest_group(self) -> int:
+        """Return the size of the greatest group."""
+        return self.positions if self.groups is None else max(len(group) for group in self.groups)
+
+    def rank_groups(self) -> Groups:
+        """Return the groups as ranks, or no groups where the mesh has not the axes."""
+        try:
+            return rank_groups(self.mesh, self.axes, self.groups)
+        except ValueError:
+            return ()
+
+    def with_rows(self, operand: Operand, rows: Sequence[int]) -> Operand:
+        """Return the operand with each rank's block cut to its number of rows."""
+        arrays = [to_array(block)[:count] for block, count in zip(operand.blocks, rows, strict=True)]
+        blocks = tuple(_block(array, layout) for array, layout in zip(arrays, operand.layouts, strict=True))
+        return Operand(blocks=blocks, layouts=operand.layouts)
+
+    def case(self, op: str, *, shape: Shape, attrs: Mapping[str, Attr], values: str = "any") -> Case:
+        """Draw layouts and data for operands of ``shape`` and return the case of one step.
+
+        Mostly there is one operand; now and then there are two, the second of another dtype, or none.
+        """
+        how = self.draw(_OPERANDS)
+        if how == "same":
+            return self.program(op, {"x": self.operand(shape, values)}, ("y", "w"), attrs, of=("x", "x"))
+        count = ("none", "one", "several").index(how)
+        shapes = {"x": shape, "v": self._another(shape, attrs) if count > 1 else shape}
+        names = [("x", "y"), ("v", "w")][:count]
+        inputs = {name: self.operand(shapes[name], values, second=name == "v") for name, _ in names}
+        return self.program(op, inputs, tuple(target for _, target in names), attrs)
+
+    def _another(self, shape: Shape, attrs: Mapping[str, Attr]) -> Shape:
+        """Draw the shape of a second operand, mostly one with another axis where the attributes name none."""
+        if "local_axes" in attrs or np.prod(shape) > 32 or self.draw(_SECOND_ALIKE):
+            return shape
+        # mypy narrows no lookup.
+        behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
+        return (*shape, 2) if behind else (2, *shape)
+
+    def blocks(self, dtype: str, values: str, shape: Shape) -> list[Array]:
+        """Draw the data of one operand, a block a rank, from a pool of ``specs.pools``."""
+        regime = self.draw(_REGIME) if values == "any" else "plain"
+        values_of = self.draw(_pools(dtype, values)) if regime == "plain" else regime_of(dtype, regime)
+        return tiled(values_of, shape, self.world)
+
+    def program(
+        self,
+        op: str,
+        inputs: Mapping[str, Operand],
+        outputs: tuple[str, ...],
+        attrs: Mapping[str, Attr],
+        of: tuple[str, ...] | None = None,
+    ) -> Case:
+        """Return the case of one step on ready operands, or on some ``of`` them."""
+        step = Step(
+            op=op, inputs=of or tuple(inputs), outputs=outputs, axes=self.axes, groups=self.groups, attrs=dict(attrs)
+        )
+        return Case(program=Program(mesh=self.mesh, steps=(step,), results=outputs), inputs=dict(inputs))
+
+    def operand(self, shape: Shape, values: str = "any", *, second: bool = False, alike: bool = False) -> Operand:
+        """Draw the layouts and data of one operand; unless ``alike``, now and then ranks differ in dtype or shape."""
+        dtype = self.dtype
+        if second and values == "any":
+            dtype = self.draw(_ANY_DTYPE)
+        layouts = _layouts(self.draw, self.world)
+        arrays = self.blocks(dtype, values, shape)
+        odd = "none" if alike or self.world == 1 else self.draw(_ODD)
+        if odd == "dtype":
+            arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])
+        if odd == "shape":
+            arrays[-1] = np.zeros((*shape, 2), NUMPY[dtype])
+        blocks = tuple(_block(array, layout) for array, layout in zip(arrays, layouts, strict=True))
+        return Operand(blocks=blocks, layouts=layouts)
+
+
+def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
+    """Draw the mesh, axes, the dtype and groups of given kinds; now and then illegal ones, but on a given mesh."""
+    dtype = draw(_DTYPE)
+    axes = draw(_AXES) if mesh is None else "known"
+    kind = (
+        "none"
+        if axes != "known"
+        else "right"
+        if mesh is not None
+        else draw(_GROUPS if "uneven" in groups else _EQUAL_GROUPS)
+    )
+    found = place(draw, groups if kind == "right" else ("none",), mesh)
+    named = {"none": (), "unknown": ("nowhere", *found.axes[1:]), "twice": (*found.axes, found.axes[0])}
+    drawn = Draft(draw, found.mesh, named.get(axes, found.axes), found.groups, dtype)
+    if kind == "invalid":
+        drawn = replace(drawn, groups=wrong_groups(draw, drawn.positions))
+    if kind == "uneven":
+        drawn = replace(drawn, groups=uneven_groups(draw, drawn.positions))
+    return drawn
+
+
+def axis_near(draw: choose.Draw, rank: int) -> int:
+    """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
+    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS) else axis_of(rank))
+
+
+def axis_like(draw: choose.Draw, at: int, rank: int) -> int:
+    """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
+
+    Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
+    """
+    if draw(_WRONG_AXIS):
+        return draw.one([at + rank, at - 2 * rank])
+    return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
+
+
+def root_near(draw: choose.Draw, size: int) -> int:
+    """Draw a position of a group of ``size``, and now and then one just beyond either end."""
+    how = draw(_WRONG_ROOT)
+    return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))
+
+
+def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:
+    """Draw a shape and an axis of it that splits into a piece a member, or now and then just fails to."""
+    found, at = split(drawn.draw, drawn.width, drawn.group_size, tiled=tiled)
+    more = drawn.draw(_REMAINDER[tiled])
+    return (*found[:at], found[at] + more, *found[at + 1 :]), at
+
+
+def tiled(values: Array, shape: Shape, world: int) -> list[Array]:
+    """Return one block a rank, the values repeated over all of them, each rank starting one value later."""
+    size, count = math.prod(shape), len(values)
+    twice = np.concatenate([values, values])
+    starts = (rank * (size + 1) % count for rank in range(world))
+    # Repeating bytes is fifty times as fast as ``np.resize``, which matters for long blocks.
+    rounds = -(-size // count)
+    wholes = ((twice[at : at + count].tobytes() * rounds)[: size * values.itemsize] for at in starts)
+    return [np.frombuffer(bytearray(whole), values.dtype).reshape(shape) for whole in wholes]
+
+
+@cache
+def _pools(dtype: str, values: str) -> choose.Choice[Array]:
+    choices = pool(dtype, values)
+    short = choose.lists(choose.sampled_from(range(len(choices))), min_size=1, max_size=5)
+    ready = choose.sampled_from([counting(dtype, values), choices[::-1]])
+    return choose.one_of(short.map(lambda picks: choices[picks]), ready, ready)
+
+
+def _layouts(draw: choose.Draw, world: int) -> tuple[Layout, ...]:
+    same = draw(_LAYOUT)
+    return tuple(draw(_EACH) for _ in range(world)) if same is None else (same,) * world
+
+
+def _block(array: Array, layout: Layout) -> Tensor:
+    if layout == "broadcast" and array.ndim and array.shape[0]:
+        return from_array(np.broadcast_to(array[:1], array.shape))
+    return from_array(array)

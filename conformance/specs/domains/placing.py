@@ -1,0 +1,124 @@
+"""Where collectives take place: meshes, the axes that are named, and groups of the positions along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Final
+
+from conformance.cases.program.program import Axis, Groups
+from conformance.cases.program.situations import axes_word, groups_word, members_word, world_word
+from conformance.specs.domains import choose
+
+PARTITIONS: Final = ("none", "even", "strided", "unsorted", "uneven", "singletons")
+"""Kinds of groups for operations that allow groups of any sizes."""
+
+EQUAL: Final = ("none", "even", "strided", "unsorted", "singletons")
+"""Kinds of groups for operations that reject unequal sizes."""
+
+MESHES: Final = (
+    *((2,), (1,), (3,), (4,), (5,), (6,), (7,), (8,)),
+    *((2, 2), (2, 3), (3, 2), (2, 4), (1, 4), (3, 1), (2, 2, 2), (2, 1, 3), (1, 2), (1, 1)),
+)
+"""Extents of meshes."""
+
+GREAT: Final = ((17,), (16,), (12,), (3, 6), (4, 4), (3, 3, 2), (64,))
+"""Extents of meshes of more than eight ranks, which are within the claims of few backends."""
+
+_GREAT: Final = choose.steered([False] * 25 + [True], ("world",), lambda great: ("more" if great else "",))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mesh, the axes that a step names, and groups of one kind."""
+
+    mesh: tuple[Axis, ...]
+    axes: tuple[str, ...]
+    kind: str
+    groups: Groups | None
+
+
+def place(draw: choose.Draw, kinds: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Place:
+    """Draw a mesh, or take the given one, with axes of it in any order and groups of one of several kinds."""
+    found = draw(_places(tuple(kinds), mesh, mesh is None and draw(_GREAT)))
+    if found.kind != "unsorted":
+        return found
+    assert found.groups is not None
+    flat = tuple(position for group in found.groups for position in group)
+    order = draw(orders(flat))
+    if order == sorted(order):
+        order = order[::-1]
+    size = len(found.groups[0])
+    groups = tuple(tuple(order[first : first + size]) for first in range(0, len(order), size))
+    return Place(found.mesh, found.axes, found.kind, groups)
+
+
+@cache
+def _places(kinds: tuple[str, ...], mesh: tuple[Axis, ...] | None, great: bool) -> choose.Choice[Place]:
+    meshes = [mesh] if mesh else [tuple(map(Axis, "ijk", sizes)) for sizes in (GREAT if great else MESHES)]
+    found = [place for one in meshes for place in _on(one, kinds)]
+    return choose.steered(found, ("world", "groups", "axes", "members"), _words)
+
+
+def _words(place: Place) -> tuple[str, ...]:
+    sizes = {axis.name: axis.size for axis in place.mesh}
+    count = math.prod(sizes[name] for name in place.axes)
+    groups = "unsorted" if place.kind == "unsorted" else groups_word(place.groups)
+    most = count if place.groups is None else max(map(len, place.groups))
+    return world_word(math.prod(sizes.values())), groups, axes_word(place.mesh, place.axes), members_word(most)
+
+
+def _on(mesh: tuple[Axis, ...], kinds: Sequence[str]) -> Iterator[Place]:
+    names = [axis.name for axis in mesh]
+    sizes = {axis.name: axis.size for axis in mesh}
+    for count in range(len(names), 0, -1):
+        for axes in permutations(names, count):
+            positions = math.prod(sizes[name] for name in axes)
+            for kind in kinds:
+                for groups in _grouped(positions, kind):
+                    yield Place(mesh, axes, kind, groups)
+
+
+def _grouped(count: int, kind: str) -> Iterator[Groups | None]:
+    """Yield groups of ``count`` positions of one kind, of every size that there is."""
+    positions = tuple(range(count))
+    if kind == "none":
+        yield None
+    elif kind == "singletons":
+        yield tuple((position,) for position in positions)
+    elif kind == "uneven":
+        for cut in sorted({1, count // 2, count - 1} - {0, count}):
+            if 2 * cut != count:
+                yield positions[:cut], positions[cut:]
+    else:
+        for size in range(count, 1, -1):
+            if count % size == 0 and (kind != "strided" or size < count):
+                step = count // size
+                if kind == "strided":
+                    yield tuple(positions[first::step] for first in range(step))
+                else:
+                    yield tuple(positions[first : first + size] for first in range(0, count, size))
+
+
+def wrong_groups(draw: choose.Draw, count: int) -> Groups:
+    """Draw groups that are no partition of ``count`` positions."""
+    size = draw.one([size for size in range(count, 0, -1) if count % size == 0])
+    groups = tuple(tuple(range(first, first + size)) for first in range(0, count, size))
+    last = groups[-1]
+    return (*groups[:-1], draw.one([(*last, 0), (*last[:-1], count), last[:-1], (-1, *last[1:])]))
+
+
+def uneven_groups(draw: choose.Draw, count: int) -> Groups | None:
+    """Draw two groups of ``count`` positions in any order, of different sizes where there are more than two."""
+    order = tuple(draw(orders(tuple(range(count)))))
+    cut = 1 if count < 3 else draw.one([at for at in range(1, count) if 2 * at != count])
+    return (order[:cut], order[cut:]) if count > 1 else None
+
+
+@cache
+def orders(members: tuple[int, ...]) -> choose.Choice[list[int]]:
+    """Return the choice of an order of members."""
+    return choose.permutations(members)

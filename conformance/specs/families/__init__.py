@@ -1,0 +1,1 @@
+"""Clauses that several operations share."""

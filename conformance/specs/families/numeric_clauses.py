@@ -1,0 +1,186 @@
+"""What holds of numbers: results whose order of operations, or whose special values, decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.numbers.admissible import admissible_strictly
+from conformance.judging.numbers.recommended_elements import columns_where
+from conformance.specs.domains.sensitive import FLUSHED, GRADUAL
+from conformance.specs.families import numeric_facts as facts
+from conformance.specs.families.numeric_facts import ADDING, some
+from conformance.specs.op import value
+
+REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
+
+
+def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
+    """Return a *should* that settles which of several values is right, where every *must* admits all of them."""
+    admits = value(id, text, source, when, "should")
+    return replace(admits, check=admissible_strictly)
+
+
+CLAUSES: Final[tuple[Clause, ...]] = (
+    value(
+        "numerics.C1",
+        "Where results may round, a sum is that of a tree of its terms in the number model of the backend.",
+        "001",
+        some(facts.order_sensitive, "sum"),
+    ),
+    value(
+        "numerics.C2",
+        "Where results may round, a mean is such a sum divided, or adds terms scaled first, as its number model says.",
+        "001",
+        some(facts.order_sensitive, "mean"),
+    ),
+    value(
+        "numerics.C3",
+        "Where results may round, a premul_sum adds terms times the factor like a sum, fused if its number model says.",
+        "torch.distributed",
+        some(facts.order_sensitive, "premul_sum"),
+    ),
+    value(
+        "numerics.C4",
+        "Where results may round, a product is that of a tree of its factors in the number model, or in the bound.",
+        "MPI 4.1 6.9.1",
+        some(facts.order_sensitive, "product"),
+    ),
+    value(
+        "numerics.C5",
+        "A NaN among the terms makes the element NaN, of a complex sum that part of it, and nothing else.",
+        "IEEE 754",
+        some(facts.has_nan, *ADDING, "product"),
+    ),
+    value(
+        "numerics.C6",
+        "A sum of nothing but -0.0 is -0.0, as it is without a start at +0.0.",
+        "IEEE 754",
+        some(facts.all_minus_zero, *ADDING),
+        "should",
+        columns_where(facts.all_minus_zero),
+    ),
+    value(
+        "numerics.C7",
+        "Terms that cancel, and zeros of both signs, add up to +0.0.",
+        "IEEE 754",
+        some(facts.cancels, *ADDING),
+    ),
+    value(
+        "numerics.C8",
+        "An infinity among the terms of a sum, without the opposite one, is the sum.",
+        "IEEE 754",
+        some(facts.one_infinity, *ADDING),
+    ),
+    value(
+        "numerics.C9",
+        "Infinities of both signs add up to NaN.",
+        "IEEE 754",
+        some(facts.both_infinities, *ADDING),
+    ),
+    value(
+        "numerics.C10",
+        "A product with an infinity is NaN where a factor is zero, else the infinity with the sign of the factors.",
+        "IEEE 754",
+        some(facts.has_infinity, "product"),
+    ),
+    value(
+        "numerics.C11",
+        "A product with a zero is a zero with the sign of the factors.",
+        "IEEE 754",
+        some(facts.has_zero, "product"),
+    ),
+    value(
+        "numerics.C12",
+        "Subnormal numbers of the 8-bit formats, float64 and complex128 are kept unless the number model flushes.",
+        "IEEE 754",
+        some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=GRADUAL),
+    ),
+    value(
+        "numerics.C13",
+        "Subnormal numbers of the other formats are kept unless the number model flushes.",
+        "IEEE 754",
+        some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
+    ),
+    value(
+        "numerics.C14",
+        "What every order takes past the greatest finite number is an infinity, unless the number model saturates.",
+        "IEEE 754",
+        some(facts.overflows, "sum", "premul_sum", "product", dtypes=[d for d in REALS if d != "float8_e4m3fn"]),
+    ),
+    value(
+        "numerics.C15",
+        "In float8_e4m3fn, which has no infinity, it is NaN there, unless the number model saturates.",
+        "OCP OFP8",
+        some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)),
+    ),
+    value(
+        "numerics.C16",
+        "By a count that is no power of two, a mean is the rounded quotient, or what its number model scales it to.",
+        "001",
+        some(facts.inexact_quotient, "mean"),
+    ),
+    value(
+        "numerics.C17",
+        "Where some orders of the terms overflow and others do not, the element is what one of them comes to.",
+        "IEEE 754",
+        some(facts.order_overflows, *ADDING, "product", dtypes=[d for d in REALS if d != "float8_e4m3fn"]),
+    ),
+    value(
+        "numerics.C18",
+        "What is past the greatest float16 and no order takes past the greatest number of its own dtype is finite.",
+        "IEEE 754",
+        some(facts.large, *ADDING),
+    ),
+    strict(
+        "numerics.C19",
+        "The count and the factor are real: what is no number in one part leaves the other alone.",
+        "C11 G.5.1",
+        facts.parts_apart("mean", "premul_sum"),
+    ),
+    value(
+        "numerics.C20",
+        "Where the greatest or the least is a zero, it is a zero that some member holds.",
+        "001",
+        some(facts.zero_is_chosen, "max", "min"),
+    ),
+    strict(
+        "numerics.C21",
+        "Of both zeros +0.0 is the greatest and -0.0 the least.",
+        "IEEE 754",
+        some(facts.both_zeros, "max", "min"),
+    ),
+    value(
+        "numerics.C22",
+        "A complex sum adds part by part: what is no number in one part leaves the other part alone.",
+        "C11 G.5.2",
+        facts.parts_apart("sum"),
+    ),
+    value(
+        "numerics.C23",
+        "Where nothing is infinite, a NaN in either part of a factor makes both parts of a complex product NaN.",
+        "C11 G.5.1",
+        some(facts.complex_nan, "product"),
+    ),
+    value(
+        "numerics.C24",
+        "A complex product with an infinite part is, in some order, that of the formula or what C11 recovers from it.",
+        "C11 G.5.1",
+        some(facts.complex_infinity, "product"),
+    ),
+    value(
+        "numerics.C25",
+        "A complex product with a zero is zero in both parts, with the signs that the formula gives in some order.",
+        "C11 G.5.1",
+        some(facts.complex_zero, "product"),
+    ),
+    value(
+        "numerics.C26",
+        "A part of a complex product that every order takes past the greatest number is an infinity there.",
+        "C11 G.5.1",
+        some(facts.complex_overflows, "product"),
+    ),
+)

@@ -1,0 +1,194 @@
+"""What the terms of an element are like, for the clauses of the suite ``numerics`` to ask."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from conformance.cases.tensor.dtypes import kind
+from conformance.judging.clause import Subject
+from conformance.judging.numbers.classes import leaves, reachable, zero_wins
+from conformance.judging.numbers.column import Column
+from conformance.judging.numbers.precision import negative
+from conformance.reference.reductions import ORDER
+from conformance.specs.domains.sensitive import HALF
+
+ADDING = ("sum", "mean", "premul_sum")
+
+
+def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) -> Callable[[Subject], bool]:
+    """Speak about reductions by ``ops``, of ``dtypes`` where there are any, with an element of which ``fact`` holds."""
+    known, wanted = lru_cache(maxsize=8192)(fact), frozenset(dtypes)
+
+    def speaks(subject: Subject) -> bool:
+        if subject.step.attrs.get("op") not in ops:
+            return False
+        return any(each.op in ops and (not wanted or each.dtype in wanted) and known(each) for each in subject.columns)
+
+    return speaks
+
+
+def order_sensitive(terms: Column) -> bool:
+    """Return whether the terms are numbers whose partial results may round."""
+    return terms.finite and not terms.order_free
+
+
+def has_nan(terms: Column) -> bool:
+    """Return whether the terms are real, and some NaN."""
+    return not terms.complex and _any_nan(terms)
+
+
+def complex_nan(terms: Column) -> bool:
+    """Return whether the terms are complex, and some NaN, and nothing is infinite or may overflow."""
+    return terms.complex and _any_nan(terms) and terms.order_free
+
+
+def complex_infinity(terms: Column) -> bool:
+    """Return whether the terms are complex, and some infinite and none NaN."""
+    return terms.complex and not _any_nan(terms) and bool(_infinities(terms))
+
+
+def complex_zero(terms: Column) -> bool:
+    """Return whether the terms are complex numbers, some zero in both parts, and no product of others overflows."""
+    if not terms.complex or not terms.finite or all(any(number) for number in terms.numbers):
+        return False
+    return not terms.may_be_infinite
+
+
+def complex_overflows(terms: Column) -> bool:
+    """Return whether the terms are complex numbers, and every order takes a part of them to the same infinity."""
+    trees = reachable(terms)[1] if terms.complex and terms.finite and terms.may_be_infinite else None
+    if trees is None:
+        return False
+    for exact, far, side in zip(terms.exact, terms.bound, (trees.real, trees.imag), strict=True):
+        infinite = math.inf if exact > 0 else -math.inf
+        if terms.format.rounded(abs(exact) - far) == math.inf and (side == infinite).all():
+            return True
+    return False
+
+
+def all_minus_zero(terms: Column) -> bool:
+    """Return whether every term is -0.0, once it is scaled."""
+    return terms.finite and all(value == 0 and negative(value) for value in leaves(terms))
+
+
+def zero_is_chosen(terms: Column) -> bool:
+    """Return whether the greatest, or the least, is a zero."""
+    return zero_wins(terms)
+
+
+def both_zeros(terms: Column) -> bool:
+    """Return whether the greatest, or the least, is either of two zeros that are there."""
+    return zero_wins(terms) and len({negative(term) for term in terms.terms if term == 0}) == 2
+
+
+def cancels(terms: Column) -> bool:
+    """Return whether finite terms come to exactly zero without all being -0.0."""
+    return terms.finite and not any(terms.exact) and terms.order_free and not all_minus_zero(terms)
+
+
+def one_infinity(terms: Column) -> bool:
+    """Return whether infinities of one sign stand among the terms, and no NaN."""
+    return not _any_nan(terms) and len(_infinities(terms)) == 1
+
+
+def both_infinities(terms: Column) -> bool:
+    """Return whether infinities of both signs stand among the terms, and no NaN."""
+    return not _any_nan(terms) and len(_infinities(terms)) == 2
+
+
+def has_infinity(terms: Column) -> bool:
+    """Return whether the terms are real, and some infinite and none NaN."""
+    return kind(terms.dtype) == "float" and not _any_nan(terms) and bool(_infinities(terms))
+
+
+def has_zero(terms: Column) -> bool:
+    """Return whether the terms are real numbers and some of them zero."""
+    return kind(terms.dtype) == "float" and terms.finite and any(not re for re, _ in terms.numbers)
+
+
+def subnormal(terms: Column) -> bool:
+    """Return whether a term, a scaled term, the result or a product of some terms is subnormal or underflows."""
+    if not terms.finite:
+        return False
+    numbers = terms.added if terms.op in ORDER else (*terms.added, terms.exact)
+    parts = [abs(part) for pair in numbers for part in pair]
+    if terms.op in ("mean", "premul_sum"):
+        parts += [abs(Fraction(re)) for re, _ in terms.parts]
+    if terms.op == "product":
+        sizes = [max(abs(re), abs(im)) for re, im in terms.numbers]
+        parts.append(math.prod((min(size, Fraction(1)) for size in sizes if size), start=Fraction(1)))
+    return any(0 < part < terms.format.normal for part in parts)
+
+
+def overflows(terms: Column) -> bool:
+    """Return whether every order of the terms, all numbers, overflows, and none to the other infinity."""
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or terms.op == "mean":
+        return False
+    exact, far = (
+        terms.exact[0],
+        terms.bound[0] if terms.op != "product" else abs(terms.exact[0]) * 5 / 8,
+    )  # (1 - 1/8) ** 7 > 3/8
+    if terms.op != "product" and _reach(terms, -1 if exact > 0 else 1) == math.inf:
+        return False
+    return terms.format.rounded(abs(exact) - far) == math.inf and not subnormal(terms)
+
+
+def order_overflows(terms: Column) -> bool:
+    """Return whether some order of the terms, all numbers, may overflow, and not every one need do so."""
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or overflows(terms):
+        return False
+    if terms.op == "product":
+        sizes = [max(abs(re), Fraction(1)) for re, _ in terms.numbers]
+        return terms.format.rounded(math.prod(sizes)) == math.inf
+    return math.inf in (_reach(terms, 1), _reach(terms, -1))
+
+
+def may_overflow(terms: Column) -> bool:
+    """Return whether every order of the terms, all numbers, overflows, or some may."""
+    return overflows(terms) or order_overflows(terms)
+
+
+def large(terms: Column) -> bool:
+    """Return whether the terms come to more than the greatest float16, and no order of them overflows."""
+    if not terms.finite or abs(terms.exact[0]) * (len(terms.terms) if terms.op == "mean" else 1) <= HALF:
+        return False
+    return terms.sure or math.inf not in (_reach(terms, 1), _reach(terms, -1))
+
+
+def inexact_quotient(terms: Column) -> bool:
+    """Return whether the terms are divided by a count that is no power of two."""
+    return terms.finite and len(terms.terms) & (len(terms.terms) - 1) != 0
+
+
+def parts_apart(*ops: str) -> Callable[[Subject], bool]:
+    """Speak about complex reductions by ``ops`` that come to a number in one part and to none in the other."""
+
+    def speaks(subject: Subject) -> bool:
+        return subject.step.attrs.get("op") in ops and any(
+            block is not None
+            and block.dtype.kind == "c"
+            and bool((np.isfinite(block.real) != np.isfinite(block.imag)).any())
+            for blocks in subject.expected.values()
+            for block in blocks
+        )
+
+    return speaks
+
+
+def _any_nan(terms: Column) -> bool:
+    return bool(np.isnan(terms.terms).any())
+
+
+def _infinities(terms: Column) -> set[float]:
+    return {part for pair in terms.parts for part in pair if isinstance(part, float) and math.isinf(part)}
+
+
+def _reach(terms: Column, sign: int) -> Fraction | float:
+    """Return how far the terms of one sign reach when they are added first, rounded up."""
+    whole = sum((max(sign * re, Fraction(0)) for re, _ in terms.added), start=Fraction(0))
+    return terms.format.rounded(whole * (1 + terms.format.unit) ** terms.steps)

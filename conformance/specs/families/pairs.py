@@ -1,0 +1,43 @@
+"""The clauses about (source, destination) pairs, which permute, send and recv share."""
+
+from __future__ import annotations
+
+from conformance.judging.clause import Clause, Subject
+from conformance.specs.domains import choose
+from conformance.specs.op import rejection
+
+Pairs = tuple[tuple[int, int], ...]
+
+PAIRS: tuple[Clause, ...] = (
+    rejection("pairs.C1", "A source named twice is rejected.", "001"),
+    rejection("pairs.C2", "A destination named twice is rejected.", "001"),
+    rejection("pairs.C3", "A position at or beyond the group size is rejected.", "001"),
+    rejection("pairs.C4", "A negative position is rejected.", "001", "should"),
+)
+
+
+def pairs_of(subject: Subject) -> list[tuple[int, int]]:
+    """Return the (source, destination) pairs of the step."""
+    pairs = subject.step.attrs["pairs"]
+    assert isinstance(pairs, tuple | list)
+    return [(pair[0], pair[1]) for pair in pairs]  # type: ignore[index]  # pairs of pairs, by ``check_step``
+
+
+@choose.composite
+def pairs_near(draw: choose.Draw, size: int) -> Pairs:
+    """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
+    sources = draw(choose.permutations(range(size)))
+    destinations = draw(choose.permutations(range(size)))
+    swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
+    count = draw(choose.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
+    pairs = list(zip(sources, draw(choose.sampled_from([destinations, swapped])), strict=True))[:count]
+    misuse = draw(choose.sampled_from([*["none"] * 8, "source", "destination", "beyond", "negative", "none"]))
+    if len(pairs) > 1:
+        (source, destination), second = pairs[:2]
+        pairs[1] = {
+            "source": (source, second[1]),
+            "destination": (second[0], destination),
+            "beyond": (second[0], size),
+            "negative": (second[0] - size, second[1]),
+        }.get(misuse, second)
+    return tuple(pairs)

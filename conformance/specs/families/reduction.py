@@ -1,0 +1,181 @@
+"""The clauses that every operation with a reduction shares."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from ml_dtypes import iinfo
+
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.numbers.bools import counted_or_any
+from conformance.judging.numbers.integer_mean import quotients
+from conformance.judging.numbers.recommended_elements import nan_among
+from conformance.specs.divergences import diverging, leaves_open, refuses
+from conformance.specs.op import attr, rejection, value, variant
+
+
+def dtype_of(subject: Subject) -> str:
+    """Return the dtype of the first operand on rank 0, or no word when there is no operand."""
+    return next((operand.blocks[0].dtype for operand in subject.case.inputs.values()), "")
+
+
+def wraps(subject: Subject) -> bool:
+    """Speak about integer sums and products that leave the range of their dtype."""
+    op, dtype = subject.step.attrs["op"], dtype_of(subject)
+    if not dtype or kind(dtype) != "integer" or op not in ("sum", "product"):
+        return False
+    blocks = [np.abs(block.astype(np.float64)) for block in next(iter(subject.case.blocks().values()))]
+    with np.errstate(over="ignore"):
+        most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
+    return bool((most > float(iinfo(NUMPY[dtype]).max)).any())
+
+
+def past_range(subject: Subject) -> float | None:
+    """Return the greatest number of a dtype, where sums and products of integers may leave it."""
+    return float(iinfo(NUMPY[dtype_of(subject)]).max) if wraps(subject) else None
+
+
+def counts_bools(subject: Subject) -> bool:
+    """Speak about sums and products of bool."""
+    return dtype_of(subject) == "bool" and subject.step.attrs["op"] in ("sum", "product")
+
+
+def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool]:
+    """Speak about means of dtypes of some kinds, over groups whose sizes all are, or are not all, powers of two."""
+
+    def speaks(subject: Subject) -> bool:
+        if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
+            return False
+        sizes = [len(group) * local_terms(subject) for group in subject.groups]
+        return powers is None or all(size and size & (size - 1) == 0 for size in sizes) == powers
+
+    return speaks
+
+
+def local_terms(subject: Subject) -> int:
+    """Return how many elements of one block are reduced to one, along its local axes; 1 where no input is reduced."""
+    axes, operand = subject.step.attrs.get("local_axes", ()), subject.case.inputs.get(subject.step.inputs[0])
+    if operand is None:
+        return 1
+    shape = operand.blocks[0].shape
+    # Axes are numbers, by the signature of the reference.
+    return math.prod(shape[axis] for axis in axes) if isinstance(axes, tuple | list) else 1  # type: ignore[index, misc]
+
+
+def complex_product(subject: Subject) -> bool:
+    """Speak about products of complex numbers."""
+    return subject.step.attrs["op"] == "product" and kind(dtype_of(subject)) == "complex"
+
+
+def order_of_bools(subject: Subject) -> bool:
+    """Speak about max and min of bool."""
+    return subject.step.attrs["op"] in ("max", "min") and dtype_of(subject) == "bool"
+
+
+def order_with_nan(subject: Subject) -> bool:
+    """Speak about max and min in which some element is NaN."""
+    return subject.step.attrs["op"] in ("max", "min") and subject.has("values", "nan")
+
+
+REDUCTION: tuple[Clause, ...] = (
+    variant("reduction.C1", "sum adds.", "001", attr("op", "sum")),
+    variant("reduction.C2", "product multiplies.", "MPI 4.1 6.9.2", attr("op", "product")),
+    variant("reduction.C3", "max keeps the greatest.", "001", attr("op", "max")),
+    variant("reduction.C4", "min keeps the least.", "001", attr("op", "min")),
+    variant("reduction.C5", "and keeps the bits that every member has set.", "MPI 4.1 6.9.2", attr("op", "and")),
+    variant("reduction.C6", "or keeps the bits that any member has set.", "MPI 4.1 6.9.2", attr("op", "or")),
+    variant(
+        "reduction.C7", "xor keeps the bits that an odd number of members has set.", "MPI 4.1 6.9.2", attr("op", "xor")
+    ),
+    variant(
+        "reduction.C8",
+        "premul_sum multiplies every block by the factor, then adds.",
+        "torch.distributed",
+        attr("op", "premul_sum"),
+    ),
+    value(
+        "reduction.C9",
+        "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
+        "001",
+        mean_of("float", "complex", powers=True),
+    ),
+    value(
+        "reduction.C10",
+        "By any other number, mean divides the sum once and rounds once, or scales as its number model says.",
+        "001",
+        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
+    ),
+    value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
+    diverging(
+        value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
+        leaves_open(
+            "mpi",
+            "MPI 4.1 6.9.2 lists the operations and says nothing of results that their type cannot hold, and "
+            "implementations differ: Open MPI saturates 8 and 16 bits where it has vector instructions (#8045).",
+            past_range,
+        ),
+    ),
+    value(
+        "reduction.C13",
+        "mean of integers divides the wrapped sum, and of bool the count, in float64.",
+        "001",
+        mean_of("integer", "bool"),
+        "should",
+    ),
+    rejection("reduction.C14", "An unknown reduction is rejected.", "MPI 4.1 6.9.2"),
+    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "MPI 4.1 6.9.2"),
+    rejection(
+        "reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "MPI 4.1 6.9.2", "should"
+    ),
+    rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "torch.distributed", "should"),
+    diverging(
+        value(
+            "reduction.C18",
+            "A product of complex numbers multiplies numbers, not their parts.",
+            "MPI 4.1 6.9.2",
+            complex_product,
+        ),
+        refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
+    ),
+    value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
+    value(
+        "reduction.C20",
+        "max and min are NaN wherever some member's element is, whichever member that is.",
+        "001",
+        order_with_nan,
+        "should",
+        nan_among,
+    ),
+    replace(
+        value(
+            "reduction.C21",
+            "In whatever dtype, a sum of bools is their disjunction or the count of those that hold, one of them "
+            "throughout a result, and a product their conjunction.",
+            "001",
+            counts_bools,
+        ),
+        check=counted_or_any,
+    ),
+    Clause(
+        "reduction.C22",
+        "must",
+        "In whatever dtype, a mean of integers or bools whose sum does not wrap around is the sum by the count: "
+        "rounded as that dtype rounds, or cut to an integer.",
+        lambda s: s.legal and not s.step.idle and bool(s.folded) and mean_of("integer", "bool")(s),
+        quotients,
+        "001",
+        each=True,
+    ),
+    value(
+        "reduction.C23",
+        "A mean of nothing, of floats or complex numbers, is NaN.",
+        "001",
+        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) == 0,
+        "should",
+    ),
+)

@@ -1,0 +1,1 @@
+"""One file for each operation: its domain, clauses, examples and names."""

@@ -1,0 +1,64 @@
+"""all_gather."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_near, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+_RARELY: Final = choose.sampled_from([False] * 19 + [True])
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw an all_gather along every legal axis and the two that are just beyond."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    # A block without axes has no axis to be concatenated along.
+    tiled = draw(TILED)
+    shape = drawn.shape(0 if draw(_RARELY) else tiled)
+    axis = axis_near(draw, len(shape) + (not tiled))
+    return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
+
+
+OP = Op(
+    "all_gather",
+    summary="Every member receives all blocks of its group, in member order.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
+        variant(
+            "all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)
+        ),
+        variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
+        value(
+            "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")
+        ),
+        rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),
+    ),
+    aliases={
+        "jax": ("lax.all_gather",),
+        "torch": ("distributed.all_gather_into_tensor", "distributed.all_gather", "distributed.all_gather_coalesced"),
+        "mpi": ("MPI_Allgather",),
+    },
+    examples=(
+        Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
+        Example(
+            "001",
+            "int32",
+            {"axis": 0, "tiled": False},
+            [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
+            [
+                [[0, 1, 2, 3], [8, 9, 10, 11]],
+                [[12, 13, 14, 15], [4, 5, 6, 7]],
+                [[0, 1, 2, 3], [8, 9, 10, 11]],
+                [[12, 13, 14, 15], [4, 5, 6, 7]],
+            ],
+            groups=((0, 2), (3, 1)),
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""all_reduce."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.divergences import diverging, refuses
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.domains.reducing import accepted, local_axes, reducing
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.reduction import REDUCTION, local_terms
+from conformance.specs.op import Example, Op, rejection, value
+
+
+def has_local_axes(subject: Subject) -> bool:
+    """Speak about cases that reduce axes of the block with the named ones."""
+    return bool(subject.step.attrs.get("local_axes"))
+
+
+def reduces_nothing(subject: Subject) -> bool:
+    """Speak about blocks without a term along their local axes, but for means."""
+    return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
+
+
+_SHAPES: Final = choose.sampled_from([*["any"] * 18, "empty", "mean"])
+"""Blocks without elements, and means of those: left to chance, the default draws of seed 0 had 3 means of nothing."""
+
+_EMPTY: Final = choose.sampled_from([(0,), (2, 0), (0, 3), (2, 0, 1)])
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw an all_reduce of any shape over any partition, with local axes now and then."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    drawn, attrs, values = reducing(drawn)
+    how = draw(_SHAPES)
+    if how == "mean" and "mean" in accepted(drawn.dtype):
+        attrs, values = {"op": "mean"}, "mean"
+    shape = drawn.shape() if how == "any" else draw(_EMPTY)
+    local, values = local_axes(drawn, shape, values)
+    if local:
+        attrs["local_axes"] = local
+    return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
+
+
+OP = Op(
+    "all_reduce",
+    summary="Every member receives the elementwise reduction of its group's blocks.",
+    domain=programs(),
+    shares=COLLECTIVE + REDUCTION,
+    clauses=(
+        value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "001"),
+        value(
+            "all_reduce.C2",
+            "Local axes are reduced with the named ones and are gone from the result.",
+            "001",
+            lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
+        ),
+        rejection("all_reduce.C3", "A local axis the block does not have is rejected.", "001"),
+        rejection("all_reduce.C4", "A local axis named twice is rejected.", "001"),
+        value(
+            "all_reduce.C5",
+            "Over a local axis without elements the result is the value that changes nothing: 0 for a sum, 1 for a "
+            "product, the least value of the dtype for max, the greatest for min, all bits for and.",
+            "004",
+            reduces_nothing,
+        ),
+        diverging(
+            value(
+                "all_reduce.C6",
+                "Local axes and groups may be given together: each group's members and the local axes are reduced.",
+                "this specification",
+                lambda s: has_local_axes(s) and s.step.groups is not None,
+            ),
+            refuses("jax", "psum, pmax and pmin take groups over named axes only."),
+        ),
+        diverging(
+            value(
+                "all_reduce.C7",
+                "A mean over local axes divides by the number of all terms: members times elements along those axes.",
+                "this specification",
+                lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
+            ),
+            refuses("jax", "pmean divides by the size of its axes, which a local axis does not have."),
+        ),
+    ),
+    aliases={
+        "jax": ("lax.psum", "lax.pmean", "lax.pmax", "lax.pmin"),
+        "torch": ("distributed.all_reduce", "_functional_collectives.all_reduce", "distributed.all_reduce_coalesced"),
+        "mpi": ("MPI_Allreduce",),
+    },
+    examples=(
+        Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [6, 6, 6, 6]),
+        Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [1, 1, 5, 5], groups=((0, 1), (2, 3))),
+        Example("001", "float32", {"op": "mean"}, [0, 1, 2, 3], [1.5, 1.5, 1.5, 1.5]),
+        Example(
+            "001",
+            "int32",
+            {"op": "sum"},
+            [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
+            [[24, 28, 32, 36]] * 4,
+        ),
+        Example(
+            "001",
+            "int32",
+            {"op": "sum"},
+            [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
+            [[4, 6, 8, 10], [4, 6, 8, 10], [20, 22, 24, 26], [20, 22, 24, 26]],
+            groups=((0, 1), (2, 3)),
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""all_to_all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.divergences import diverging, refuses
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, axis_near, draft, splittable
+from conformance.specs.domains.shaping import axis_beside
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, attr, rejection, value, variant
+
+
+def axes_differ(subject: Subject) -> bool:
+    """Speak about cases that split one axis and join at another."""
+    operands = list(subject.case.inputs.values())
+    split, concat = subject.step.attrs["split_axis"], subject.step.attrs["concat_axis"]
+    if not operands or not isinstance(split, int) or not isinstance(concat, int):
+        return False
+    return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
+
+
+_SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
+"""Whether a block has no axis at all, which nothing can split."""
+
+_CONCAT: Final = choose.sampled_from([*["near"] * 14, "beyond"])
+"""Whether the result has the axis to join at; left to the other axes, seed 0 had 3 such cases by default."""
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    if draw(_SCALAR):
+        shape = ()
+    split = axis_like(draw, at, len(shape)) if shape else axis_near(draw, 0)
+    concat = draw(axis_beside(len(shape))) if draw(_CONCAT) == "beyond" else axis_near(draw, len(shape))
+    return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
+
+
+OP = Op(
+    "all_to_all",
+    summary="Member q's piece p becomes member p's piece q.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
+        variant(
+            "all_to_all.C2",
+            "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
+            "concat axis of the result.",
+            "001",
+            attr("tiled", False),
+        ),
+        variant(
+            "all_to_all.C3",
+            "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
+            "001",
+            attr("tiled", True),
+        ),
+        diverging(
+            value(
+                "all_to_all.C4",
+                "Negative axes count from the end.",
+                "this specification",
+                lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
+            ),
+            refuses("jax", "all_to_all passes a negative axis on as it is, and lowering refuses it."),
+        ),
+        rejection("all_to_all.C5", "A split axis the block does not have is rejected.", "001"),
+        rejection("all_to_all.C6", "A concat axis the result does not have is rejected.", "001"),
+        rejection("all_to_all.C7", "Tiled, an extent the group size does not divide is rejected.", "001"),
+        rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
+        variant("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
+    ),
+    aliases={
+        "jax": ("lax.all_to_all", "lax.pswapaxes"),
+        "torch": ("distributed.all_to_all_single", "distributed.all_to_all", "ops._dtensor.shard_dim_alltoall"),
+        "mpi": ("MPI_Alltoall",),
+    },
+    examples=(
+        Example(
+            "001",
+            "int32",
+            {"split_axis": 0, "concat_axis": 0, "tiled": True},
+            [[0, 0], [1, 2]],
+            [[0, 1], [0, 2]],
+        ),
+    ),
+)

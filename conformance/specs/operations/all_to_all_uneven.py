@@ -1,0 +1,113 @@
+"""all_to_all_uneven."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.program.program import Groups
+from conformance.judging.clause import Subject
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, rejection, value
+
+
+def sends_nothing(subject: Subject) -> bool:
+    """Speak about cases in which some part is empty."""
+    sends = subject.step.attrs["sends"]
+    return isinstance(sends, tuple | list) and any(0 in row for row in sends if isinstance(row, tuple | list))
+
+
+def uneven(subject: Subject) -> bool:
+    """Speak about cases in which parts differ in size."""
+    sends = subject.step.attrs["sends"]
+    return (
+        isinstance(sends, tuple | list) and len({n for row in sends if isinstance(row, tuple | list) for n in row}) > 1
+    )
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw split sizes for every pair of positions, and now and then sizes that do not fit."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    size = drawn.group_size
+    count = choose.sampled_from([1, 2, 0, 3])
+    sends = [draw(choose.lists(count, min_size=size, max_size=size)) for _ in range(size)]
+    receives = [[sends[q][p] for q in range(size)] for p in range(size)]
+    rows = [sum(row) for row in sends]
+    misuse = draw(choose.sampled_from([*["none"] * 10, "negative", "short", "receives", "rows", "none"]))
+    if misuse == "negative":
+        # The sums stay, so that nothing but the sign is wrong.
+        sends[0][-1] += sends[0][0] + 1
+        sends[0][0] = -1
+        receives = [[sends[q][p] for q in range(size)] for p in range(size)]
+    if misuse == "short":
+        sends[0].pop()
+    if misuse == "receives":
+        receives[0][0] += 1
+    if misuse == "rows":
+        rows[0] += 1
+    rest = draw(choose.sampled_from([(), (2,), (1, 3), (0,)]))
+    attrs = {"sends": _table(sends), "receives": _table(receives)}
+    return drawn.program("all_to_all_uneven", {"x": _operand(drawn, rows, rest)}, ("y",), attrs)
+
+
+def _operand(drawn: Draft, rows: list[int], rest: tuple[int, ...]) -> Operand:
+    """Draw blocks of as many rows as the position of each rank sends."""
+    whole = drawn.operand((max(rows, default=0), *rest))
+    at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
+    kept = {rank: rows[at[rank] % len(rows)] if rank in at else rows[0] for rank in range(drawn.world)}
+    return drawn.with_rows(whole, [kept[rank] for rank in range(drawn.world)])
+
+
+def _table(rows: list[list[int]]) -> Groups:
+    return tuple(tuple(row) for row in rows)
+
+
+OP = Op(
+    "all_to_all_uneven",
+    summary="Member q's rows for member p, in parts of any size along axis 0, become member p's part q.",
+    domain=programs(),
+    shares=tuple(
+        clause
+        for clause in COLLECTIVE
+        if clause.id not in ("collective.C16", "collective.C26", "collective.C27", "collective.C29")
+    ),
+    clauses=(
+        value(
+            "all_to_all_uneven.C1",
+            "The member at position p receives its part of every member, in member order.",
+            "002",
+        ),
+        value("all_to_all_uneven.C2", "Parts may differ in size.", "002", uneven),
+        value("all_to_all_uneven.C3", "A part may be empty.", "002", sends_nothing),
+        rejection(
+            "all_to_all_uneven.C4",
+            "Split sizes that are not one count a member are rejected.",
+            "torch.distributed",
+        ),
+        rejection(
+            "all_to_all_uneven.C5",
+            "Receive sizes that do not mirror the send sizes are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "all_to_all_uneven.C6",
+            "Split sizes that do not add up to the rows of the block are rejected.",
+            "torch.distributed",
+        ),
+    ),
+    aliases={
+        "torch": ("distributed.all_to_all_single", "_functional_collectives.all_to_all_single"),
+        "mpi": ("MPI_Alltoallv",),
+    },
+    examples=(
+        Example(
+            "002",
+            "int32",
+            {"sends": ((1, 2), (0, 1)), "receives": ((1, 0), (2, 1))},
+            [[1, 2, 3], [4]],
+            [[1], [2, 3, 4]],
+        ),
+    ),
+)

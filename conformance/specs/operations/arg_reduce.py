@@ -1,0 +1,76 @@
+"""arg_reduce."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.tensor.dtypes import Array
+from conformance.judging.clause import Settled, Subject
+from conformance.reference.reductions import fold
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.reduction import REDUCTION
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+
+def has_ties(subject: Subject) -> bool:
+    """Speak about groups in which two members hold the greatest, or the least, of some element."""
+    for blocks in subject.case.blocks().values():
+        for group in subject.groups:
+            members = [blocks[rank] for rank in group]
+            extreme = fold(members, str(subject.step.attrs["op"]))
+            if (np.sum([member == extreme for member in members], axis=0) > 1).any():
+                return True
+    return False
+
+
+def nan_among_members(subject: Subject) -> Settled | None:
+    """Settle the elements of which some member's is NaN, where inputs are reduced and nothing else is done."""
+    program, blocks = subject.case.program, subject.case.blocks()
+    if len(program.steps) != 1:
+        return None
+    found: dict[str, list[Array | None]] = {name: [None] * program.world for name in subject.step.outputs}
+    for name, output in zip(subject.step.inputs, subject.step.outputs, strict=True):
+        for group in subject.groups:
+            mask = np.any([np.isnan(blocks[name][rank]) for rank in group], axis=0)
+            for rank in group:
+                found[output][rank] = mask
+    return found
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    op = draw(choose.sampled_from([*["max", "min"] * 4, "sum"]))
+    values = draw(choose.sampled_from([op, op, "with_nan", f"{op}_zeros", "with_nan"])) if op != "sum" else "max"
+    return drawn.case("arg_reduce", shape=drawn.shape(), attrs={"op": op}, values=values)
+
+
+OP = Op(
+    "arg_reduce",
+    summary="For every element, the position of the member that holds the greatest or the least.",
+    domain=programs(),
+    shares=COLLECTIVE + tuple(clause for clause in REDUCTION if clause.id == "reduction.C16"),
+    clauses=(
+        value(
+            "arg_reduce.C1", "The result is an int32 position in the member's own group, in the block's shape.", "001"
+        ),
+        variant("arg_reduce.C2", "max gives the position of the greatest.", "001", attr("op", "max")),
+        variant("arg_reduce.C3", "min gives the position of the least.", "001", attr("op", "min")),
+        value("arg_reduce.C4", "Of equal elements, both zeros among them, the first position counts.", "001", has_ties),
+        value(
+            "arg_reduce.C5",
+            "Where some element is NaN no member's equals it, and the position is 2**31 - 1.",
+            "001",
+            has("values", "nan"),
+            "should",
+            nan_among_members,
+        ),
+        rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.pargmax", "lax.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
+    examples=(Example("001", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
+)

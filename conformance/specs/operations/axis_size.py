@@ -1,0 +1,27 @@
+"""axis_size."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.families.collective import WITHOUT_OPERANDS
+from conformance.specs.op import Example, Op, value
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw an axis_size over any axes and any partition."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    return drawn.program("axis_size", {}, ("y",), {})
+
+
+OP = Op(
+    "axis_size",
+    summary="The number of members of every rank's group.",
+    domain=programs(),
+    shares=WITHOUT_OPERANDS,
+    clauses=(value("axis_size.C1", "The result is the size of the rank's own group, an int32 without axes.", "001"),),
+    aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",), "mpi": ("MPI_Comm_size",)},
+    examples=(Example("001", "int32", {}, (), [4, 4, 4, 4], groups=((0, 1, 2, 3),)),),
+)

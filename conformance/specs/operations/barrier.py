@@ -1,0 +1,27 @@
+"""barrier."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.families.collective import WITHOUT_OPERANDS
+from conformance.specs.op import Op, value
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a barrier over any axes and any partition."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    return drawn.program("barrier", {}, (), {})
+
+
+OP = Op(
+    "barrier",
+    summary="No member goes on before every member of its group has come.",
+    domain=programs(),
+    shares=WITHOUT_OPERANDS,
+    clauses=(value("barrier.C1", "A barrier ends, and has no result.", "MPI 4.1 6.3"),),
+    no_example="A barrier has no result to print.",
+    aliases={"torch": ("distributed.barrier",), "mpi": ("MPI_Barrier",)},
+)

@@ -1,0 +1,44 @@
+"""broadcast."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft, root_near
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, rejection, value
+
+
+def root_is_not_its_rank(subject: Subject) -> bool:
+    """Speak about cases in which the root's position in some group is not its rank in the world."""
+    root = subject.step.attrs["root"]
+    return isinstance(root, int) and any(group[root] != root for group in subject.groups)
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a broadcast from every root and from just beyond both ends."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    return drawn.case("broadcast", shape=drawn.shape(), attrs={"root": root_near(draw, drawn.group_size)})
+
+
+OP = Op(
+    "broadcast",
+    summary="Every member receives the root's block.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("broadcast.C1", "Every member of a group receives the block of its root.", "001"),
+        value(
+            "broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank
+        ),
+        rejection("broadcast.C3", "A root that some group does not have is rejected.", "MPI 4.1 6.4"),
+    ),
+    aliases={
+        "jax": ("lax.pbroadcast",),
+        "torch": ("distributed.broadcast", "_functional_collectives.broadcast"),
+        "mpi": ("MPI_Bcast",),
+    },
+    examples=(Example("001", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
+)

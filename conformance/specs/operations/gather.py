@@ -1,0 +1,67 @@
+"""gather."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_near, draft, root_near
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.operations.broadcast import root_is_not_its_rank
+
+_RARELY: Final = choose.sampled_from([False] * 19 + [True])
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a gather to every root, along every legal axis, and to just beyond both."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    # A block without axes has no axis to be concatenated along.
+    tiled = draw(TILED)
+    shape = drawn.shape(0 if draw(_RARELY) else tiled)
+    axis = axis_near(draw, len(shape) + (not tiled))
+    attrs = {"root": root_near(draw, drawn.group_size), "axis": axis, "tiled": tiled}
+    return drawn.case("gather", shape=shape, attrs=attrs)
+
+
+OP = Op(
+    "gather",
+    summary="The root receives all blocks of its group, in member order, the other members nothing.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "MPI 4.1 6.5"),
+        variant(
+            "gather.C2",
+            "Untiled, blocks are stacked along a new axis of the result.",
+            "this specification",
+            attr("tiled", False),
+        ),
+        variant(
+            "gather.C3",
+            "Tiled, blocks are concatenated along an existing axis.",
+            "this specification",
+            attr("tiled", True),
+        ),
+        value(
+            "gather.C4",
+            "The root is a position in the group, not a rank of the world.",
+            "MPI 4.1 6.5",
+            root_is_not_its_rank,
+        ),
+        rejection("gather.C5", "A root the group does not have is rejected.", "MPI 4.1 6.5"),
+        rejection("gather.C6", "An axis the result does not have is rejected.", "this specification"),
+        value(
+            "gather.C7",
+            "A negative axis counts from the end of the result's axes.",
+            "this specification",
+            has("axis", "negative"),
+        ),
+    ),
+    aliases={"torch": ("distributed.gather",), "mpi": ("MPI_Gather",)},
+    examples=(
+        Example("MPI 4.1 6.5", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),
+    ),
+)

@@ -1,0 +1,67 @@
+"""permute."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Subject
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.pairs import PAIRS, pairs_near, pairs_of
+from conformance.specs.op import Example, Op, value
+
+
+def partial(subject: Subject) -> bool:
+    """Speak about pairs that leave some position without a source."""
+    return any(len(pairs_of(subject)) < len(group) for group in subject.groups)
+
+
+def several_cycles(subject: Subject) -> bool:
+    """Speak about permutations with two or more disjoint cycles of two or more positions."""
+    to = {source: destination for source, destination in pairs_of(subject) if source != destination}
+    cycles = 0
+    while to:
+        start, at = next(iter(to.items()))
+        del to[start]
+        while at in to:
+            at = to.pop(at)
+        cycles += at == start
+    return cycles > 1
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a permute with full, partial and empty pairs and, now and then, illegal ones."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    pairs = draw(pairs_near(drawn.group_size))
+    return drawn.case("permute", shape=drawn.shape(), attrs={"pairs": pairs})
+
+
+OP = Op(
+    "permute",
+    summary="Blocks move along (source, destination) pairs of positions.",
+    domain=programs(),
+    shares=COLLECTIVE + PAIRS,
+    clauses=(
+        value("permute.C1", "Every destination receives the block of its source.", "001"),
+        value("permute.C2", "A position that is no destination receives zeros, +0 in every format.", "001", partial),
+        value(
+            "permute.C3",
+            "No pairs at all is legal, and every position receives zeros.",
+            "001",
+            lambda s: not pairs_of(s),
+        ),
+        value("permute.C4", "Disjoint cycles move together.", "001", several_cycles),
+        value(
+            "permute.C5",
+            "A position sent to itself keeps its block.",
+            "001",
+            lambda s: any(source == destination for source, destination in pairs_of(s)),
+        ),
+    ),
+    aliases={"jax": ("lax.ppermute",), "torch": ("distributed.batch_isend_irecv",), "mpi": ("MPI_Sendrecv",)},
+    examples=(
+        Example("001", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
+        Example("001", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),
+    ),
+)

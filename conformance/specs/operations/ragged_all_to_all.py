@@ -1,0 +1,191 @@
+"""ragged_all_to_all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.judging.clause import Subject
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, rejection, value
+
+OF_ONE_OPERAND = frozenset(f"collective.C{number}" for number in (16, 21, 26, 27, 29, 30))
+"""Clauses about blocks without axes, several operands or none, and no axis, of operations that are mapped."""
+
+TABLES = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+
+
+def given(subject: Subject, name: str) -> Operand:
+    """Return one of the operands as the program has it: the input, also of a buffer."""
+    used = subject.step.inputs[("operand", "output", *TABLES).index(name)]
+    return subject.case.inputs[subject.case.program.buffers.get(used, used)]
+
+
+def table(subject: Subject, name: str, rank: int) -> list[int]:
+    """Return one table of one rank."""
+    return [int(n) for n in to_array(given(subject, name).blocks[rank])]
+
+
+def several_slices(subject: Subject) -> bool:
+    """Speak about cases with more slices than members in a group."""
+    return len(table(subject, "send_sizes", 0)) > len(subject.groups[0])
+
+
+def empty_slices(subject: Subject) -> bool:
+    """Speak about cases in which some slice has no rows."""
+    return any(0 in table(subject, "send_sizes", rank) for rank in range(subject.case.program.world))
+
+
+def written_rows(subject: Subject) -> Iterator[list[int]]:
+    """Yield, for every receiver, the rows of its output that slices write, in order and with repeats."""
+    for group in subject.groups:
+        each = len(table(subject, "send_sizes", group[0])) // len(group)
+        for p in range(len(group)):
+            rows: list[int] = []
+            for sender in group:
+                for i in range(p * each, (p + 1) * each):
+                    at = table(subject, "output_offsets", sender)[i]
+                    rows += range(at, at + table(subject, "send_sizes", sender)[i])
+            yield rows
+
+
+def overlapping(subject: Subject) -> bool:
+    """Speak about cases in which two slices write one row of a receiver."""
+    return any(len(set(rows)) < len(rows) for rows in written_rows(subject))
+
+
+def rows_left(subject: Subject) -> bool:
+    """Speak about cases in which some receiver has rows that no slice writes."""
+    space = given(subject, "output").blocks[0].shape[0]
+    return any(len(set(rows)) < space for rows in written_rows(subject))
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw slices that fit, overlap, are empty, and now and then do not fit; one or two for every member."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    size, each = drawn.group_size, draw(choose.sampled_from([1, 1, 2]))
+    rest = draw(choose.sampled_from([(), (2,), (0,)]))
+    rows, space = draw(choose.sampled_from([4, 2, 6])), draw(choose.sampled_from([6, 3, 4]))
+    length = size * each
+    counts = draw(choose.lists(choose.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
+    sends = np.array(counts, np.int64).reshape(size, length)
+    starts = draw(choose.lists(choose.integers(0, 8), min_size=length, max_size=length))
+    ats = draw(choose.lists(choose.integers(0, 8), min_size=length * size, max_size=length * size))
+    inputs = np.stack([[starts[i] % (rows - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
+    outputs = np.array(
+        [[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)]
+    )
+    receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
+    tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
+    misuse = draw(choose.sampled_from([*["none"] * 18, *MISUSES, "none"]))
+    _misuse(misuse, tables, rows, space)
+    written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
+    operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}
+    operands |= {name: _spread(drawn, rows_of) for name, rows_of in tables.items()}
+    return drawn.program("ragged_all_to_all", operands, ("y",), {})
+
+
+MISUSES = ("float", "rank", "length", "sizes", "beyond", "rows")
+
+
+def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
+    if kind == "float":
+        tables["send_sizes"] = tables["send_sizes"].astype(np.float32)
+    if kind == "rank":
+        tables["output_offsets"] = tables["output_offsets"][..., None]
+    if kind == "length":
+        tables["recv_sizes"] = np.concatenate([tables["recv_sizes"], tables["recv_sizes"][:, :1]], 1)
+    if kind == "sizes":
+        tables["recv_sizes"] = tables["recv_sizes"] + 1
+    if kind == "beyond" and rows > space:
+        tables["input_offsets"] = tables["input_offsets"] + rows + 1
+    elif kind == "beyond":
+        tables["output_offsets"] = tables["output_offsets"] - space - 1
+
+
+def _spread(drawn: Draft, rows: Sequence[Any]) -> Operand:
+    """Return one operand that gives every rank the row of its position, as int32 unless it holds floats."""
+    at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
+    arrays = [np.asarray(rows[at.get(rank, 0) % len(rows)]) for rank in range(drawn.world)]
+    blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(np.int32)) for array in arrays)
+    plain: Layout = "contiguous"
+    return Operand(blocks=blocks, layouts=(plain,) * drawn.world)
+
+
+OP = Op(
+    "ragged_all_to_all",
+    summary="Slices of different sizes along axis 0 go to other members, who write them where the sender says.",
+    domain=programs(),
+    shares=tuple(clause for clause in COLLECTIVE if clause.id not in OF_ONE_OPERAND),
+    clauses=(
+        value(
+            "ragged_all_to_all.C1",
+            "Slice i goes to member i over the slices a member gets, and is written at the sender's output offset.",
+            "001",
+        ),
+        value("ragged_all_to_all.C2", "Rows of the output that nothing is written to survive.", "001", rows_left),
+        value("ragged_all_to_all.C3", "A member may get several slices of one sender.", "001", several_slices),
+        value(
+            "ragged_all_to_all.C4",
+            "Where slices overlap, they are written in sender order, slice by slice.",
+            "001",
+            overlapping,
+        ),
+        value("ragged_all_to_all.C5", "A slice may have no rows.", "001", empty_slices),
+        rejection("ragged_all_to_all.C6", "Offsets and sizes that are not integers are rejected.", "001"),
+        rejection(
+            "ragged_all_to_all.C7",
+            "Offsets and sizes that have not one axis with an element or more are rejected.",
+            "001",
+        ),
+        rejection(
+            "ragged_all_to_all.C8",
+            "Offsets and sizes of unequal length, or of a length that the group size does not divide, are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "ragged_all_to_all.C9",
+            "Rows of the operand that are no rows of the output, by shape or dtype, are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "ragged_all_to_all.C10",
+            "Receive sizes that are not the send sizes of the peers are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "ragged_all_to_all.C11",
+            "A slice beyond the rows of the operand or of the output is rejected.",
+            "this specification",
+            requirement="should",
+        ),
+    ),
+    aliases={"jax": ("lax.ragged_all_to_all",)},
+    examples=(
+        Example(
+            "001",
+            "int32",
+            {},
+            (
+                [[1, 2, 2], [3, 4, 0]],
+                [[0, 0, 0, 0], [0, 0, 0, 0]],
+                [[0, 1], [0, 1]],
+                [[1, 2], [1, 1]],
+                [[0, 0], [1, 2]],
+                [[1, 1], [2, 1]],
+            ),
+            [[1, 3, 0, 0], [2, 2, 4, 0]],
+        ),
+    ),
+)

@@ -1,0 +1,60 @@
+"""recv."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.cases.program.program import Attr
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.pairs import PAIRS, pairs_near
+from conformance.specs.op import Op, rejection, value
+from conformance.specs.operations.permute import partial
+from conformance.specs.operations.send import exchange
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a send and the recv of its token, which now and then expects something else."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    pairs, shape = draw(pairs_near(drawn.group_size)), drawn.shape()
+    receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
+    misuse = draw(choose.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
+    if misuse == "shape":
+        receive["shape"] = (*shape, 1)
+    if misuse == "dtype":
+        receive["dtype"] = "uint8" if drawn.dtype == "int32" else "int32"
+    if misuse == "pairs":
+        receive["pairs"] = pairs[1:] if pairs else ((0, 0),)
+    return exchange(drawn, {"x": drawn.operand(shape, alike=True)}, pairs, receive)
+
+
+OP = Op(
+    "recv",
+    summary="Takes off the blocks that a send put under way, ordered after it by its token.",
+    domain=programs(),
+    shares=COLLECTIVE + PAIRS,
+    clauses=(
+        value("recv.C1", "Every destination receives the block that its source sent.", "001"),
+        value(
+            "recv.C2",
+            "A position that nothing was sent to receives zeros of the expected shape and dtype.",
+            "001",
+            partial,
+        ),
+        rejection(
+            "recv.C3",
+            "A shape or dtype other than what was sent is rejected.",
+            "this specification",
+            requirement="should",
+        ),
+        rejection(
+            "recv.C4",
+            "Pairs other than those of the send, which leave someone without a partner, are rejected.",
+            "this specification",
+            requirement="should",
+        ),
+    ),
+    no_example="The sources print no recv; permute has the same results.",
+    aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",), "mpi": ("MPI_Irecv",)},
+)

@@ -1,0 +1,41 @@
+"""reduce."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft, root_near
+from conformance.specs.domains.reducing import reducing
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.reduction import REDUCTION
+from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.operations.broadcast import root_is_not_its_rank
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a reduce to every root and to just beyond both ends."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    drawn, attrs, values = reducing(drawn)
+    attrs["root"] = root_near(draw, drawn.group_size)
+    return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
+
+
+OP = Op(
+    "reduce",
+    summary="The root receives the elementwise reduction of its group's blocks, the other members nothing.",
+    domain=programs(),
+    shares=COLLECTIVE + REDUCTION,
+    clauses=(
+        value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "MPI 4.1 6.9.1"),
+        value(
+            "reduce.C2",
+            "The root is a position in the group, not a rank of the world.",
+            "MPI 4.1 6.9.1",
+            root_is_not_its_rank,
+        ),
+        rejection("reduce.C3", "A root that some group does not have is rejected.", "MPI 4.1 6.9.1"),
+    ),
+    aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
+    examples=(Example("MPI 4.1 6.9.1", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
+)

@@ -1,0 +1,30 @@
+"""reduce_constant."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.families.collective import WITHOUT_OPERANDS
+from conformance.specs.op import Example, Op, rejection, value
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw the sum of a number over any axes and any partition, now and then one that leaves the range of int32."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    number = draw(choose.sampled_from([1, 0, 2, -3, 1000, 1, 2, -3, 2**29, -(2**31)]))
+    return drawn.program("reduce_constant", {}, ("y",), {"value": number})
+
+
+OP = Op(
+    "reduce_constant",
+    summary="The sum of one number that every member holds, with no data to move.",
+    domain=programs(),
+    shares=WITHOUT_OPERANDS,
+    clauses=(
+        value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),
+        rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "001", "should"),
+    ),
+    examples=(Example("001", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
+)

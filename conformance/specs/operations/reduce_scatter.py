@@ -1,0 +1,71 @@
+"""reduce_scatter."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.divergences import diverging, refuses
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, draft, splittable
+from conformance.specs.domains.reducing import reducing
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.reduction import REDUCTION
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a reduce_scatter whose axis divides, or just fails to."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    tiled = draw(TILED)
+    drawn, attrs, values = reducing(drawn)
+    shape, at = splittable(drawn, tiled)
+    axis = axis_like(draw, at, len(shape))
+    return drawn.case("reduce_scatter", shape=shape, attrs={**attrs, "axis": axis, "tiled": tiled}, values=values)
+
+
+FOUR = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
+
+OP = Op(
+    "reduce_scatter",
+    summary="The group's blocks are reduced, and the member at position p keeps piece p.",
+    domain=programs(),
+    shares=COLLECTIVE + REDUCTION,
+    clauses=(
+        value("reduce_scatter.C1", "The member at position p receives piece p of the group's reduction.", "001"),
+        variant(
+            "reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)
+        ),
+        variant(
+            "reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)
+        ),
+        diverging(
+            value(
+                "reduce_scatter.C4",
+                "A negative axis counts from the end.",
+                "this specification",
+                has("axis", "negative"),
+            ),
+            refuses("jax", "psum_scatter passes a negative axis on as it is, and lowering refuses it."),
+        ),
+        rejection("reduce_scatter.C5", "An axis the block does not have is rejected.", "001"),
+        rejection("reduce_scatter.C6", "Tiled, an extent the group size does not divide is rejected.", "001"),
+        rejection("reduce_scatter.C7", "Untiled, an extent other than the group size is rejected.", "001"),
+    ),
+    aliases={
+        "jax": ("lax.psum_scatter",),
+        "torch": ("distributed.reduce_scatter_tensor", "distributed.reduce_scatter"),
+        "mpi": ("MPI_Reduce_scatter_block",),
+    },
+    examples=(
+        Example("001", "int32", {"op": "sum", "axis": 0, "tiled": False}, FOUR, [24, 28, 32, 36]),
+        Example("001", "int32", {"op": "sum", "axis": 0, "tiled": True}, FOUR, [[24], [28], [32], [36]]),
+        Example(
+            "001",
+            "int32",
+            {"op": "sum", "axis": 0, "tiled": True},
+            FOUR,
+            [[8, 10], [20, 22], [12, 14], [16, 18]],
+            groups=((0, 2), (3, 1)),
+        ),
+    ),
+)

@@ -1,0 +1,57 @@
+"""scatter."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, draft, root_near, splittable
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.operations.broadcast import root_is_not_its_rank
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a scatter from every root, whose axis divides, or just fails to."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    axis = axis_like(draw, at, len(shape))
+    attrs = {"root": root_near(draw, drawn.group_size), "axis": axis, "tiled": tiled}
+    return drawn.case("scatter", shape=shape, attrs=attrs)
+
+
+OP = Op(
+    "scatter",
+    summary="The root's block is split, and the member at position p receives piece p.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("scatter.C1", "The member at position p receives piece p of the root's block.", "MPI 4.1 6.6"),
+        variant(
+            "scatter.C2",
+            "Untiled, the axis has one slice a member and is removed.",
+            "this specification",
+            attr("tiled", False),
+        ),
+        variant(
+            "scatter.C3",
+            "Tiled, the axis is divided by the group size and stays.",
+            "this specification",
+            attr("tiled", True),
+        ),
+        value(
+            "scatter.C4",
+            "The root is a position in the group, not a rank of the world.",
+            "MPI 4.1 6.6",
+            root_is_not_its_rank,
+        ),
+        value("scatter.C5", "A negative axis counts from the end.", "this specification", has("axis", "negative")),
+        rejection("scatter.C6", "A root the group does not have is rejected.", "MPI 4.1 6.6"),
+        rejection("scatter.C7", "An axis the block does not have is rejected.", "this specification"),
+        rejection("scatter.C8", "Tiled, an extent the group size does not divide is rejected.", "this specification"),
+        rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "this specification"),
+    ),
+    aliases={"torch": ("distributed.scatter",), "mpi": ("MPI_Scatter",)},
+    examples=(Example("MPI 4.1 6.6", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),
+)

@@ -1,0 +1,39 @@
+"""shuffle."""
+
+from __future__ import annotations
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.op import Example, Op, rejection, value
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a shuffle by any permutation and, now and then, by a list that is none."""
+    drawn: Draft = draft(draw, groups=EQUAL)
+    size = drawn.group_size
+    sources = list(draw(choose.permutations(range(size))))
+    misuse = draw(choose.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
+    if misuse == "repeat":
+        sources[0] = sources[-1]
+    if misuse == "beyond":
+        sources[0] = size
+    if misuse == "short":
+        sources.pop()
+    return drawn.case("shuffle", shape=drawn.shape(), attrs={"sources": tuple(sources)})
+
+
+OP = Op(
+    "shuffle",
+    summary="permute, written as the list of sources.",
+    domain=programs(),
+    shares=COLLECTIVE,
+    clauses=(
+        value("shuffle.C1", "Position p receives the block of position sources[p].", "001"),
+        rejection("shuffle.C2", "Sources that are no permutation of all positions are rejected.", "001"),
+    ),
+    aliases={"jax": ("lax.pshuffle",)},
+    examples=(Example("001", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),
+)

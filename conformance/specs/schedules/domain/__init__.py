@@ -1,0 +1,1 @@
+"""What the graphs of the suite of schedules are drawn from."""

@@ -1,0 +1,87 @@
+"""What copies and parts of collectives move, and what their algorithms need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reference.byte_ranges import size
+from conformance.reference.schedule.facts import Facts, Touch
+
+
+def copies(facts: Facts) -> Iterator[tuple[int, Copy, Touch, Touch]]:
+    """Yield the copies with what they read and write; those without exactly one of each are ``copies.C1``'s."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Copy):
+            read = [touch for touch in facts.touches[number] if not touch.write]
+            written = [touch for touch in facts.touches[number] if touch.write]
+            if len(read) == len(written) == 1:
+                yield number, leaf, read[0], written[0]
+
+
+def ends(facts: Facts, read: Touch, written: Touch) -> tuple[str, str]:
+    """Return the devices that a copy is between."""
+    return facts.buffers[read.access.buffer].device, facts.buffers[written.access.buffer].device
+
+
+def bytes_of(facts: Facts, node: Node) -> int:
+    """Return how many bytes the value of a node has."""
+    return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
+
+
+def _remote(facts: Facts, number: int) -> int:
+    """Return the bytes that a part moves between devices."""
+    leaf = facts.leaves[number]
+    if isinstance(leaf, Copy):
+        return sum(size(touch.ranges) for touch in facts.touches[number] if touch.write)
+    own = leaf.device if isinstance(leaf, Kernel) else ""
+    return sum(size(t.ranges) for t in facts.touches[number] if facts.buffers[t.access.buffer].device != own)
+
+
+def measured(facts: Facts) -> Iterator[tuple[Collective, int, int, int]]:
+    """Yield the all_reduces of known algorithm and value, with a block's bytes, those moved, and those needed."""
+    for whole in (item for item in facts.schedule.items if isinstance(item, Collective)):
+        count = len(whole.participants)
+        times = {"naive": count * (count - 1)} | dict.fromkeys(("ring", "all_to_all", "direct"), 2 * (count - 1))
+        parts = [number for number, (_, owner) in enumerate(facts.owned) if owner is whole]
+        made = {t.access.node for n in parts for t in facts.touches[n] if t.write and t.access.node is not None}
+        reduced = [facts.nodes[name] for name in made if "all_reduce" in {facts.nodes[name].op, facts.nodes[name].arg}]
+        if whole.algorithm in times and reduced:
+            block = max(bytes_of(facts, node) for node in (reduced[0], *(facts.nodes[name] for name in reduced[0].of)))
+            moved = sum(_remote(facts, number) for number in parts)
+            yield whole, block, moved, times[whole.algorithm] * block
+
+
+def remote_bytes(facts: Facts) -> str | None:
+    """Find an all_reduce whose parts move more bytes than its algorithm needs."""
+    for whole, block, moved, most in measured(facts):
+        if moved > most:
+            return (
+                f"item {whole.id!r}: {whole.algorithm} of {block} bytes over {len(whole.participants)} devices moves "
+                f"{moved} bytes between them; {most} do"
+            )
+    return None
+
+
+def ring_copies(facts: Facts) -> Iterator[tuple[int, Collective, str, str]]:
+    """Yield the copies that are parts of rings, with the devices they are between."""
+    for number, _, read, written in copies(facts):
+        owner = facts.owned[number][1]
+        if owner is not None and owner.algorithm == "ring":
+            yield number, owner, *ends(facts, read, written)
+
+
+def ring_edges(facts: Facts) -> str | None:
+    """Find a copy of a ring that is not from a participant to the next."""
+    for number, owner, source, target in ring_copies(facts):
+        for end in (source, target):
+            if end not in owner.participants:
+                return f"{facts.name(number)} goes from {source} to {target}; {end} is not in the ring"
+        following = owner.participants[(owner.participants.index(source) + 1) % len(owner.participants)]
+        if following != target:
+            return f"{facts.name(number)} goes from {source} to {target}; next in the ring is {following}"
+    return None

@@ -1,0 +1,106 @@
+"""What a drawn graph is made with: its dtype, and the words that its swarm leaves on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, get_args
+
+import ml_dtypes
+import numpy as np
+
+from conformance.cases.graph.graph import Movement
+from conformance.cases.graph.situations import dtype_word
+from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, TAKES, Fold
+from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+
+T = TypeVar("T")
+
+DTYPES: Final = (
+    *("float32", "int32", "float32", "int32", "float16", "bfloat16", "float64", "uint8", "bool"),
+    *("int16", "int64", "uint32", "float32", "float64", "bool", "int8", "uint16", "uint64"),
+    *("float16", "float8_e4m3fn", "float8_e5m2", "int32"),
+)
+"""Dtypes of buffers, the common ones more often. ``float16`` and its like count as one class."""
+
+RARE: Final = ("mod", "shl", "shr")
+"""Operations that few engines have a word for; a swarm has them in one of ten draws, lest all others be refused."""
+
+MOVES: Final = tuple(op for op in get_args(Movement) if op != "detach")
+
+_FORCED: Final = (None, True)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a draw may use.
+
+    ``dtype`` and ``other`` are those of buffers. ``meetings`` are collectives of the specification, and ``calls``
+    functions.
+    """
+
+    dtype: str
+    other: str
+    unary: tuple[str, ...]
+    binary: tuple[str, ...]
+    folds: tuple[Fold, ...]
+    moves: tuple[str, ...]
+    converting: tuple[str, ...]
+    meetings: bool
+    calls: bool
+    forced: tuple[bool | None, ...]
+
+
+def granted(draw: Draw, options: Sequence[T], feature: str, word: Callable[[T], str]) -> T:
+    """Return one of several options, of those with the word of a feature that is wished for if there are any."""
+    wanted = [number for number, option in enumerate(options) if word(option) == draw.wishes.get(feature)]
+    return options[draw.source.below(len(options), wanted)]
+
+
+def taking(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of several operations that have a meaning for a dtype."""
+    return tuple(word for word in words if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
+
+
+@choose.composite
+def swarm(draw: Draw) -> Words:
+    """Draw what a graph may use: about half of everything, but always something of each kind."""
+    dtype = granted(draw, DTYPES, "dtype", dtype_word)
+    rare = draw(choose.integers(0, 9)) == 9
+    every = tuple(word for word in ARITY if rare or word not in RARE)
+    unary = taking(dtype, tuple(word for word in every if ARITY[word] == 1))
+    binary = taking(dtype, tuple(word for word in every if ARITY[word] == 2 and word not in COMPARISONS))
+    folds = taking(dtype, get_args(Fold))
+    bits = kind(dtype) == "bool"
+    folds = tuple(fold for fold in folds if fold not in (("add", "mul") if bits else ("and", "or", "xor")) or rare)
+    return Words(
+        dtype=dtype,
+        other=draw(choose.sampled_from([each for each in DTYPES if each != dtype])),
+        unary=tuple(draw(choose.subsets(unary))),
+        binary=tuple(draw(choose.subsets(binary))),
+        folds=tuple(draw(choose.subsets(folds))),  # type: ignore[arg-type]  # folds all
+        moves=tuple(draw(choose.subsets(MOVES))),
+        converting=tuple(draw(choose.subsets(("lt", "where", "cast", "eq", "ne", "bitcast")))),
+        meetings=draw(choose.integers(0, 9)) == 9,
+        calls=draw(choose.integers(0, 9)) == 9,
+        forced=tuple(draw(choose.subsets(_FORCED))),
+    )
+
+
+def constant(draw: Draw, dtype: str) -> Tensor:
+    """Draw a constant: a small number, or what is dangerous to fold."""
+    values: dict[Kind, list[Any]] = {
+        "bool": [True, False],
+        "integer": [1, 2, 3, 0, 0, -1],
+        "float": [1, 2, 0, 0, 0, -1, 0.5, -0.0, np.inf, np.nan],
+        "complex": [1, 2],
+    }
+    held = NUMPY[dtype]
+    value = draw(choose.sampled_from(values[kind(dtype)]))
+    if value == -1 and kind(dtype) == "integer":
+        value = int(ml_dtypes.iinfo(held).max) if ml_dtypes.iinfo(held).min == 0 else -1
+    with np.errstate(all="ignore"):
+        return from_array(np.array(value, np.float64 if isinstance(value, float) else None).astype(held))

@@ -1,0 +1,110 @@
+"""Random graphs for lazy engines: chains of steps over a grammar, of which each draw switches parts off.
+
+A chain goes on from what it made last, or from an earlier node. Which class of step comes next is wished for
+(``graph_chains``) where the grammar allows it; ``graph_steps`` has the steps.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.graph.graph import Graph, Variable, pruned
+from conformance.cases.graph.situations import CLASSES
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.schedules.domain.graph_steps import STEPS, Steps
+from conformance.specs.schedules.domain.graph_words import granted, swarm
+
+SHAPES: Final = ((2, 3), (4,), (2, 2), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (2, 3, 2), (1,), (4, 3), (0, 3), (12,))
+"""Shapes of buffers in short graphs; one of them holds nothing."""
+
+DEEP: Final = ((2, 3, 4), (4, 3, 2), (2, 2, 2, 3), (3, 2, 2, 2), (2, 2, 2, 2))
+"""Shapes of buffers in long ones, in which several reduces follow each other."""
+
+LARGE: Final = ((8192,), (2, 8192), (260, 1024))
+"""Shapes past thresholds: reductions of 8,192 terms, at which schedulers split them, and storages of 1 MiB, at which
+they plan. Interpreters take seconds for one operation, so that such graphs are few and short."""
+
+SHARE_OF_LARGE: Final = 50
+"""Of how many draws one has a large shape."""
+
+LENGTH: Final = 56
+"""Nodes of a graph that are no leaves, at most."""
+
+_DEVICES: Final = (1, 1, 2, 2, 3, 4)
+_LENGTHS: Final = choose.sampled_from([4, 3, 6, 2, 8, 5, 12])
+_VARIABLES: Final[tuple[tuple[str, ...], ...]] = ((), (), (), (), ("n",), ("n", "m"))
+_TWO: Final = choose.booleans()
+_SELDOM: Final = choose.sampled_from([False, False, False, False, False, True])
+_SIDE: Final = choose.sampled_from([False, False, True])
+_LARGE: Final = choose.integers(0, SHARE_OF_LARGE - 1)
+
+
+@choose.composite
+def _variable(draw: Draw, shape: tuple[int, ...]) -> Variable:
+    """Draw what an extent of a shape may be narrowed to: never to nothing, of which a maximum is not legal."""
+    high = draw(choose.sampled_from([extent for extent in shape if extent > 1]))
+    low = draw(choose.integers(1, high))
+    return Variable(low=low, high=high, value=draw(choose.integers(low, high)))
+
+
+@choose.composite
+def graphs(draw: Draw) -> Graph:
+    """Draw a graph: buffers of one shape on 1 to 4 devices, a chain of steps, and several results.
+
+    Some have one or two variables, as extents and as values.
+    """
+    wished = draw.wishes.get("chain", "").split()
+    large = draw(_LARGE) == SHARE_OF_LARGE - 1
+    shape = draw(
+        choose.sampled_from(LARGE if large else DEEP if len(wished) > 10 or wished.count("reduce") > 1 else SHAPES)
+    )
+    count = granted(draw, _DEVICES, "devices", lambda each: str(each) if each < 3 else "more")
+    devices = tuple(f"d{number}" for number in range(1 if large else count))
+    variables = granted(draw, _VARIABLES, "symbolic", lambda each: "yes" if each else "no")
+    names = () if large or max(shape) < 2 or 0 in shape else variables
+    words = draw(swarm())
+    asked = Steps(draw, words, devices, {name: draw(_variable(shape)) for name in names})
+    for number, device in enumerate(devices):
+        for name, dtype in (("a", words.dtype), ("b", words.other), ("c", words.dtype))[: 2 + (number == 0)]:
+            made = asked.add("buf", shape, device, dtype, id=f"{name}{number}", arg=f"{name}{number}")
+            asked.open.add(made.id)
+    for other in [node for node in asked.nodes if node.id.startswith("a") and node.device != devices[0]]:
+        # So that something of every device is asked for.
+        asked.head = other
+        asked.beside()
+    asked.head = asked.nodes[0]
+    length = draw(choose.integers(3, 4)) if large else len(wished) or draw(_LENGTHS)
+    for step in range(length):
+        wish = [CLASSES.index(wished[step])] if step < len(wished) else []
+        number = draw.source.below(len(CLASSES), wish)
+        if not wish and draw(_SELDOM):
+            asked.head = asked.pick()
+        if not STEPS[CLASSES[number]](asked):
+            STEPS["elementwise"](asked)
+        if draw(_SIDE):
+            asked.beside()
+        if sum(node.op not in ("buf", "const", "var") for node in asked.nodes) >= LENGTH:
+            break
+    return _asked_for(draw, asked, length)
+
+
+def _asked_for(draw: Draw, asked: Steps, length: int) -> Graph:
+    """Draw what is asked for: the last node, and the more of the others the more steps there are."""
+    made = [node for node in asked.nodes if node.op not in ("buf", "const", "var") and node.id not in asked.bare]
+    made = made or asked.nodes
+    last = asked.head if asked.head in made else made[-1]
+    results = dict.fromkeys([last.id, *asked.sides])
+    for _ in range(draw(choose.integers(0, 1 + length // 4))):
+        results |= dict.fromkeys([made[draw(choose.integers(0, len(made) - 1))].id])
+    if draw(_TWO):
+        # On all devices: few engines reduce to some of them alone.
+        results |= dict.fromkeys(node.id for node in asked.nodes if node.op in ("all_reduce", "collective"))
+    return pruned(
+        Graph(
+            nodes=tuple(asked.nodes),
+            results=tuple(results),
+            functions=asked.functions,
+            variables=asked.variables,
+        )
+    )

@@ -1,0 +1,183 @@
+"""The suite of storage: what a collective writes, what it returns, and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.compare import canonical_bools
+from conformance.specs.divergences import accepts, diverging
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.chains import chain, with_leads
+from conformance.specs.domains.effectful import PARTIAL, script, shown
+from conformance.specs.domains.mixing import alternating
+from conformance.specs.domains.passing import WRITTEN
+from conformance.specs.domains.writing import (
+    assigned,
+    copied,
+    crossed,
+    fed_back,
+    freed,
+    in_place,
+    kept,
+    misfit,
+    moved,
+    nested,
+    out_form,
+    part,
+    shifted,
+    turned,
+    written_after,
+)
+from conformance.specs.families.collective import returns_bool
+from conformance.specs.op import has, rejection
+from conformance.specs.suite import Suite
+
+TEMPLATES: Final = (
+    out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed,
+    nested, kept, fed_back, nested, copied, moved, moved, assigned, assigned, alternating, alternating,
+)  # fmt: skip
+_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
+_MISFIT: Final = choose.sampled_from([False] * 15 + [True])
+"""A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
+
+_CHAINED: Final = choose.sampled_from([False, True, True])
+_ALONE: Final = choose.sampled_from([False] * 7 + [True])
+_KINDS: Final = choose.sampled_from(["any", "whole", "whole"])
+_DTYPE: Final = choose.sampled_from([None, None, None, None, "bool"])
+
+
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
+    """Draw a program on ``op``: a chain, one that shows something in particular, or one whose target does not fit."""
+    if draw(_MISFIT):
+        return misfit(script(draw, op, shapes="whole"))
+    if draw(_CHAINED):
+        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=False)
+    number = draw(_CHOICE)
+    program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
+    return TEMPLATES[number](program)
+
+
+def plain(subject: Subject) -> bool:
+    """Speak about results that are written into storage which is not the operand's."""
+    return subject.has("effects", "into") and not subject.has("effects", "in_place", "overlap")
+
+
+def writes_bool(subject: Subject) -> bool:
+    """Speak about bools that a collective writes into storage."""
+    return returns_bool(subject) and subject.has("effects", "into", "in_place")
+
+
+def some_have_no_part(subject: Subject) -> bool:
+    """Speak about results that only some ranks have, written into storage that all have."""
+    return any(step.op in PARTIAL and step.into for step in subject.case.program.collectives)
+
+
+CLAUSES: Final[tuple[Clause, ...]] = (
+    shown("aliasing.C1", "The out form writes the result into the storage it is given.", "002", plain),
+    shown("aliasing.C2", "In place, the result takes the place of the operand.", "002", has("effects", "in_place")),
+    shown(
+        "aliasing.C3",
+        "What the out form returns is the written storage: what is written to the one later is read in the other.",
+        "002",
+        has("flow", "write_seen", "written_through"),
+    ),
+    shown(
+        "aliasing.C4",
+        "A result out of place stays what it is when its operand is overwritten.",
+        "002",
+        has("flow", "old_result"),
+    ),
+    shown(
+        "aliasing.C5",
+        "That holds over no axis and in groups of one too, where the result equals the operand.",
+        "002",
+        has("flow", "old_result_alone"),
+    ),
+    shown(
+        "aliasing.C6",
+        "Operand and target may share elements: the operand is read as it was before.",
+        "002",
+        has("flow", "target_overlap"),
+    ),
+    shown(
+        "aliasing.C7",
+        "A write through a view changes the elements of the view and no others.",
+        "002",
+        has("flow", "part"),
+    ),
+    Clause(
+        "aliasing.C8",
+        "must",
+        "What lies around a buffer's elements keeps every byte.",
+        around,
+        surroundings_kept,
+        "002",
+        general=True,
+    ),
+    shown("aliasing.C9", "A copy stays what it is when its source is overwritten.", "003", has("flow", "old_copy")),
+    shown(
+        "aliasing.C10",
+        "A result may be the next operand in the same storage, again and again.",
+        "003",
+        has("flow", "feedback"),
+    ),
+    shown(
+        "aliasing.C11",
+        "A result stays what it is when its operand's storage is freed and used again.",
+        "002",
+        has("flow", "survives_free"),
+    ),
+    shown(
+        "aliasing.C12",
+        "A value that shares elements with what it is assigned to is read as it was before.",
+        "004",
+        has("flow", "assign_overlap"),
+    ),
+    Clause("aliasing.C13", "must", "A written bool is the byte 0 or 1.", writes_bool, canonical_bools, "C11 6.3.1.2"),
+    shown(
+        "aliasing.C14",
+        "On ranks that have no part in a result its target stays what it is.",
+        "002",
+        some_have_no_part,
+    ),
+    rejection("aliasing.C15", "A target of another shape than the result is rejected.", "002"),
+    diverging(
+        rejection("aliasing.C16", "A target of another dtype than the result is rejected.", "002"),
+        accepts(
+            "jax", "Writing to a Ref converts among integers and among floats, as assigning to an array of NumPy does."
+        ),
+    ),
+    rejection("aliasing.C17", "More or fewer targets than results are rejected.", "002"),
+    rejection("aliasing.C18", "A target for the result of a group of another size is rejected.", "002"),
+    shown(
+        "aliasing.C19",
+        "All operands of a step are read before any of its targets is written.",
+        "002",
+        has("flow", "crossed"),
+    ),
+    Clause(
+        "aliasing.C20",
+        "must",
+        "Where the first step that writes is refused, or one before it, no buffer has changed.",
+        first_write_refused,
+        nothing_written,
+        "this specification",
+    ),
+)
+
+SUITE = Suite(
+    "aliasing",
+    "What a collective writes, what it returns, and what it leaves alone.",
+    domains={
+        **{op: programs(op) for op in CALLED},
+        **{op: with_leads(domain, starts=False) for op, domain in WRITTEN.items()},
+    },
+    clauses=tuple(replace(clause, suite="aliasing") for clause in CLAUSES),
+    share=0.4,
+)

@@ -1,0 +1,289 @@
+"""The suite of collectives that are started now and waited for later, or never."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.cases.program.program import Program, Step
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.compare import refused
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.chains import chain, with_leads
+from conformance.specs.domains.domain import PARTITIONS, draft
+from conformance.specs.domains.effectful import Script, script, shown
+from conformance.specs.domains.mixing import handed_on, parts, together
+from conformance.specs.domains.passing import UNDER_WAY
+from conformance.specs.domains.writing import misfit
+from conformance.specs.op import has
+from conformance.specs.suite import Suite
+
+
+def waited(program: Script) -> Case:
+    """Start, then wait."""
+    into = (program.place(program.result, program.dtype),) if program.flip() else ()
+    return program.case(*program.done(*program.run(program.input(), into=into, start=True)))
+
+
+def overwritten(program: Script) -> Case:
+    """Overwrite the operand of what was started, which may be a view."""
+    storage = program.place()
+    tickets = program.run(program.turned(storage), start=True)
+    later = program.overwrite(storage, starts=True)
+    return program.case(*program.done(*later, *tickets))
+
+
+def freed(program: Script) -> Case:
+    """Free the operand of what was started, and use storage of its size again."""
+    buffer = program.buffer()
+    tickets = program.run(program.turned(buffer), start=True)
+    program.free(buffer)
+    program.buffer()
+    return program.case(*program.done(*tickets))
+
+
+def target_freed(program: Script) -> Case:
+    """Free the target of what was started, and use storage of its size again."""
+    target = program.target()
+    program.run(program.input(), into=(target,), start=True)
+    program.free(target)
+    return program.case(program.copy(program.target()))
+
+
+def read_early(program: Script) -> Case:
+    """Read the target before anybody waited, all of it or by a view: copied, assigned, or as the next operand."""
+    target = program.target()
+    tickets = program.run(program.input(), into=(target,), start=True)
+    read, how = program.turned(target), program.drawn.draw(_READERS)
+    if how == "operand" and program.same:
+        names = program.run(read, into=(target,) if program.flip() else ())
+    elif how == "started" and program.same:
+        return program.case(*program.done(*program.run(read, start=True), *tickets))
+    elif how == "assign":
+        program.assign(program.target(), read)
+        names = ()
+    else:
+        names = (program.copy(read),)
+    return program.case(*names, *program.done(*tickets))
+
+
+def twice(program: Script) -> Case:
+    """Wait twice, with a write in between where the result is storage."""
+    target = program.target()
+    tickets = program.run(program.input(), into=(target,) if program.flip() else (), start=True)
+    first = program.done(*tickets)
+    program.assign(target, program.written())
+    return program.case(*first, *program.done(*tickets))
+
+
+def never(program: Script) -> Case:
+    """Wait for nothing."""
+    target = program.target()
+    program.run(program.input(), into=(target,), start=True)
+    if program.flip():
+        program.run(program.input(), start=True)
+    return program.case()
+
+
+def several_in_flight(program: Script) -> Case:
+    """Start three, and wait for the last first."""
+    buffer = program.buffer()
+    tickets = [*program.run(buffer, start=True), *program.run(program.input(), start=True)]
+    program.assign(buffer, program.input())
+    tickets += program.run(buffer, start=True)
+    last = program.done(tickets.pop())
+    return program.case(*last, *(name for ticket in tickets for name in program.done(ticket)))
+
+
+def backwards(program: Script) -> Case:
+    """Start two into storage, and wait for the second first."""
+    targets = [program.target(), program.target()]
+    tickets = [name for target in targets for name in program.run(program.input(), into=(target,), start=True)]
+    return program.case(*(name for ticket in reversed(tickets) for name in program.done(ticket)))
+
+
+def two_operands(program: Script) -> Case:
+    """Start two operands at once, and wait for the second alone, or for both the other way round."""
+    second = program.buffer()
+    one, two = program.run(program.input(), second, start=True)
+    if program.flip():
+        program.overwrite(second, starts=True)
+    names = program.done(two)
+    return program.case(*names, *(program.done(one) if program.flip() else ()))
+
+
+def no_operands(program: Script) -> Case:
+    """Start nothing at all: there is nothing to wait for."""
+    program.run(start=True)
+    return program.case()
+
+
+def target_overwritten(program: Script) -> Case:
+    """Write to the target of what was started."""
+    target = program.place(program.result, program.dtype)
+    tickets = program.run(program.input(), into=(target,), start=True)
+    later = program.overwrite(target, starts=True)
+    return program.case(*program.done(*later, *tickets))
+
+
+def returned(program: Script) -> Case:
+    """Write to what done returned."""
+    target = program.place(program.result, program.dtype)
+    names = program.done(*program.run(program.input(), into=(target,), start=True))
+    program.assign(names[0] if program.flip() else target, program.written())
+    return program.case(*names)
+
+
+def chained(program: Script) -> Case:
+    """Start each on what the one before it writes, where it fits, and wait for the last alone."""
+    if not program.same:
+        return read_early(program)
+    storage = program.buffer()
+    apart = program.flip()
+    tickets: tuple[str, ...] = ()
+    for _ in range(3):
+        operand, storage = storage, program.target() if apart else storage
+        tickets = program.run(operand, into=(storage,), start=True)
+    return program.case(*program.done(*tickets))
+
+
+def started_misfit(program: Script) -> Case:
+    """Start what has no meaning."""
+    return misfit(program, start=True)
+
+
+TEMPLATES: Final = (
+    waited, overwritten, freed, read_early, twice, never, several_in_flight, backwards, two_operands, no_operands,
+    target_overwritten, returned, chained, started_misfit, overwritten, read_early, target_freed,
+    target_overwritten, target_overwritten, overwritten, two_operands, read_early,
+    freed, handed_on,
+    together, together, handed_on, parts,
+)  # fmt: skip
+_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
+_CHAINED: Final = choose.sampled_from([False, True, True])
+_ALONE: Final = choose.sampled_from([False] * 7 + [True])
+_KINDS: Final = choose.sampled_from(["any", "whole", "whole", "empty"])
+_READERS: Final = choose.sampled_from(["copy", "assign", "started", "operand"])
+_NUMBERS: Final = choose.sampled_from([1, 2, -3])
+
+
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
+    """Draw a program that starts ``op``: a chain, or one that shows something in particular."""
+    if draw(_CHAINED):
+        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=True)
+    number = draw(_CHOICE)
+    program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
+    return TEMPLATES[number](program)
+
+
+@choose.composite
+def constants(draw: choose.Draw) -> Case:
+    """Draw the start of a sum of a number, and the wait for it."""
+    drawn = draft(draw, groups=PARTITIONS)
+    start = Step(
+        op="reduce_constant",
+        inputs=(),
+        outputs=("t1",),
+        axes=drawn.axes,
+        groups=drawn.groups,
+        attrs={"value": draw(_NUMBERS)},
+        start=True,
+    )
+    done = Step(op="done", inputs=("t1",), outputs=("y2",), axes=())
+    return Case(program=Program(mesh=drawn.mesh, steps=(start, done), results=("y2",)), inputs={})
+
+
+def waited_for(subject: Subject) -> bool:
+    """Speak about programs in which every started collective is waited for, one at a time."""
+    return subject.has("effects", "start") and not subject.has("flow", "in_flight", "never_done")
+
+
+def without_elements(subject: Subject) -> bool:
+    """Speak about started collectives on blocks without elements."""
+    return subject.has("effects", "start") and subject.has("size", "empty")
+
+
+def started_without_meaning(subject: Subject) -> bool:
+    """Speak about programs without meaning that start a collective and wait for it."""
+    waits = subject.has("effects", "start") and not subject.has("flow", "never_done", "started_none")
+    return not subject.legal and waits
+
+
+def unlike_under_way(subject: Subject) -> bool:
+    """Speak about programs in which collectives are under way together that differ in more than their operands."""
+    open_: dict[str, object] = {}
+    for step in subject.case.program.steps:
+        if step.op == "done":
+            open_ = {ticket: call for ticket, call in open_.items() if ticket not in step.inputs}
+        elif step.start:
+            call = step.op, step.axes, step.groups, str(step.attrs)
+            if any(other != call for other in open_.values()):
+                return True
+            open_ |= dict.fromkeys(step.outputs, call)
+    return False
+
+
+def about(number: int, text: str, source: str, *words: str) -> Clause:
+    """Return a clause about the results of programs in which one of ``words`` happens."""
+    return shown(f"async.C{number}", text, source, has("flow", *words))
+
+
+CLAUSES: Final[tuple[Clause, ...]] = (
+    shown("async.C1", "done gives what the collective gives that is not started.", "001", waited_for),
+    about(2, "A started collective reads its operand as it is at its start.", "002", "input_overwritten"),
+    about(3, "It does so too when its operand's storage is freed and used again.", "002", "input_freed"),
+    about(4, "Who reads the target of a started collective reads the result.", "002", "read_before_done"),
+    about(5, "Waiting again gives the same again.", "002", "done_twice"),
+    about(6, "What nobody waits for has happened all the same, and disturbs nothing else.", "002", "never_done"),
+    about(7, "Started collectives may be waited for in any order.", "001", "out_of_order"),
+    about(8, "Several collectives may be under way at a time.", "001", "in_flight"),
+    about(9, "Over no axis, start gives something to wait for, and done the operand.", "001", "started_over_nothing"),
+    about(10, "So it does in groups of one.", "001", "started_alone"),
+    shown("async.C11", "So it does for a block without elements.", "001", without_elements),
+    about(12, "Of several operands each can be waited for alone.", "002", "started_several"),
+    Clause(
+        "async.C13",
+        "must",
+        "Of no operands there is nothing to wait for, and starting it is legal.",
+        lambda s: s.legal and s.has("flow", "started_none"),
+        lambda subject, seen: next((f"raised {error.message}" for error in seen.errors if error), None),
+        "001",
+    ),
+    about(14, "The sum of a constant can be started.", "001", "started_constant"),
+    about(15, "A write after the start comes after that of the collective.", "002", "target_overwritten"),
+    shown(
+        "async.C16",
+        "done returns the written storage where there is one.",
+        "002",
+        lambda s: s.has("effects", "start") and s.has("flow", "write_seen", "written_through"),
+    ),
+    Clause(
+        "async.C17",
+        "must",
+        "A started collective without meaning is refused, by done at the latest.",
+        started_without_meaning,
+        refused,
+        "001",
+    ),
+    shown(
+        "async.C18",
+        "They may be of different operations, groups and attributes: each is the one that it was started as.",
+        "001",
+        unlike_under_way,
+    ),
+)
+
+SUITE = Suite(
+    "async",
+    "Collectives that are started now and waited for later, or never.",
+    domains={
+        **{op: programs(op) for op in CALLED},
+        **{op: with_leads(domain, starts=True) for op, domain in UNDER_WAY.items()},
+        "reduce_constant": constants(),
+    },
+    clauses=tuple(replace(clause, suite="async") for clause in CLAUSES),
+    share=0.4,
+)

@@ -1,0 +1,234 @@
+"""The suite of ranks that go their own ways: they run different steps, disagree, are late or die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Clause, Subject
+from conformance.judging.compare import same
+from conformance.judging.liveness import ended, healthy, others_right
+from conformance.reference.meeting import DEAD
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.divergent_ranks import Parting, parting
+from conformance.specs.op import rejection
+from conformance.specs.suite import Suite
+
+
+def late(program: Parting) -> Case:
+    """One rank is late, for the first step or for the second."""
+    program.run(program.call, of=program.again())
+    program.run(program.call)
+    return program.case(late=program.odd)
+
+
+def own_ways(program: Parting) -> Case:
+    """One group does something else than the others."""
+    if len(program.groups) < 2:
+        return split(program)
+    program.run(program.other, ranks=program.groups[0])
+    program.run(program.call, ranks=program.without(*program.groups[0]))
+    return program.case()
+
+
+def own_order(program: Parting) -> Case:
+    """Two groups do the same two things, each in its own order."""
+    if len(program.groups) < 2:
+        return split(program)
+    mine, others = program.groups[0], program.without(*program.groups[0])
+    program.run(program.call, ranks=mine)
+    program.run(program.other, ranks=mine)
+    program.run(program.other, ranks=others)
+    program.run(program.call, ranks=others)
+    return program.case()
+
+
+def split(program: Parting) -> Case:
+    """One rank has the step under another name than the others, and maybe another operand."""
+    program.run(program.call, ranks=(program.odd,), of=program.again())
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def operations(program: Parting) -> Case:
+    """One rank calls something else."""
+    program.run(program.other, ranks=(program.odd,))
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def attributes(program: Parting) -> Case:
+    """One rank gives another root, another reduction, other pairs."""
+    if program.changed is None:
+        return operations(program)
+    program.run(program.changed, ranks=(program.odd,))
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def dtypes(program: Parting) -> Case:
+    """One rank has a block of another dtype."""
+    if not program.call.operand:
+        return operations(program)
+    program.run(program.call, ranks=(program.odd,), of=program.operand(dtype=program.other_dtype))
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def shapes(program: Parting) -> Case:
+    """One rank has a block of another shape."""
+    if not program.call.operand:
+        return operations(program)
+    program.run(program.call, ranks=(program.odd,), of=program.operand(wider=True))
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def order(program: Parting) -> Case:
+    """One rank makes two calls the other way round."""
+    program.run(program.call, ranks=(program.odd,))
+    program.run(program.other, ranks=(program.odd,))
+    program.run(program.other, ranks=program.rest)
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def crossing(program: Parting) -> Case:
+    """Two ranks of one group meet there and with everybody, each in its own order."""
+    if len(program.groups) < 2:
+        return order(program)
+    program.run(program.call, ranks=(program.odd,), everybody=True)
+    program.run(program.call)
+    program.run(program.call, ranks=program.rest, everybody=True)
+    return program.case()
+
+
+def groups(program: Parting) -> Case:
+    """One rank means other members, or the same in another order."""
+    program.run(program.call, ranks=(program.odd,), groups=program.other_groups())
+    program.run(program.call, ranks=program.rest)
+    return program.case()
+
+
+def fewer(program: Parting) -> Case:
+    """One rank makes one call less than the others, or one more."""
+    program.run(program.other)
+    program.run(program.call, ranks=program.rest if program.flip() else (program.odd,))
+    return program.case()
+
+
+def death(program: Parting) -> Case:
+    """One rank dies, before the first step or before the second."""
+    program.run(program.call, of=program.again())
+    program.run(program.call)
+    return program.case(dies=program.odd)
+
+
+TEMPLATES: Final[tuple[Callable[[Parting], Case], ...]] = (
+    late, own_ways, death, operations, attributes, own_order, dtypes, shapes, split, order, crossing, groups, fewer,
+    late,
+)  # fmt: skip
+_CHOICE: Final = choose.sampled_from(TEMPLATES)
+
+
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
+    """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
+    return draw(_CHOICE)(parting(draw, op))
+
+
+def troubled(subject: Subject) -> bool:
+    """Speak about programs in which ranks go their own ways, are late or die."""
+    return subject.case.troubled
+
+
+def partly(subject: Subject) -> bool:
+    """Speak about programs in which some ranks cannot go on and others can."""
+    return subject.rejected is not None and any(
+        block is not None for blocks in subject.rejected.results.values() for block in blocks
+    )
+
+
+def shared(subject: Subject) -> bool:
+    """Speak about programs in which members of one group meet though each has a step of its own."""
+    steps = [set(step.ranks) for step in subject.case.program.collectives if step.ranks is not None]
+    return any(set(group) & ranks and set(group) - ranks for group in subject.groups for ranks in steps)
+
+
+def unlike(number: int, text: str) -> Clause:
+    """Return the clause about one kind of disagreement."""
+    return rejection(f"liveness.C{number}", f"{text}: an error on every rank that cannot go on.", "002")
+
+
+CLAUSES: Final[tuple[Clause, ...]] = (
+    Clause(
+        "liveness.C1",
+        "must",
+        "Every rank ends in time, but for one that dies: it answers or raises.",
+        troubled,
+        ended,
+        "this specification",
+        general=True,
+    ),
+    Clause(
+        "liveness.C2",
+        "must",
+        "That a rank is late changes nothing.",
+        lambda s: s.legal and s.has("faults", "late") and not s.unsettled,
+        same,
+        "this specification",
+    ),
+    Clause(
+        "liveness.C3",
+        "must",
+        "Groups may do different things, and the same things in different orders.",
+        lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
+        same,
+        "001",
+    ),
+    Clause(
+        "liveness.C4",
+        "must",
+        "Members meet in one collective though it is a step of its own for each of them.",
+        lambda s: s.legal and s.case.apart and shared(s) and not s.unsettled,
+        same,
+        "001",
+    ),
+    unlike(5, "Members of a group call different operations"),
+    unlike(6, "They give one operation different attributes"),
+    unlike(7, "They hold blocks of different dtypes"),
+    unlike(8, "They hold blocks of different shapes"),
+    unlike(9, "They make the same calls in different orders"),
+    unlike(10, "Two groups with members in common meet in different orders"),
+    unlike(11, "Ranks do not mean the same members in the same order"),
+    unlike(12, "One member makes fewer calls than the others"),
+    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "this specification"),
+    Clause(
+        "liveness.C14",
+        "must",
+        "Who can go on while others cannot has the right value, or an error.",
+        partly,
+        others_right,
+        "this specification",
+    ),
+    Clause(
+        "liveness.C15",
+        "must",
+        "Afterwards the same ranks compute as ever.",
+        troubled,
+        healthy,
+        "this specification",
+        general=True,
+    ),
+)
+
+SUITE = Suite(
+    "liveness",
+    "Ranks that run different steps, disagree, are late or die.",
+    domains={op: programs(op) for op in (*CALLED, "barrier")},
+    clauses=tuple(replace(clause, suite="liveness") for clause in CLAUSES),
+    share=0.1,
+)

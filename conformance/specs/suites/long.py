@@ -1,0 +1,67 @@
+"""The suite of long blocks, and of many terms: sizes past which implementations go another way than below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.chains import chain
+from conformance.specs.domains.domain import Draft
+from conformance.specs.domains.effectful import Script, script
+from conformance.specs.domains.placing import PARTITIONS, place
+from conformance.specs.domains.writing import in_place
+from conformance.specs.suite import Suite
+from conformance.specs.suites.asynchrony import overwritten
+
+TERMS: Final = 8192
+"""Terms from which implementations sum in several passes."""
+
+
+def plain(program: Script) -> Case:
+    """Use the collective, and nothing else."""
+    return program.case(*program.run(program.input()))
+
+
+def stored(program: Script) -> Case:
+    """Draw a chain with storage."""
+    return chain(program, effects=True, starts=True)
+
+
+_TEMPLATES: Final = choose.sampled_from([in_place, overwritten, stored, plain, stored, stored])
+_SIZE: Final = choose.steered(["long"] * 11 + ["past"], ("size",), lambda size: (size,))
+_MANY: Final = choose.sampled_from([False] * 7 + [True])
+_DTYPE: Final = choose.sampled_from(["int32", "float32", "float64", "int8", "uint16", "bool"])
+_REDUCTION: Final = choose.sampled_from(["sum", "product", "max", "min"])
+
+
+@choose.composite
+def programs(draw: choose.Draw, op: str) -> Case:
+    """Draw a program on ``op`` whose blocks are long, one in twelve past every threshold, or with very many terms."""
+    size = draw(_SIZE)
+    if size == "long" and op == "all_reduce" and draw(_MANY):
+        return many_terms(draw)
+    template: Callable[[Script], Case] = draw(_TEMPLATES)
+    return template(script(draw, op, shapes=size, once=template is not overwritten, few=size == "past"))
+
+
+def many_terms(draw: choose.Draw) -> Case:
+    """Draw an all_reduce over a local axis of so many elements that ``TERMS`` or more meet, exactly."""
+    at = place(draw, PARTITIONS)
+    drawn = Draft(draw, at.mesh, at.axes, at.groups, draw(_DTYPE))
+    extent = -(-TERMS // drawn.group_size) + draw.one((0, 1, 3))
+    reduction = draw(_REDUCTION)
+    values = "local" if "float" in drawn.dtype and reduction in ("sum", "product") else reduction
+    drawn = replace(drawn, dtype="float64") if reduction == "sum" and "float" in drawn.dtype else drawn
+    return drawn.case("all_reduce", shape=(2, extent), attrs={"op": reduction, "local_axes": (1,)}, values=values)
+
+
+SUITE: Final = Suite(
+    "long",
+    "The same promises, of blocks of 64 KiB to 4 MiB and of thousands of terms.",
+    domains={op: programs(op) for op in CALLED},
+    share=0.06,
+)

@@ -1,0 +1,173 @@
+"""The suite of numbers: reductions whose order of operations, or whose special values, decide the result."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.program.program import Attr
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.reference.reductions import ORDER
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import TILED, Draft, Shape, axis_like, draft, root_near, splittable
+from conformance.specs.domains.sensitive import (
+    ADDED,
+    ALONE,
+    COMPARED,
+    COMPLEX_MULTIPLIED,
+    INFINITE,
+    MULTIPLIED,
+    choices,
+    families,
+    sensitive,
+)
+from conformance.specs.families.numeric_clauses import CLAUSES
+from conformance.specs.suite import Suite
+
+REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
+FLOATS: Final = tuple(name for name in NUMPY if kind(name) in ("float", "complex"))
+
+GROUPS: Final = ("none", "none", "none", "even", "strided", "unsorted")
+"""Kinds of groups that every operation allows; what it rejects is the business of its own domain."""
+
+FACTORS: Final = (0.75, 3.0, 0.5, -1.5)
+"""Factors that every format holds and that round what they scale."""
+
+MOST_LOCAL: Final = 32
+"""Terms with local axes, at most: up to 33 the bound of every format but the 8-bit ones says something."""
+
+FEW: Final = 8
+"""Terms of the 8-bit formats and of products: all trees over so many are gone through."""
+
+_OPS: Final = choose.sampled_from(
+    [*["sum", "mean", "premul_sum", "product", "sum", "product", "mean", "product"] * 2, "max", "min"]
+)
+_COMPLEX: Final = choose.sampled_from(["complex64", "complex128"])
+_OF_COMPLEX: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
+    [
+        *[None] * 48,
+        *[("product", family) for family in ("mixed", "mixed", "mixed", *COMPLEX_MULTIPLIED)],
+        *[("sum", "nan"), ("mean", "mixed"), ("premul_sum", "mixed")],
+        *[("sum", "mixed"), ("mean", "nan"), ("premul_sum", "infinite"), ("sum", "mixed"), ("sum", "infinite")],
+    ]
+)
+"""Reductions of complex numbers and the families of their values, which one draft in four is made for: of 100 drafts
+without, one or two were complex and special."""
+_CHOSEN: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
+    [*[None] * 96, *[(dtype, op) for dtype in REALS for op in ("sum", "sum", "sum", "sum", "mean", "premul_sum")]]
+)
+"""Reductions whose elements tell what is chosen about numbers, which more than one draft in four is made for: of 360
+drafts that took their families as others do, none or one told two accumulators of an 8-bit format apart."""
+_DTYPES: Final = choose.sampled_from(("float32", "bfloat16", *FLOATS, "float64", "float8_e4m3fn"))
+_ADDED: Final = choose.sampled_from(
+    ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
+)
+_AVERAGED: Final = choose.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
+_MULTIPLIED: Final = choose.sampled_from(
+    [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED]
+)
+_COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
+_TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
+_FACTORS: Final = choose.sampled_from(FACTORS)
+_LOCAL: Final[choose.Choice[bool]] = choose.sampled_from([False, False, True])
+_MANY: Final = choose.sampled_from([(12,), (4, 5), (33,)])
+"""Shapes of enough elements for each family of choices to have its turn."""
+
+
+@dataclass(frozen=True)
+class Mixed(Draft):
+    """A draft whose elements may take families of values in turn, so that one block shows several clauses."""
+
+    def blocks(self, dtype: str, values: str, shape: Shape) -> list[Array]:
+        """Draw a pool, or for ``mixed`` values where in the pool of its family each element begins."""
+        op, _, family = values.partition(" ")
+        if family not in ("mixed", "choices"):
+            return super().blocks(dtype, self.named(dtype, op, family), shape)
+        named = families(dtype, op) if family == "mixed" else choices(dtype)
+        pools = [self.padded(name, sensitive(dtype, self.named(dtype, op, name))) for name in named]
+        turn, size = self.draw(_TURNS), math.prod(shape)
+        # Each round of the families begins one value later, and so does each rank.
+        places = [((e + turn) % len(pools), e // len(pools) + turn) for e in range(size)]
+        ranks = [[pools[f][(start + rank) % len(pools[f])] for f, start in places] for rank in range(self.world)]
+        return [np.array(rank, NUMPY[dtype]).reshape(shape) for rank in ranks]
+
+    def padded(self, family: str, pool: Array) -> Array:
+        """Return a pool with a zero for each rank that it has no value for, where no value may come twice."""
+        missing = self.greatest_group - len(pool) if family in ALONE or family.startswith("rung") else 0
+        return np.concatenate([pool, np.zeros(max(missing, 0), pool.dtype)])
+
+    def named(self, dtype: str, op: str, family: str) -> str:
+        """Return the name of a family of ``sensitive``, of which some depend on how many meet."""
+        if family == "barely":
+            family = f"barely_{self.greatest_group}"
+        if family == "past" and op == "product" and kind(dtype) == "complex":
+            family = f"past_{max(self.greatest_group, 2)}"
+        return f"{op} {family}"
+
+
+def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
+    """Draw a reduction of floats and the family of its values; return the draft with its dtype, and both."""
+    dtype, op = drawn.draw(_DTYPES), drawn.draw(_OPS)
+    special, chosen = drawn.draw(_OF_COMPLEX), drawn.draw(_CHOSEN)
+    if chosen is not None:
+        (dtype, op), family = chosen, "choices"
+    elif special is not None:
+        dtype, (op, family) = drawn.draw(_COMPLEX), special
+    elif op in ORDER:
+        family = drawn.draw(_COMPARED)
+        dtype = "float32" if kind(dtype) == "complex" else dtype
+    elif op == "product":
+        family = "near" if kind(dtype) == "complex" else drawn.draw(_MULTIPLIED)
+    else:
+        family = drawn.draw(_AVERAGED if op == "mean" else _ADDED)
+    if dtype == "float8_e4m3fn" and family in (*INFINITE, "large", "minus_zeros"):
+        family = "overflow"
+    attrs: dict[str, Attr] = {"op": op}
+    if op == "premul_sum":
+        attrs["factor"] = drawn.draw(_FACTORS)
+    drawn = Mixed(drawn.draw, drawn.mesh, drawn.axes, drawn.groups, dtype)
+    return drawn, attrs, f"{'max' if op in ORDER else op if op == 'product' else 'sum'} {family}"
+
+
+@choose.composite
+def all_reduces(draw: choose.Draw) -> Case:
+    """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
+    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
+    most = FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
+    fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
+    if draw(_LOCAL) and fits:
+        attrs["local_axes"] = (fits[0],)
+    return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
+
+
+@choose.composite
+def reduces(draw: choose.Draw) -> Case:
+    """Draw a reduce."""
+    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    attrs["root"] = root_near(draw, drawn.group_size)
+    shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
+    return drawn.case("reduce", shape=shape, attrs=attrs, values=values)
+
+
+@choose.composite
+def reduce_scatters(draw: choose.Draw) -> Case:
+    """Draw a reduce_scatter."""
+    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    tiled = draw(TILED)
+    shape, at = splittable(drawn, tiled)
+    attrs |= {"axis": axis_like(draw, at, len(shape)), "tiled": tiled}
+    return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)
+
+
+SUITE: Final = Suite(
+    "numerics",
+    "Results that depend on the order of operations, and special values.",
+    domains={"all_reduce": all_reduces(), "reduce": reduces(), "reduce_scatter": reduce_scatters()},
+    clauses=tuple(replace(clause, suite="numerics") for clause in CLAUSES),
+    share=0.5,
+)
