@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
-from conformance.backends.opencl import OpenCL, render
+from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.render import kernels as render
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation

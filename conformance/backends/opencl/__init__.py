@@ -20,13 +20,13 @@ from conformance.backends.base import (
     tensors,
     touched,
 )
-from conformance.backends.opencl.attributes import WANTED
-from conformance.backends.opencl.drafted import drafted
-from conformance.backends.opencl.export import exported
+from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.meetings import MEETING
-from conformance.backends.opencl.render import SLOTS
+from conformance.backends.opencl.graph.attributes import WANTED
+from conformance.backends.opencl.graph.meetings import MEETING
+from conformance.backends.opencl.render.kernels import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
+from conformance.backends.opencl.schedule.drafted import drafted
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.backends.opencl.drafted import drafted
-from conformance.backends.opencl.export import exported
-from conformance.backends.opencl.reorder import reordered
+from conformance.backends.opencl.export.schedule import exported
+from conformance.backends.opencl.schedule.drafted import drafted
+from conformance.backends.opencl.schedule.reorder import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph

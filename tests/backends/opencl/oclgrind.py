@@ -17,7 +17,7 @@ import pytest
 
 from conformance.backends.claimed import supported
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.attributes import WANTED
+from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.runtime.memory import Cell, Memory
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS, Settings

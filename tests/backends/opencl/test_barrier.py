@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Barrier, Kernel
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.trace import trace
 from conformance.backends.opencl.lower import lower
-from conformance.backends.opencl.schedule import Schedule, schedule
+from conformance.backends.opencl.schedule.item import Barrier, Kernel
+from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
-from conformance.backends.opencl.trace import trace
 from conformance.cases.case import Case
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Kernel
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.lower.direct import shards
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.schedule import Schedule, schedule
+from conformance.backends.opencl.schedule.item import Kernel
+from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 
 
 def plan_of(elements: int, alignment: int) -> Schedule:

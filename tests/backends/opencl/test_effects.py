@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from conformance.backends.claimed import supported
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Kernel
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.trace import trace
 from conformance.backends.opencl.lower import lower
 from conformance.backends.opencl.runtime import engine as engines
+from conformance.backends.opencl.schedule.item import Kernel
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
-from conformance.backends.opencl.trace import trace
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.features import features
 from conformance.cases.schedule.schedule import Access

@@ -11,11 +11,11 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.opencl.item import Kernel
 from conformance.backends.opencl.runtime import engine as engines
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import FORGET, Cell
 from conformance.backends.opencl.runtime.session import Session
+from conformance.backends.opencl.schedule.item import Kernel
 from conformance.backends.opencl.settings import PLATFORM, POCL, Settings
 from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.dtypes import Array

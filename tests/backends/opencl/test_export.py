@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
 from conformance.backends.discovery import BackendSpec
-from conformance.backends.opencl.drafted import drafted
-from conformance.backends.opencl.export import exported
+from conformance.backends.opencl.export.schedule import exported
+from conformance.backends.opencl.schedule.drafted import drafted
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph

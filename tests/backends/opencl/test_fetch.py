@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, Copy, Elementwise, Movement
+from conformance.backends.opencl.graph.node import Buffer, Copy, Elementwise, Movement
+from conformance.backends.opencl.graph.operations import collective
+from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.order import reachable
+from conformance.backends.opencl.schedule.order import reachable
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
-from conformance.backends.opencl.view import View
 from conformance.cases.case import Case
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.judging.schedules.clause import Found

@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.hazards import Access, Hazards
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.schedule import Schedule, schedule
+from conformance.backends.opencl.schedule.hazards import Access, Hazards
+from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm, Settings
 
 RANKS = (0, 1, 2, 3)

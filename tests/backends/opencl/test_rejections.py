@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl import rejections as no
+from conformance.backends.opencl.graph import rejections as no
 from conformance.backends.opencl.runtime.session import Session
 from conformance.cases.tensor.dtypes import NUMPY
 

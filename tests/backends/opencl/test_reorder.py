@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Barrier
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.reorder import reordered, turn_of
-from conformance.backends.opencl.schedule import Schedule, schedule
+from conformance.backends.opencl.schedule.item import Barrier
+from conformance.backends.opencl.schedule.reorder import reordered, turn_of
+from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import ORDER, Settings, from_environment
 
 RANKS = (0, 1, 2, 3)

@@ -10,7 +10,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.opencl.render import Body
+from conformance.backends.opencl.render.kernels import Body
 from conformance.backends.opencl.runtime.memory import PARTS, Memory
 from conformance.backends.opencl.runtime.session import Session
 

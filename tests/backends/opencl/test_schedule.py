@@ -6,14 +6,14 @@ import itertools
 
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, Copy, Join, Movement, Node, Part, whole
-from conformance.backends.opencl.hazards import Access, Hazards
-from conformance.backends.opencl.item import Kernel, Transfer
+from conformance.backends.opencl.graph.node import Buffer, Copy, Join, Movement, Node, Part, whole
+from conformance.backends.opencl.graph.operations import collective
+from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
 from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.schedule.hazards import Access, Hazards
+from conformance.backends.opencl.schedule.item import Kernel, Transfer
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
-from conformance.backends.opencl.view import View
 
 RANKS = (0, 1, 2, 3)
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, whole
-from conformance.backends.opencl.item import Kernel, Region, Work
+from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.operations import collective
+from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.past import past_caches
-from conformance.backends.opencl.render import BLOCK, VECTOR_BLOCK, Body, Stream
-from conformance.backends.opencl.render_stream import render_stream
+from conformance.backends.opencl.render.kernels import BLOCK, VECTOR_BLOCK, Body, Stream
+from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.schedule import schedule
+from conformance.backends.opencl.schedule.item import Kernel, Region, Work
+from conformance.backends.opencl.schedule.past import past_caches
+from conformance.backends.opencl.schedule.stream import FOLDED, streamed
 from conformance.backends.opencl.settings import Settings
-from conformance.backends.opencl.stream import FOLDED, streamed
-from conformance.backends.opencl.view import View
 from conformance.cases.tensor.dtypes import NUMPY, kind
 
 ALWAYS = {"stream_from": 1}

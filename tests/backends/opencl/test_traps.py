@@ -10,7 +10,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.opencl.render import render
+from conformance.backends.opencl.render.kernels import render
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.tensor.dtypes import NUMPY

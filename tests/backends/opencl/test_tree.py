@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph import Buffer, Copy, whole
+from conformance.backends.opencl.graph.node import Buffer, Copy, whole
+from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.lower.tree import path
-from conformance.backends.opencl.operations import collective
-from conformance.backends.opencl.order import reachable
+from conformance.backends.opencl.schedule.order import reachable
 
 
 @pytest.mark.parametrize("size", range(1, 9))

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.export import exported, named
+from conformance.backends.opencl.export.schedule import exported, named
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.settings import from_environment

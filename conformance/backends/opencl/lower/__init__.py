@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from conformance.backends.opencl.graph import (
+from conformance.backends.opencl.graph.node import (
     Buffer,
     Collective,
     Elementwise,
@@ -19,13 +19,13 @@ from conformance.backends.opencl.graph import (
     root,
     whole,
 )
+from conformance.backends.opencl.graph.trace import Traced
+from conformance.backends.opencl.graph.view import contiguous
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.lower.moving import moved
 from conformance.backends.opencl.lower.reducing import REDUCING, reduced
-from conformance.backends.opencl.order import needs
+from conformance.backends.opencl.schedule.order import needs
 from conformance.backends.opencl.settings import Algorithm, Settings
-from conformance.backends.opencl.trace import Traced
-from conformance.backends.opencl.view import contiguous
 
 Blocks = tuple[Movement | None, ...]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
-from conformance.backends.opencl.graph import Copy, Elementwise, Movement, Node
-from conformance.backends.opencl.view import View, coalesced, contiguous
+from conformance.backends.opencl.graph.node import Copy, Elementwise, Movement, Node
+from conformance.backends.opencl.graph.view import View, coalesced, contiguous
 
 _COPIES: Final[WeakKeyDictionary[Node, WeakSet[Copy]]] = WeakKeyDictionary()
 """The copies of a node, for as long as somebody needs them: nodes never change, so whoever wants elements on a device

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.opencl.graph import Collective, Elementwise, Movement, Reduce, whole
-from conformance.backends.opencl.reductions import COMBINES, accumulator, dividend
-from conformance.backends.opencl.view import View, contiguous
+from conformance.backends.opencl.graph.node import Collective, Elementwise, Movement, Reduce, whole
+from conformance.backends.opencl.graph.reductions import COMBINES, accumulator, dividend
+from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.cases.tensor.dtypes import NUMPY, kind
 
 Operands = tuple[Movement, ...]

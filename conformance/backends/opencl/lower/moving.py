@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.backends.opencl.graph import Collective, Join, Movement, Part, whole
+from conformance.backends.opencl.graph.node import Collective, Join, Movement, Part, whole
+from conformance.backends.opencl.graph.view import contiguous
 from conformance.backends.opencl.lower.fetch import fetched
 from conformance.backends.opencl.lower.received import arrivals
 from conformance.backends.opencl.lower.tree import path
 from conformance.backends.opencl.settings import Algorithm
-from conformance.backends.opencl.view import contiguous
 
 Route = Callable[[int, int, int], list[int]]
 """Take two positions and the group size; return the positions a block visits on its way, the last included."""

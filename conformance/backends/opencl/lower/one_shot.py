@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.backends.opencl.graph import Movement
+from conformance.backends.opencl.graph.node import Movement
 from conformance.backends.opencl.lower.folding import Folding
 
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from conformance.backends.opencl.graph import Collective, Movement
-from conformance.backends.opencl.view import View, contiguous
+from conformance.backends.opencl.graph.node import Collective, Movement
+from conformance.backends.opencl.graph.view import View, contiguous
 
 
 class Arrival(msgspec.Struct, frozen=True):

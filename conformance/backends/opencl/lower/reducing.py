@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from conformance.backends.opencl.graph import Collective, Fill, Movement, whole
+from conformance.backends.opencl.graph.node import Collective, Fill, Movement, whole
+from conformance.backends.opencl.graph.reductions import of_nothing
 from conformance.backends.opencl.lower import all_to_all, direct, naive, one_shot, ring, tree
 from conformance.backends.opencl.lower.folding import Folding
 from conformance.backends.opencl.lower.received import operands
-from conformance.backends.opencl.reductions import of_nothing
 from conformance.backends.opencl.settings import Algorithm
 
 REDUCING: Final = frozenset({"all_reduce", "arg_reduce", "reduce", "reduce_scatter"})

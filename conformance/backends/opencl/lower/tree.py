@@ -5,7 +5,7 @@ The member at relative position i has children 2i + 1 and 2i + 2, counted from t
 
 from __future__ import annotations
 
-from conformance.backends.opencl.graph import Movement
+from conformance.backends.opencl.graph.node import Movement
 from conformance.backends.opencl.lower.fetch import fetched
 from conformance.backends.opencl.lower.folding import Folding
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyopencl as cl
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph import Node
-from conformance.backends.opencl.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
+from conformance.backends.opencl.schedule.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
 
 LOCAL: Final = 64
 """The one work-group width: a new width costs a compilation of 35 to 70 ms, and 64 to 4096 run alike on PoCL."""

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import pyopencl as cl
 
-from conformance.backends.opencl.render import Body, render
-from conformance.backends.opencl.render_stream import render_stream
+from conformance.backends.opencl.render.kernels import Body, render
+from conformance.backends.opencl.render.streams import render_stream
 
 
 class Kernels:

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import pyopencl as cl
 
-from conformance.backends.opencl.graph import Node
-from conformance.backends.opencl.item import Item, Kernel
+from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.runtime.command import Ready, command
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
-from conformance.backends.opencl.schedule import Schedule
+from conformance.backends.opencl.schedule.item import Item, Kernel
+from conformance.backends.opencl.schedule.schedule import Schedule
 
 Result = tuple[Forms, tuple[int | None, ...]]
 """The forms of a result and the places of its storages."""

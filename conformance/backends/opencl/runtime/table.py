@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.backends.opencl.item import Kernel, Work
-from conformance.backends.opencl.render import MODES
-from conformance.backends.opencl.view import View
+from conformance.backends.opencl.graph.view import View
+from conformance.backends.opencl.render.kernels import MODES
+from conformance.backends.opencl.schedule.item import Kernel, Work
 
 
 def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, int]]:

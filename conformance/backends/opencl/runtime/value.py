@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.view import View
 
 
 class Form(NamedTuple):

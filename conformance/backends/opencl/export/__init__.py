@@ -1,0 +1,1 @@
+"""The schedule in the neutral form, with bodies."""

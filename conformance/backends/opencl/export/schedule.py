@@ -1,0 +1,199 @@
+"""The schedule in the neutral form of ``conformance.cases.schedule.schedule``, with bodies.
+
+The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
+memory there. A storage that several values share is an arena, and they are planned into it. A barrier has no item:
+those after it on its devices are after all that it waits for. Buffers, places and labels have the names that the
+judge gives to the nodes of the program's graph (``docs/schedules.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from conformance.backends.opencl.export.body import Asked, Writer, last
+from conformance.backends.opencl.export.entered import entered, rows
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph.node import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
+from conformance.backends.opencl.lower import Lowered, Turn
+from conformance.backends.opencl.schedule.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.schedule.schedule import Schedule
+from conformance.cases.program.program import Attr
+from conformance.cases.schedule import kernel_body
+from conformance.cases.schedule import schedule as neutral
+from conformance.cases.schedule.index_map import Affine, contiguous
+from conformance.cases.tensor.tensor import Tensor
+
+ARENA: Final = "uint8"
+
+
+def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
+    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
+    names, asked = named(made, lowered), _asked(made, lowered)
+    devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
+    after, turns = _after(made.items), entered(made.items, lowered)
+    items: list[neutral.Item] = []
+    for turn, row in rows(made.items, after, lowered):
+        wanted = [(number, made.items[number]) for number in row if not isinstance(made.items[number], Barrier)]
+        parts = tuple(_item(number, item, after[number], names, asked) for number, item in wanted)
+        if turn is None:
+            items.extend(parts)
+        else:
+            items.append(_collective(f"collective {len(items)}", turn, lowered, parts, turns[turn]))
+    return neutral.Schedule(
+        devices=devices,
+        buffers=tuple(_buffers(made, lowered, names)),
+        items=tuple(items),
+        places=tuple(_places(made, lowered, names)),
+    )
+
+
+def _asked(made: Schedule, lowered: Lowered) -> Asked:
+    """Return the nodes of the program's graph that each node is: itself, and the write that is done with it."""
+    own = dict(lowered.asked)
+    own.update((node, node.asked) for node in made.nodes if isinstance(node, Write | Elementwise) and node.asked)
+    return {
+        node: tuple(name for name in (own.get(node), made.inside[node].asked if node in made.inside else "") if name)
+        for node in {*own, *made.inside}
+    }
+
+
+def _places(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> Iterator[neutral.Place]:
+    """Yield where every block of a result is that has elements."""
+    for result, blocks in lowered.results.items():
+        for rank, block in enumerate(blocks):
+            if block is not None and block.node in made.places:
+                view = block.view
+                found = Affine(extents=view.shape, strides=view.strides, offset=view.offset)
+                yield neutral.Place(node=f"{result}[{rank}]", buffer=names[block.node], map=(found,))
+
+
+def named(made: Schedule, lowered: Lowered) -> dict[Node, str]:
+    """Return a name for every node that lies somewhere: inputs, buffers and results by theirs and the rank.
+
+    Nodes that lie in the storage of another have its name.
+    """
+    stored: list[Buffer | Opened] = [*made.inputs, *(node for node in made.nodes if isinstance(node, Opened))]
+    known: dict[Node, str] = {node: f"{node.name}[{node.device}]" for node in stored}
+    for result, blocks in lowered.results.items():
+        for rank, block in enumerate(blocks):
+            if block is not None:
+                known.setdefault(made.roots.get(block.node, block.node), f"result {result}[{rank}]")
+    names = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}
+    return names | {node: names[root] for node, root in made.roots.items() if root in names}
+
+
+def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[neutral.Buffer]:
+    blocks = (block for blocks in lowered.results.values() for block in blocks if block is not None)
+    results = {made.roots.get(block.node, block.node) for block in blocks}
+    sharing: dict[int, list[Node]] = {}
+    for node, place in made.places.items():
+        if node in made.roots:
+            continue
+        sharing.setdefault(place, []).append(node)
+    found = []
+    for place, nodes in sharing.items():
+        arena = f"storage {place}" if len(nodes) > 1 else None
+        if arena is not None:
+            device = str(nodes[0].device)
+            found.append(neutral.Buffer(id=arena, size=made.sizes[place], dtype=ARENA, device=device))
+        found += [
+            neutral.Buffer(
+                id=names[node],
+                size=node.size * FORMATS[node.dtype].itemsize,
+                dtype=node.dtype,
+                device=str(node.device),
+                base=arena,
+                planned=arena is not None,
+                preexisting=node in made.inputs,
+                held=isinstance(node, Opened),
+                output=node in results,
+            )
+            for node in nodes
+        ]
+    return found
+
+
+def _after(items: Sequence[Item]) -> list[tuple[int, ...]]:
+    """Return what each item is after, barriers replaced by what they wait for."""
+    behind: dict[int, set[int]] = {}
+    found = []
+    for number, item in enumerate(items):
+        plain = {each for each in item.after if not isinstance(items[each], Barrier)} | behind.get(item.device, set())
+        if isinstance(item, Barrier):
+            behind[item.device] = plain
+        found.append(tuple(sorted(plain - {number})))
+    return found
+
+
+def _collective(
+    name: str,
+    turn: Turn,
+    lowered: Lowered,
+    parts: tuple[neutral.Kernel | neutral.Copy, ...],
+    turns: tuple[int, ...],
+) -> neutral.Collective:
+    """Return one collective, to which members come in ``turns``."""
+    made = lowered.collectives[turn.collective]
+    group = made.groups[turn.group]
+    return neutral.Collective(
+        id=name,
+        op=made.operation,
+        participants=tuple(str(rank) for rank in group),
+        group=f"ranks {', '.join(str(rank) for rank in group)}",
+        attrs=_attributes(made),
+        algorithm=lowered.algorithms[turn],
+        turns=turns,
+        parts=parts,
+    )
+
+
+def _attributes(made: Collective) -> dict[str, Attr]:
+    """Return the attributes as a step has them."""
+    if made.operation == "ragged_all_to_all":
+        return {}
+    if made.operation == "shuffle":
+        return {"sources": tuple(source for source, _ in made.attrs["pairs"])}
+    return dict(made.attrs)
+
+
+def _item(
+    number: int, item: Item, after: tuple[int, ...], names: dict[Node, str], asked: Asked
+) -> neutral.Kernel | neutral.Copy:
+    follows, name = tuple(f"item {each}" for each in after), f"item {number}"
+    written = [access.node for access in item.accesses if access.write]
+    done = tuple(dict.fromkeys(name for node in written for name in asked.get(node, ())))
+    if isinstance(item, Transfer):
+        ends = ((item.source, item.start, False), (item.target, item.at, True))
+        accesses = tuple(_bytes(region, start, item.size, names, asked, write) for region, start, write in ends)
+        return neutral.Copy(id=name, after=follows, accesses=accesses, provenance=done)
+    device = str(item.device)
+    if isinstance(item, Constant):
+        access, body = _filled(item.node, names, asked)
+        return neutral.Kernel(
+            id=name, after=follows, device=device, accesses=(access,), bodies=(body,), provenance=done
+        )
+    if not isinstance(item, Kernel):
+        raise TypeError(f"no neutral item is a {type(item).__name__}")
+    written_out = Writer(item, names, asked)
+    return neutral.Kernel(
+        id=name,
+        after=follows,
+        device=device,
+        accesses=tuple(written_out.accesses),
+        bodies=written_out.bodies,
+        provenance=done,
+    )
+
+
+def _bytes(region: Region, start: int, size: int, names: dict[Node, str], asked: Asked, write: bool) -> neutral.Access:
+    first = region.first * FORMATS[region.node.dtype].itemsize + start
+    node = last(asked, region.node) if write else None
+    return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),), node=node)
+
+
+def _filled(node: Fill, names: dict[Node, str], asked: Asked) -> tuple[neutral.Access, kernel_body.Body]:
+    value = Tensor(dtype=node.dtype, shape=(), bits=pattern(node).hex())
+    access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)), node=last(asked, node))
+    instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)
+    return access, kernel_body.Body(extents=(node.size,), instructions=instructions)

@@ -1,0 +1,88 @@
+"""Which nodes a result needs, and in which order devices can work side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from conformance.backends.opencl.graph.node import Copy, Elementwise, Join, Movement, Node, Reduce, Write
+
+
+def reachable(results: tuple[Movement, ...]) -> list[Node]:
+    """Return the nodes the results need, by depth, then in order of discovery; nodes without elements are dead.
+
+    A write comes after all that read the storage as it was before.
+    """
+    found = _by_depth(results, {})
+    behind = readers(found)
+    return _by_depth(results, behind) if behind else found
+
+
+Readers = Mapping[Node, tuple[Node, ...]]
+"""For each write the nodes that read the storage as it was before."""
+
+
+def readers(nodes: Iterable[Node]) -> Readers:
+    """Return what every write among ``nodes`` comes after, beside what it needs."""
+    writes = {node.before: node for node in nodes if isinstance(node, Write)}
+    found: dict[Node, list[Node]] = {write: [] for write in writes.values()}
+    for node in nodes:
+        for read in needs(node):
+            write = writes.get(read)
+            if write is not None and write is not node:
+                found[write].append(node)
+    return {write: tuple(dict.fromkeys(nodes)) for write, nodes in found.items()}
+
+
+def _by_depth(results: tuple[Movement, ...], behind: Readers) -> list[Node]:
+    depth: dict[Node, int] = {}
+    stack = [(block.node, False) for block in reversed(results) if block.node.size]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            depth[node] = 1 + max((depth[each] for each in _earlier(node, behind)), default=-1)
+        elif node not in depth:
+            stack.append((node, True))
+            stack.extend((each, False) for each in reversed(tuple(_earlier(node, behind))) if each not in depth)
+    return sorted(depth, key=depth.__getitem__)
+
+
+Turns = Mapping[Node, tuple[int, int]]
+"""The collective and the group that a node belongs to, by number; collectives come after those that they need."""
+
+
+def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[tuple[Node, int]]:
+    """Return the nodes of ``order``, each after what it needs, with their stages.
+
+    They come by stage, no earlier than it says or its needs are, and then by turn: what belongs to no collective comes
+    after the last one it needs.
+    """
+    behind = readers(order)
+    found: dict[Node, int] = {}
+    ranked: dict[Node, tuple[float, float]] = {}
+    for node in order:
+        found[node] = max((found[each] for each in _earlier(node, behind)), default=0)
+        found[node] = max(found[node], stages.get(node, 0))
+        last = max((ranked[each][0] for each in _earlier(node, behind)), default=-1.0)
+        ranked[node] = turns.get(node, (last, math.inf))
+    return sorted(found.items(), key=lambda pair: (pair[1], *ranked[pair[0]]))
+
+
+def _earlier(node: Node, behind: Readers) -> Iterator[Node]:
+    yield from needs(node)
+    yield from behind.get(node, ())
+
+
+def needs(node: Node) -> Iterator[Node]:
+    """Yield the nodes a node reads."""
+    if isinstance(node, Copy):
+        yield node.source
+    elif isinstance(node, Elementwise):
+        yield node.operand.node
+    elif isinstance(node, Reduce):
+        yield from (operand.node for operand in node.operands)
+    elif isinstance(node, Join):
+        yield from (part.value.node for part in node.parts if part.value is not None)
+    elif isinstance(node, Write):
+        yield node.before
+        yield node.value.node

@@ -1,0 +1,40 @@
+"""Folds and moves of long runs: kernels of their own for each operation, dtypes and numbers of storages.
+
+An item folds by vectors where C has the operation on them, to the bit. Else it takes ``BLOCK`` elements to private
+memory before it stores them, so that the compiler makes vectors of any dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.backends.opencl.render.kernels import SLOTS, Body, Stream
+from conformance.backends.opencl.schedule.item import Work
+from conformance.backends.opencl.settings import Settings
+
+FOLDED: Final = frozenset({"sum", "product", "max", "min", "and", "or", "xor"})
+
+
+def streamed(body: Body, work: Work, settings: Settings) -> Body:
+    """Return the streaming body that does ``work``, or ``body`` where there is none or the run is too short for it."""
+    views = [view for _, view in (*work.loads, *work.stores)]
+    slots = [slot for slot, _ in work.loads]
+    if (
+        body.operation not in FOLDED
+        or work.size < settings.stream_from
+        or work.mode != "plain"
+        or body.within
+        or slots != list(range(len(slots)))
+        or any(view.strides != (1,) for view in views)
+    ):
+        return body
+    return body._replace(stream=Stream(len(slots), len(work.stores)))
+
+
+def moved(body: Body, works: tuple[Work, ...], settings: Settings) -> Body:
+    """Return the streaming body that moves all of ``works``, or ``body`` where they are no runs or too short."""
+    views = [view for work in works for _, view in (*work.loads, *work.stores)]
+    size = sum(work.size for work in works)
+    if len(views) < 2 * len(works) or any(view.strides != (1,) for view in views) or size < settings.stream_from:
+        return body
+    return body._replace(stream=Stream(SLOTS, 1))
