@@ -19,7 +19,7 @@ from conformance.backends.claimed import unhealthy
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import check_guarantees
 from conformance.cases.declarations.number_model import number_model
-from conformance.cases.declarations.terms import Terms, terms
+from conformance.cases.declarations.terms import Terms, check_follows, terms
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor
@@ -94,8 +94,9 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
         return terms(self.guarantees, self.follows, self.number_model)
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for guarantees or a number model that are none, and for claims of faults alone."""
+        """Raise ``ValueError`` for guarantees, sources or numbers that are none, and for claims of faults alone."""
         check_guarantees(self.guarantees)
+        check_follows(self.follows)
         number_model(self.number_model)
         left_out = unhealthy(self.claims)
         if left_out:

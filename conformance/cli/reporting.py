@@ -20,6 +20,7 @@ from conformance.report import (
 from conformance.report.run import LOG
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
+from conformance.specs.sources import described
 
 
 def report_of(
@@ -28,7 +29,7 @@ def report_of(
     """Return the report on the runs in ``directories``; raise ``ReportError`` for one that cannot be read."""
     return summarise(
         [read_run(directory) for directory in directories],
-        clause_texts(OPS.values(), SHARED),
+        clause_texts(OPS.values(), SHARED, described),
         explanations=read_explanations(explanations) if explanations else (),
         qualification=read_qualification(qualification) if qualification else UNQUALIFIED,
     )
@@ -36,7 +37,7 @@ def report_of(
 
 def report_on(run: Run) -> Report:
     """Return the report on a run that has just ended."""
-    return summarise([run], clause_texts(OPS.values(), SHARED))
+    return summarise([run], clause_texts(OPS.values(), SHARED, described))
 
 
 def restored(directory: Path, records: Sequence[Record]) -> bool:

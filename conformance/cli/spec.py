@@ -18,6 +18,7 @@ from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
 from conformance.specs.schedules import EVERY
+from conformance.specs.sources import SOURCES, Source, cited, described
 
 
 def aliases() -> dict[str, str]:
@@ -36,9 +37,24 @@ def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
         "requirement": clause.requirement,
         "text": clause.text,
         "source": clause.source,
+        "cites": [{**source_data(source), "place": place} for source, place in cited(clause.source)],
         "suite": clause.suite,
         **({"guarantee": clause.guarantee} if isinstance(clause, Clause) and clause.guarantee else {}),
         **({"divergences": divergences(clause)} if divergences(clause) else {}),
+    }
+
+
+def source_data(source: Source) -> dict[str, Any]:
+    """Return a source as plain data."""
+    text = source.document
+    return {
+        "name": source.name,
+        "title": text.title,
+        "version": text.version,
+        "licence": text.licence,
+        "file": text.file,
+        "section": source.section,
+        "settles": source.settles,
     }
 
 
@@ -80,10 +96,10 @@ def notes(op: Op) -> str:
 
 
 @click.command("spec")
-@click.argument("name", required=False, metavar="[OP|CLAUSE]")
+@click.argument("name", required=False, metavar="[OP|CLAUSE|SOURCE]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(name: str | None, as_json: bool) -> None:
-    """Print the specification: of everything, of an operation (a framework's name will do), or of a clause."""
+    """Print the specification: of everything, of an operation (a framework's name will do), a clause or a source."""
     data, show = _chosen(name)
     if as_json:
         print_json(data)
@@ -99,6 +115,7 @@ def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
             "operations": [op_data(op) for op in OPS.values()],
             "shared": [clause_data(clause) for clause in SHARED],
             "schedules": [clause_data(clause) for clause in EVERY.values()],
+            "sources": [source_data(source) for source in SOURCES.values()],
         }
         return data, _show_everything
     if name in OPS or name in known:
@@ -107,8 +124,13 @@ def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
     if name in clauses:
         clause = clauses[name]
         return clause_data(clause), lambda console: _show_clause(console, clause)
+    if name in SOURCES:
+        source = SOURCES[name]
+        citing = tuple(each for each in clauses.values() if source in dict(cited(each.source)))
+        data = source_data(source) | {"clauses": [clause_data(clause) for clause in citing]}
+        return data, lambda console: _show_source(console, source, citing)
     raise click.UsageError(
-        unknown("operation or clause", name, [*OPS, *known, *clauses]).split(" (known:")[0]
+        unknown("operation, clause or source", name, [*OPS, *known, *clauses, *SOURCES]).split(" (known:")[0]
         + f" (`conformance spec` lists the operations: {', '.join(OPS)})"
     )
 
@@ -154,12 +176,20 @@ def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> 
 
 
 def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
-    console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite}, source {clause.source})")
+    console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite})")
     console.print(clause.text, markup=False)
+    console.print(f"source: {described(clause.source)}", markup=False)
     if isinstance(clause, Clause) and clause.guarantee is not None:
         console.print(f"a must for backends that give the guarantee {clause.guarantee}", markup=False)
     for source, text in divergences(clause).items():
         console.print(f"{source} says otherwise: {text}", markup=False)
+
+
+def _show_source(console: Console, source: Source, citing: tuple[Clause | AnyClause, ...]) -> None:
+    console.print(described(source.name), markup=False)
+    console.print(f"settles {source.settles}", markup=False)
+    console.print("Cited by:")
+    _show_clauses(console, citing)
 
 
 def _type_name(hint: Any) -> str:

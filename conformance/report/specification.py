@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.judging.clause import Clause, Requirement
@@ -53,11 +54,16 @@ class Operation(Protocol):
         """Return its names in each framework."""
 
 
-def clause_texts(ops: Iterable[Operation], common: Iterable[Clause] = ()) -> tuple[ClauseText, ...]:
-    """Return every clause of ``ops`` in order, then the ``common`` ones, marked as shared."""
+def clause_texts(
+    ops: Iterable[Operation], common: Iterable[Clause] = (), described: Callable[[str], str] = str
+) -> tuple[ClauseText, ...]:
+    """Return every clause of ``ops`` in order, then the ``common`` ones, marked as shared.
+
+    ``described`` writes out in full what a clause cites as its source.
+    """
     own = [_text(op.name, clause, op.summary, dict(op.aliases)) for op in ops for clause in op.clauses]
     shared = [_text(clause.id.partition(".")[0], clause, "", {}, shared=True) for clause in common]
-    return (*own, *shared)
+    return tuple(replace(text, source=described(text.source)) for text in (*own, *shared))
 
 
 def _text(

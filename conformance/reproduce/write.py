@@ -12,6 +12,7 @@ from conformance.reproduce.frame import Program, script
 from conformance.reproduce.symptom import Symptom, symptom
 from conformance.runner.meaning import meaning
 from conformance.runner.replay import Replay
+from conformance.specs.sources import described
 
 
 class ScriptError(ValueError):
@@ -44,7 +45,7 @@ def reproduction(case: Case, backend: Backend, shown: Replay) -> str:
         raise ScriptError(f"the case is {verdict.outcome} on {backend.name}: there is no failure to reproduce")
     clause = verdict.blame
     seen = symptom(meaning(case), verdict, shown.observation)
-    return script(case, clause.id, clause.text, clause.source, seen, program_of(case, backend, seen))
+    return script(case, clause.id, clause.text, described(clause.source), seen, program_of(case, backend, seen))
 
 
 def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:

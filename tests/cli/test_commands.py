@@ -56,6 +56,20 @@ def test_spec_answers_to_a_frameworks_name(conformance: Conformance) -> None:
     assert json.loads(conformance("spec", "lax.ppermute", "--json").out)["name"] == "permute"
 
 
+def test_spec_shows_a_source_in_full_and_who_cites_it(conformance: Conformance) -> None:
+    assert "Apache-2.0" in conformance("spec", "all_gather.C1").out
+    data = json.loads(conformance("spec", "jax.pshuffle", "--json").out)
+    assert [clause["id"] for clause in data["clauses"]] == ["shuffle.C1", "shuffle.C2"]
+    assert data["clauses"][0]["cites"][0]["version"] == "0.10.0"
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_spec_refuses_an_unknown_source_in_one_line(conformance: Conformance, words: tuple[str, ...]) -> None:
+    ended = conformance("spec", "jax.psummer", *words)
+    assert ended.status == 2
+    assert "jax.psum" in ended.err
+
+
 def test_spec_prints_one_clause(conformance: Conformance) -> None:
     ended = conformance("spec", "collective.C14")
     assert "should" in ended.out

@@ -17,7 +17,7 @@ from conformance.specs.domains.pools import pool
 
 
 def ring_chunks(size: int, world: int) -> list[tuple[int, int]]:
-    """Chunk ``size`` elements by the rule of source 000: equal multiples of the largest factor, the rest in front."""
+    """Chunk ``size`` elements by the rule of tinygrad.multi: equal multiples of the largest factor, the rest first."""
     factor = math.gcd(size, 32)
     base, left = divmod(size // factor, world)
     sizes = [(base + 1) * factor] * left + [base * factor] * (world - left)

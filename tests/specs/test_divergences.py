@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from conformance.backends.protocol import Ready
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation, RankError
@@ -110,3 +111,8 @@ def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> Non
         "passed",
         "failed",
     )
+
+
+def test_who_follows_a_source_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown source 'jaxx' to follow; known are jax, mpi"):
+        Ready(protocol=1, name="acme", description={}, claims={}, follows=("jaxx",))

@@ -30,12 +30,10 @@ def test_clause_ids_are_numbered_without_gaps_under_their_operation() -> None:
 
 
 @pytest.mark.parametrize("clause", every_clause().values(), ids=lambda clause: clause.id)
-def test_a_clause_is_one_sentence_with_a_known_source(clause: Clause) -> None:
+def test_a_clause_is_one_sentence(clause: Clause) -> None:
     assert re.fullmatch(r"[A-Z(a-z].*\.", clause.text)
     assert "should" not in clause.text, "the requirement says so"
-    sources = ("000", "001", "002", "003", "004", "IEEE 754", "OCP OFP8", "torch.distributed", "this specification")
-    section = re.fullmatch(r"(C11|MPI 4\.1) [6G](\.\d+)+", clause.source)
-    assert section or clause.source in sources or (clause.source == "backend" and clause.guarantee)
+    assert (clause.source == "backend") == (clause.guarantee is not None)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])

@@ -1,8 +1,8 @@
 """What JAX says it supports: its documentation as data, not what it was seen to do.
 
-Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where they are silent, from what the source
-document 001 itself refuses with a sentence. What is not public is not claimed: ``pargmax`` and ``pargmin``, which 001
-has and ``jax.lax`` does not export, and positional axes beside names, of which no docstring speaks. All dtypes of the
+Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where they are silent, from what its
+source (``jax.*``) refuses with a sentence. What is not public is not claimed: ``pargmax`` and ``pargmin``, which it has
+and ``jax.lax`` does not export, and positional axes beside names, of which no docstring speaks. All dtypes of the
 specification are JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so no operation is limited
 by dtype. Promises known to be broken on CPU, like ``psum_scatter`` of bool, ``pbroadcast`` and ``ragged_all_to_all`` at
 all, stay claimed because nothing a user can read takes them back.
@@ -47,7 +47,7 @@ COLLECTIVES: Final[Claims] = {
 }
 
 # "The semantics here are platform-specific, and for GPU they correspond to NCCL send": other platforms are promised
-# nothing, and 001 says "psend is currently only implemented on GPU". precv takes one token.
+# nothing, and JAX says "psend is currently only implemented on GPU". precv takes one token.
 ON_GPU: Final[Claims] = {"send": WHOLE_AXES, "recv": {**WHOLE_AXES, "operands": ["one"]}}
 
 
@@ -71,7 +71,7 @@ EFFECTFUL: Final[dict[str, Sequence[str]]] = {
 def claims(platform: str, *, checked: bool) -> Claims:
     """Return what is documented for ``shard_map`` on a platform, ``cpu``, ``gpu`` or ``tpu``, type checks on or off.
 
-    The checks of 001 refuse pmax and pmin over no axis, with a sentence that speaks of psum; no docstring speaks of it.
+    The checks of JAX refuse pmax and pmin over no axis, with a sentence that speaks of psum; no docstring speaks of it.
     """
     found = {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
     if checked:
@@ -82,7 +82,7 @@ def claims(platform: str, *, checked: bool) -> Claims:
 def vmap_claims() -> Claims:
     """Return what is documented for ``vmap``: its axis name is there "so that parallel collectives can be applied".
 
-    001 refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and over
+    JAX refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and over
     several axes all_gather, psum_scatter and pbroadcast. A psend there has no platform to be promised on.
     """
     found = {

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax import lax
 
-# ``jax.lax`` does not export pargmax and pargmin (jax 0.10.2); this is the module that source 001 is.
+# ``jax.lax`` does not export pargmax and pargmin (jax 0.10.2); this is the module of the sources ``jax.*``.
 from jax._src.lax import parallel
 
 from conformance.backends.adapting import framework

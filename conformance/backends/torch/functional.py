@@ -65,7 +65,7 @@ def all_to_all(block: Tensor, group: Group, *, split_axis: int, concat_axis: int
     if not tiled:
         raise Unsupported("shard_dim_alltoall keeps both dimensions; it has no stacked form")
     with framework():
-        shard_dim_alltoall = torch.ops._dtensor.shard_dim_alltoall  # noqa: SLF001 - source 002 names it so
+        shard_dim_alltoall = torch.ops._dtensor.shard_dim_alltoall  # noqa: SLF001 - torch.inductor.comm_lowering names it so
         return wait(shard_dim_alltoall(block, concat_axis, split_axis, group.group_name))
 
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import msgspec
 
 from conformance.cases.declarations.number_model import STANDARD, Declared, NumberModel, number_model
+
+SYSTEMS: Final = ("jax", "mpi", "stablehlo", "tinygrad", "torch")
+"""The systems whose documented divergences an implementation may follow: the first words of their sources."""
+
+
+def check_follows(names: Collection[str]) -> None:
+    """Raise ``ValueError`` for a name that is no system with sources."""
+    for name in names:
+        if name not in SYSTEMS:
+            raise ValueError(f"unknown source {name!r} to follow; known are {', '.join(SYSTEMS)}")
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,8 +55,8 @@ def size_one_axis(subject: Subject) -> bool:
     return len(subject.step.axes) > 1 and any(sizes.get(name) == 1 for name in subject.step.axes)
 
 
-def idle_in_001(subject: Subject) -> bool:
-    """Speak over no axis about the operations that return their operand there in source 001."""
+def idle_in_jax(subject: Subject) -> bool:
+    """Speak over no axis about the operations that return their operand there in JAX."""
     plain = subject.step.op in ("all_gather", "all_reduce", "reduce_scatter") and subject.step.attrs.get("op") != "mean"
     return subject.legal and subject.step.idle and plain
 
@@ -68,9 +68,17 @@ def sorting(case: Case) -> Case | None:
 
 
 COLLECTIVE: tuple[Clause, ...] = (
-    Clause("collective.C1", "must", "Every rank returns every result.", legal, answered, "001", general=True),
     Clause(
-        "collective.C2", "must", "Inputs keep every byte, also around a view.", always, inputs_kept, "002", general=True
+        "collective.C1", "must", "Every rank returns every result.", legal, answered, "jax.psum: Returns", general=True
+    ),
+    Clause(
+        "collective.C2",
+        "must",
+        "Inputs keep every byte, also around a view.",
+        always,
+        inputs_kept,
+        "torch.inductor.comm_lowering: _all_reduce",
+        general=True,
     ),
     Clause(
         "collective.C3",
@@ -78,34 +86,64 @@ COLLECTIVE: tuple[Clause, ...] = (
         "A bool result holds only the bytes 0 and 1.",
         may_return_bool,
         canonical_bools,
-        "C11 6.3.1.2",
+        "c11.bool",
     ),
     value(
         "collective.C4",
         "The result depends on a block's value and not on its memory layout.",
-        "002",
+        "torch.inductor.comm_lowering: register_comm_lowering",
         has("layout", "strided", "transposed", "flipped", "broadcast", "offset"),
     ),
-    rejection("collective.C5", "Groups name every position exactly once; any others are rejected.", "001"),
-    rejection("collective.C6", "Groups of unequal size are rejected where the result's shape depends on it.", "001"),
-    value("collective.C7", "Each group computes alone: no value crosses from one to another.", "001", several_groups),
+    rejection(
+        "collective.C5",
+        "Groups name every position exactly once; any others are rejected.",
+        "jax.psum: _validate_reduce_axis_index_groups",
+    ),
+    rejection(
+        "collective.C6",
+        "Groups of unequal size are rejected where the result's shape depends on it.",
+        "jax.all_to_all: _all_to_all_lowering",
+    ),
+    value(
+        "collective.C7",
+        "Each group computes alone: no value crosses from one to another.",
+        "jax.psum: axis_index_groups",
+        several_groups,
+    ),
     value(
         "collective.C8",
         "A member's position is its place in the group as listed, not its rank among the members.",
-        "001",
+        "jax.all_gather: axis_index_groups",
         has("groups", "unsorted"),
     ),
-    value("collective.C9", "Members of a group need not be consecutive.", "001", has("groups", "strided")),
-    value("collective.C10", "A group of one is a group.", "001", has("groups", "singletons")),
-    value("collective.C11", "A block with no elements has a result, of the right shape.", "002", has("size", "empty")),
-    value("collective.C12", "A world of one rank is a world.", "001", has("world", "1")),
+    value(
+        "collective.C9",
+        "Members of a group need not be consecutive.",
+        "jax.all_gather: axis_index_groups",
+        has("groups", "strided"),
+    ),
+    value(
+        "collective.C10",
+        "A group of one is a group.",
+        "jax.all_to_all: _all_to_all_lowering",
+        has("groups", "singletons"),
+    ),
+    value(
+        "collective.C11",
+        "A block with no elements has a result, of the right shape.",
+        "mpi.allreduce: count",
+        has("size", "empty"),
+    ),
+    value(
+        "collective.C12", "A world of one rank is a world.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")
+    ),
     Clause(
         "collective.C13",
         "must",
         "What one rank refuses, every rank refuses.",
         without_meaning,
         refused_by_all,
-        "this specification",
+        "ours",
         general=True,
     ),
     Clause(
@@ -114,27 +152,38 @@ COLLECTIVE: tuple[Clause, ...] = (
         "A refusal blames the argument, not the inside of the implementation.",
         without_meaning,
         blames_argument,
-        "001",
+        "jax.all_to_all: _all_to_all_is_async",
         general=True,
     ),
     value(
-        "collective.C15", "Where groups may differ in size, each member uses its own.", "001", has("groups", "uneven")
+        "collective.C15",
+        "Where groups may differ in size, each member uses its own.",
+        "jax.psum: axis_index_groups",
+        has("groups", "uneven"),
     ),
-    value("collective.C16", "A block without axes is a block.", "001", has("ndim", "0")),
-    value("collective.C17", "Ranks may hold their blocks in different layouts.", "002", mixed_layouts),
+    value("collective.C16", "A block without axes is a block.", "jax.psum: examples", has("ndim", "0")),
+    value(
+        "collective.C17",
+        "Ranks may hold their blocks in different layouts.",
+        "torch.inductor.comm_lowering: _all_reduce",
+        mixed_layouts,
+    ),
     value(
         "collective.C18",
         "Movement keeps every bit: NaN payloads and the sign of zero.",
-        "001",
+        "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
         lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
     ),
     rejection(
-        "collective.C19", "Ranks that hold different dtypes are rejected.", "torch.distributed", requirement="should"
+        "collective.C19",
+        "Ranks that hold different dtypes are rejected.",
+        "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
+        requirement="should",
     ),
     rejection(
         "collective.C20",
         "Ranks that hold different shapes are rejected, where all must share one.",
-        "torch.distributed",
+        "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
         requirement="should",
     ),
     Clause(
@@ -142,18 +191,18 @@ COLLECTIVE: tuple[Clause, ...] = (
         "must",
         "Over no axis at all, of the mesh or local, all_gather, all_reduce and reduce_scatter, but for means, are the "
         "identity, dtype included.",
-        idle_in_001,
+        idle_in_jax,
         same,
-        "001",
+        "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
         each=True,
     ),
-    rejection("collective.C22", "An axis name the mesh does not have is rejected.", "001"),
-    rejection("collective.C23", "An axis named twice is rejected.", "this specification", requirement="should"),
+    rejection("collective.C22", "An axis name the mesh does not have is rejected.", "jax.psum: _check_axis_names"),
+    rejection("collective.C23", "An axis named twice is rejected.", "ours", requirement="should"),
     diverging(
         value(
             "collective.C24",
             "Positions along several axes count in the order the axes are named.",
-            "001",
+            "jax.axis_index",
             permuted_axes,
         ),
         means(
@@ -166,36 +215,46 @@ COLLECTIVE: tuple[Clause, ...] = (
     value(
         "collective.C25",
         "Axes that are not named repeat the operation for each of their coordinates.",
-        "001",
+        "jax.psum: _replica_groups",
         unnamed_axes,
     ),
-    value("collective.C26", "Several operands are each treated as if alone.", "001", has("operands", "several")),
+    value(
+        "collective.C26",
+        "Several operands are each treated as if alone.",
+        "jax.psum: tree_map",
+        has("operands", "several"),
+    ),
     Clause(
         "collective.C27",
         "must",
         "No operands at all is legal and gives no results.",
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
-        "001",
+        "jax.psum: tree_map",
         each=True,
     ),
-    value("collective.C28", "An axis of size one adds nothing to the axes beside it.", "001", size_one_axis),
+    value(
+        "collective.C28",
+        "An axis of size one adds nothing to the axes beside it.",
+        "jax.psum: _maybe_skip_one_sized_axes",
+        size_one_axis,
+    ),
     Clause(
         "collective.C29",
         "should",
         "Where there are no operands to treat, groups are not looked at.",
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
-        "001",
+        "jax.psum: tree_map",
         each=True,
     ),
     Clause(
         "collective.C30",
         "should",
         "Over no axis at all every other operation of one operand, and a mean, is the identity, dtype included.",
-        lambda s: s.legal and s.step.idle and not idle_in_001(s),
+        lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
-        "this specification",
+        "ours",
         each=True,
     ),
 )

@@ -9,10 +9,10 @@ from conformance.specs.op import rejection
 Pairs = tuple[tuple[int, int], ...]
 
 PAIRS: tuple[Clause, ...] = (
-    rejection("pairs.C1", "A source named twice is rejected.", "001"),
-    rejection("pairs.C2", "A destination named twice is rejected.", "001"),
-    rejection("pairs.C3", "A position at or beyond the group size is rejected.", "001"),
-    rejection("pairs.C4", "A negative position is rejected.", "001", "should"),
+    rejection("pairs.C1", "A source named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
+    rejection("pairs.C2", "A destination named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
+    rejection("pairs.C3", "A position at or beyond the group size is rejected.", "jax.ppermute: perm"),
+    rejection("pairs.C4", "A negative position is rejected.", "jax.ppermute: perm", "should"),
 )
 
 

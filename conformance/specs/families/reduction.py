@@ -83,36 +83,38 @@ def order_with_nan(subject: Subject) -> bool:
 
 
 REDUCTION: tuple[Clause, ...] = (
-    variant("reduction.C1", "sum adds.", "001", attr("op", "sum")),
-    variant("reduction.C2", "product multiplies.", "MPI 4.1 6.9.2", attr("op", "product")),
-    variant("reduction.C3", "max keeps the greatest.", "001", attr("op", "max")),
-    variant("reduction.C4", "min keeps the least.", "001", attr("op", "min")),
-    variant("reduction.C5", "and keeps the bits that every member has set.", "MPI 4.1 6.9.2", attr("op", "and")),
-    variant("reduction.C6", "or keeps the bits that any member has set.", "MPI 4.1 6.9.2", attr("op", "or")),
+    variant("reduction.C1", "sum adds.", "jax.psum", attr("op", "sum")),
+    variant("reduction.C2", "product multiplies.", "mpi.operations", attr("op", "product")),
+    variant("reduction.C3", "max keeps the greatest.", "jax.pmax", attr("op", "max")),
+    variant("reduction.C4", "min keeps the least.", "jax.pmin", attr("op", "min")),
+    variant("reduction.C5", "and keeps the bits that every member has set.", "mpi.operations", attr("op", "and")),
+    variant("reduction.C6", "or keeps the bits that any member has set.", "mpi.operations", attr("op", "or")),
     variant(
-        "reduction.C7", "xor keeps the bits that an odd number of members has set.", "MPI 4.1 6.9.2", attr("op", "xor")
+        "reduction.C7", "xor keeps the bits that an odd number of members has set.", "mpi.operations", attr("op", "xor")
     ),
     variant(
         "reduction.C8",
         "premul_sum multiplies every block by the factor, then adds.",
-        "torch.distributed",
+        "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
     value(
         "reduction.C9",
         "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
-        "001",
+        "jax.pmean",
         mean_of("float", "complex", powers=True),
     ),
     value(
         "reduction.C10",
         "By any other number, mean divides the sum once and rounds once, or scales as its number model says.",
-        "001",
+        "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
     ),
-    value("reduction.C11", "sum and product of bool count in int32.", "001", counts_bools, "should"),
+    value(
+        "reduction.C11", "sum and product of bool count in int32.", "jax.psum: boolean inputs", counts_bools, "should"
+    ),
     diverging(
-        value("reduction.C12", "Integer sums and products wrap around.", "001", wraps),
+        value("reduction.C12", "Integer sums and products wrap around.", "numpy.integers", wraps),
         leaves_open(
             "mpi",
             "MPI 4.1 6.9.2 lists the operations and says nothing of results that their type cannot hold, and "
@@ -123,30 +125,38 @@ REDUCTION: tuple[Clause, ...] = (
     value(
         "reduction.C13",
         "mean of integers divides the wrapped sum, and of bool the count, in float64.",
-        "001",
+        "jax.pmean",
         mean_of("integer", "bool"),
         "should",
     ),
-    rejection("reduction.C14", "An unknown reduction is rejected.", "MPI 4.1 6.9.2"),
-    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "MPI 4.1 6.9.2"),
+    rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
+    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "mpi.operations"),
     rejection(
-        "reduction.C16", "max and min of complex numbers, which have no order, are rejected.", "MPI 4.1 6.9.2", "should"
+        "reduction.C16",
+        "max and min of complex numbers, which have no order, are rejected.",
+        "mpi.operations",
+        "should",
     ),
-    rejection("reduction.C17", "premul_sum of bool and integers is rejected.", "torch.distributed", "should"),
+    rejection(
+        "reduction.C17",
+        "premul_sum of bool and integers is rejected.",
+        "torch.distributed: ReduceOp.PREMUL_SUM",
+        "should",
+    ),
     diverging(
         value(
             "reduction.C18",
             "A product of complex numbers multiplies numbers, not their parts.",
-            "MPI 4.1 6.9.2",
+            "mpi.operations",
             complex_product,
         ),
         refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
     ),
-    value("reduction.C19", "max and min of bool are bool: or, and.", "001", order_of_bools),
+    value("reduction.C19", "max and min of bool are bool: or, and.", "jax.pmax", order_of_bools),
     value(
         "reduction.C20",
         "max and min are NaN wherever some member's element is, whichever member that is.",
-        "001",
+        "numpy.maximum",
         order_with_nan,
         "should",
         nan_among,
@@ -156,7 +166,7 @@ REDUCTION: tuple[Clause, ...] = (
             "reduction.C21",
             "In whatever dtype, a sum of bools is their disjunction or the count of those that hold, one of them "
             "throughout a result, and a product their conjunction.",
-            "001",
+            "jax.psum: boolean inputs",
             counts_bools,
         ),
         check=counted_or_any,
@@ -168,13 +178,13 @@ REDUCTION: tuple[Clause, ...] = (
         "rounded as that dtype rounds, or cut to an integer.",
         lambda s: s.legal and not s.step.idle and bool(s.folded) and mean_of("integer", "bool")(s),
         quotients,
-        "001",
+        "jax.pmean",
         each=True,
     ),
     value(
         "reduction.C23",
         "A mean of nothing, of floats or complex numbers, is NaN.",
-        "001",
+        "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) == 0,
         "should",
     ),

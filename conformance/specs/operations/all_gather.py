@@ -30,15 +30,26 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "001"),
+        value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "jax.all_gather"),
         variant(
-            "all_gather.C2", "Untiled, blocks are stacked along a new axis of the result.", "001", attr("tiled", False)
+            "all_gather.C2",
+            "Untiled, blocks are stacked along a new axis of the result.",
+            "jax.all_gather: tiled",
+            attr("tiled", False),
         ),
-        variant("all_gather.C3", "Tiled, blocks are concatenated along an existing axis.", "001", attr("tiled", True)),
+        variant(
+            "all_gather.C3",
+            "Tiled, blocks are concatenated along an existing axis.",
+            "jax.all_gather: tiled; stablehlo.all_gather",
+            attr("tiled", True),
+        ),
         value(
-            "all_gather.C4", "A negative axis counts from the end of the result's axes.", "001", has("axis", "negative")
+            "all_gather.C4",
+            "A negative axis counts from the end of the result's axes.",
+            "jax.all_gather: _all_gather",
+            has("axis", "negative"),
         ),
-        rejection("all_gather.C5", "An axis the result does not have is rejected.", "001"),
+        rejection("all_gather.C5", "An axis the result does not have is rejected.", "jax.all_gather: _all_gather"),
     ),
     aliases={
         "jax": ("lax.all_gather",),
@@ -46,9 +57,9 @@ OP = Op(
         "mpi": ("MPI_Allgather",),
     },
     examples=(
-        Example("001", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
+        Example("jax.all_gather", "int32", {"axis": 0, "tiled": False}, [0, 1, 2, 3], [[0, 1, 2, 3]] * 4),
         Example(
-            "001",
+            "jax.all_gather",
             "int32",
             {"axis": 0, "tiled": False},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],

@@ -52,27 +52,33 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "001"),
+        value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "jax.psum"),
         value(
             "all_reduce.C2",
             "Local axes are reduced with the named ones and are gone from the result.",
-            "001",
+            "jax.psum: _allreduce_lowering",
             lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
         ),
-        rejection("all_reduce.C3", "A local axis the block does not have is rejected.", "001"),
-        rejection("all_reduce.C4", "A local axis named twice is rejected.", "001"),
+        rejection(
+            "all_reduce.C3",
+            "A local axis the block does not have is rejected.",
+            "jax.psum: _allreduce_effectful_abstract_eval",
+        ),
+        rejection(
+            "all_reduce.C4", "A local axis named twice is rejected.", "jax.psum: _allreduce_effectful_abstract_eval"
+        ),
         value(
             "all_reduce.C5",
             "Over a local axis without elements the result is the value that changes nothing: 0 for a sum, 1 for a "
             "product, the least value of the dtype for max, the greatest for min, all bits for and.",
-            "004",
+            "tinygrad.schedule: earliest_rewrites",
             reduces_nothing,
         ),
         diverging(
             value(
                 "all_reduce.C6",
                 "Local axes and groups may be given together: each group's members and the local axes are reduced.",
-                "this specification",
+                "ours",
                 lambda s: has_local_axes(s) and s.step.groups is not None,
             ),
             refuses("jax", "psum, pmax and pmin take groups over named axes only."),
@@ -81,7 +87,7 @@ OP = Op(
             value(
                 "all_reduce.C7",
                 "A mean over local axes divides by the number of all terms: members times elements along those axes.",
-                "this specification",
+                "ours",
                 lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
             ),
             refuses("jax", "pmean divides by the size of its axes, which a local axis does not have."),
@@ -93,18 +99,18 @@ OP = Op(
         "mpi": ("MPI_Allreduce",),
     },
     examples=(
-        Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [6, 6, 6, 6]),
-        Example("001", "int32", {"op": "sum"}, [0, 1, 2, 3], [1, 1, 5, 5], groups=((0, 1), (2, 3))),
-        Example("001", "float32", {"op": "mean"}, [0, 1, 2, 3], [1.5, 1.5, 1.5, 1.5]),
+        Example("jax.psum", "int32", {"op": "sum"}, [0, 1, 2, 3], [6, 6, 6, 6]),
+        Example("jax.psum", "int32", {"op": "sum"}, [0, 1, 2, 3], [1, 1, 5, 5], groups=((0, 1), (2, 3))),
+        Example("jax.psum", "float32", {"op": "mean"}, [0, 1, 2, 3], [1.5, 1.5, 1.5, 1.5]),
         Example(
-            "001",
+            "jax.psum",
             "int32",
             {"op": "sum"},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],
             [[24, 28, 32, 36]] * 4,
         ),
         Example(
-            "001",
+            "jax.psum",
             "int32",
             {"op": "sum"},
             [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]],

@@ -49,34 +49,59 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("all_to_all.C1", "The member at position p receives piece p of every member, in member order.", "001"),
+        value(
+            "all_to_all.C1",
+            "The member at position p receives piece p of every member, in member order.",
+            "jax.all_to_all",
+        ),
         variant(
             "all_to_all.C2",
             "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
             "concat axis of the result.",
-            "001",
+            "jax.all_to_all: tiled",
             attr("tiled", False),
         ),
         variant(
             "all_to_all.C3",
             "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
-            "001",
+            "jax.all_to_all: tiled",
             attr("tiled", True),
         ),
         diverging(
             value(
                 "all_to_all.C4",
                 "Negative axes count from the end.",
-                "this specification",
+                "ours",
                 lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
             ),
             refuses("jax", "all_to_all passes a negative axis on as it is, and lowering refuses it."),
         ),
-        rejection("all_to_all.C5", "A split axis the block does not have is rejected.", "001"),
-        rejection("all_to_all.C6", "A concat axis the result does not have is rejected.", "001"),
-        rejection("all_to_all.C7", "Tiled, an extent the group size does not divide is rejected.", "001"),
-        rejection("all_to_all.C8", "Untiled, an extent other than the group size is rejected.", "001"),
-        variant("all_to_all.C9", "The axis that is split and the axis that is joined may differ.", "001", axes_differ),
+        rejection(
+            "all_to_all.C5",
+            "A split axis the block does not have is rejected.",
+            "jax.all_to_all: _all_to_all_effectful_abstract_eval",
+        ),
+        rejection(
+            "all_to_all.C6",
+            "A concat axis the result does not have is rejected.",
+            "jax.all_to_all: _all_to_all_effectful_abstract_eval",
+        ),
+        rejection(
+            "all_to_all.C7",
+            "Tiled, an extent the group size does not divide is rejected.",
+            "jax.all_to_all: _all_to_all_is_async",
+        ),
+        rejection(
+            "all_to_all.C8",
+            "Untiled, an extent other than the group size is rejected.",
+            "jax.all_to_all: _all_to_all_is_async",
+        ),
+        variant(
+            "all_to_all.C9",
+            "The axis that is split and the axis that is joined may differ.",
+            "jax.all_to_all: concat_axis",
+            axes_differ,
+        ),
     ),
     aliases={
         "jax": ("lax.all_to_all", "lax.pswapaxes"),
@@ -85,7 +110,7 @@ OP = Op(
     },
     examples=(
         Example(
-            "001",
+            "jax.all_to_all",
             "int32",
             {"split_axis": 0, "concat_axis": 0, "tiled": True},
             [[0, 0], [1, 2]],

@@ -76,25 +76,35 @@ OP = Op(
         value(
             "all_to_all_uneven.C1",
             "The member at position p receives its part of every member, in member order.",
-            "002",
+            "torch.inductor.comm_lowering: _all_to_all_single",
         ),
-        value("all_to_all_uneven.C2", "Parts may differ in size.", "002", uneven),
-        value("all_to_all_uneven.C3", "A part may be empty.", "002", sends_nothing),
+        value(
+            "all_to_all_uneven.C2",
+            "Parts may differ in size.",
+            "torch.inductor.comm_lowering: _all_to_all_single",
+            uneven,
+        ),
+        value(
+            "all_to_all_uneven.C3",
+            "A part may be empty.",
+            "torch.inductor.comm_lowering: _all_to_all_single",
+            sends_nothing,
+        ),
         rejection(
             "all_to_all_uneven.C4",
             "Split sizes that are not one count a member are rejected.",
-            "torch.distributed",
+            "torch.distributed: all_to_all_single",
         ),
         rejection(
             "all_to_all_uneven.C5",
             "Receive sizes that do not mirror the send sizes are rejected.",
-            "this specification",
+            "ours",
             requirement="should",
         ),
         rejection(
             "all_to_all_uneven.C6",
             "Split sizes that do not add up to the rows of the block are rejected.",
-            "torch.distributed",
+            "torch.distributed: all_to_all_single",
         ),
     ),
     aliases={
@@ -103,7 +113,7 @@ OP = Op(
     },
     examples=(
         Example(
-            "002",
+            "torch.inductor.comm_lowering: _all_to_all_single",
             "int32",
             {"sends": ((1, 2), (0, 1)), "receives": ((1, 0), (2, 1))},
             [[1, 2, 3], [4]],

@@ -56,21 +56,28 @@ OP = Op(
     shares=COLLECTIVE + tuple(clause for clause in REDUCTION if clause.id == "reduction.C16"),
     clauses=(
         value(
-            "arg_reduce.C1", "The result is an int32 position in the member's own group, in the block's shape.", "001"
+            "arg_reduce.C1",
+            "The result is an int32 position in the member's own group, in the block's shape.",
+            "jax.pargmax: _axis_index_of_val",
         ),
-        variant("arg_reduce.C2", "max gives the position of the greatest.", "001", attr("op", "max")),
-        variant("arg_reduce.C3", "min gives the position of the least.", "001", attr("op", "min")),
-        value("arg_reduce.C4", "Of equal elements, both zeros among them, the first position counts.", "001", has_ties),
+        variant("arg_reduce.C2", "max gives the position of the greatest.", "jax.pargmax", attr("op", "max")),
+        variant("arg_reduce.C3", "min gives the position of the least.", "jax.pargmin", attr("op", "min")),
+        value(
+            "arg_reduce.C4",
+            "Of equal elements, both zeros among them, the first position counts.",
+            "jax.pargmax: _axis_index_of_val",
+            has_ties,
+        ),
         value(
             "arg_reduce.C5",
             "Where some element is NaN no member's equals it, and the position is 2**31 - 1.",
-            "001",
+            "jax.pargmax: _axis_index_of_val",
             has("values", "nan"),
             "should",
             nan_among_members,
         ),
-        rejection("arg_reduce.C6", "A reduction without a position is rejected.", "001"),
+        rejection("arg_reduce.C6", "A reduction without a position is rejected.", "jax.pargmax"),
     ),
     aliases={"jax": ("lax.pargmax", "lax.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
-    examples=(Example("001", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
+    examples=(Example("jax.pargmax", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
 )

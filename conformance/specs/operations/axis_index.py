@@ -21,7 +21,11 @@ OP = Op(
     summary="Every rank's position along the named axes.",
     domain=programs(),
     shares=WITHOUT_OPERANDS,
-    clauses=(value("axis_index.C1", "The result is the rank's position in its group, an int32 without axes.", "001"),),
+    clauses=(
+        value(
+            "axis_index.C1", "The result is the rank's position in its group, an int32 without axes.", "jax.axis_index"
+        ),
+    ),
     aliases={"jax": ("lax.axis_index",), "torch": ("distributed.get_rank",), "mpi": ("MPI_Comm_rank",)},
-    examples=(Example("001", "int32", {}, (), [0, 1, 2, 3], groups=((0, 1, 2, 3),)),),
+    examples=(Example("jax.axis_index", "int32", {}, (), [0, 1, 2, 3], groups=((0, 1, 2, 3),)),),
 )

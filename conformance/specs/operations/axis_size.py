@@ -21,7 +21,11 @@ OP = Op(
     summary="The number of members of every rank's group.",
     domain=programs(),
     shares=WITHOUT_OPERANDS,
-    clauses=(value("axis_size.C1", "The result is the size of the rank's own group, an int32 without axes.", "001"),),
+    clauses=(
+        value(
+            "axis_size.C1", "The result is the size of the rank's own group, an int32 without axes.", "jax.axis_size"
+        ),
+    ),
     aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",), "mpi": ("MPI_Comm_size",)},
-    examples=(Example("001", "int32", {}, (), [4, 4, 4, 4], groups=((0, 1, 2, 3),)),),
+    examples=(Example("jax.axis_size", "int32", {}, (), [4, 4, 4, 4], groups=((0, 1, 2, 3),)),),
 )

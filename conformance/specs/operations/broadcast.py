@@ -29,16 +29,19 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("broadcast.C1", "Every member of a group receives the block of its root.", "001"),
+        value("broadcast.C1", "Every member of a group receives the block of its root.", "jax.pbroadcast"),
         value(
-            "broadcast.C2", "The root is a position in the group, not a rank of the world.", "001", root_is_not_its_rank
+            "broadcast.C2",
+            "The root is a position in the group, not a rank of the world.",
+            "jax.pbroadcast",
+            root_is_not_its_rank,
         ),
-        rejection("broadcast.C3", "A root that some group does not have is rejected.", "MPI 4.1 6.4"),
+        rejection("broadcast.C3", "A root that some group does not have is rejected.", "mpi.bcast"),
     ),
     aliases={
         "jax": ("lax.pbroadcast",),
         "torch": ("distributed.broadcast", "_functional_collectives.broadcast"),
         "mpi": ("MPI_Bcast",),
     },
-    examples=(Example("001", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
+    examples=(Example("jax.pbroadcast", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
 )

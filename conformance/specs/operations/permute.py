@@ -43,25 +43,30 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + PAIRS,
     clauses=(
-        value("permute.C1", "Every destination receives the block of its source.", "001"),
-        value("permute.C2", "A position that is no destination receives zeros, +0 in every format.", "001", partial),
+        value("permute.C1", "Every destination receives the block of its source.", "jax.ppermute"),
+        value(
+            "permute.C2",
+            "A position that is no destination receives zeros, +0 in every format.",
+            "jax.ppermute; stablehlo.collective_permute",
+            partial,
+        ),
         value(
             "permute.C3",
             "No pairs at all is legal, and every position receives zeros.",
-            "001",
+            "jax.ppermute",
             lambda s: not pairs_of(s),
         ),
-        value("permute.C4", "Disjoint cycles move together.", "001", several_cycles),
+        value("permute.C4", "Disjoint cycles move together.", "jax.ppermute", several_cycles),
         value(
             "permute.C5",
             "A position sent to itself keeps its block.",
-            "001",
+            "jax.ppermute",
             lambda s: any(source == destination for source, destination in pairs_of(s)),
         ),
     ),
     aliases={"jax": ("lax.ppermute",), "torch": ("distributed.batch_isend_irecv",), "mpi": ("MPI_Sendrecv",)},
     examples=(
-        Example("001", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
-        Example("001", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),
+        Example("jax.ppermute", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
+        Example("jax.ppermute", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),
     ),
 )

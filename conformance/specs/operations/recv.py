@@ -35,23 +35,23 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + PAIRS,
     clauses=(
-        value("recv.C1", "Every destination receives the block that its source sent.", "001"),
+        value("recv.C1", "Every destination receives the block that its source sent.", "jax.precv"),
         value(
             "recv.C2",
             "A position that nothing was sent to receives zeros of the expected shape and dtype.",
-            "001",
+            "jax.precv",
             partial,
         ),
         rejection(
             "recv.C3",
             "A shape or dtype other than what was sent is rejected.",
-            "this specification",
+            "ours",
             requirement="should",
         ),
         rejection(
             "recv.C4",
             "Pairs other than those of the send, which leave someone without a partner, are rejected.",
-            "this specification",
+            "ours",
             requirement="should",
         ),
     ),

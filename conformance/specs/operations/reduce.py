@@ -27,15 +27,15 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "MPI 4.1 6.9.1"),
+        value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "mpi.reduce"),
         value(
             "reduce.C2",
             "The root is a position in the group, not a rank of the world.",
-            "MPI 4.1 6.9.1",
+            "mpi.reduce",
             root_is_not_its_rank,
         ),
-        rejection("reduce.C3", "A root that some group does not have is rejected.", "MPI 4.1 6.9.1"),
+        rejection("reduce.C3", "A root that some group does not have is rejected.", "mpi.reduce"),
     ),
     aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
-    examples=(Example("MPI 4.1 6.9.1", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
+    examples=(Example("mpi.reduce", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
 )

@@ -23,8 +23,10 @@ OP = Op(
     domain=programs(),
     shares=WITHOUT_OPERANDS,
     clauses=(
-        value("reduce_constant.C1", "The result is the number times the size of the rank's own group.", "001"),
-        rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "001", "should"),
+        value(
+            "reduce_constant.C1", "The result is the number times the size of the rank's own group.", "jax.psum: _psum"
+        ),
+        rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "jax.psum: _psum", "should"),
     ),
-    examples=(Example("001", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
+    examples=(Example("jax.psum: _psum", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
 )

@@ -31,25 +31,47 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("reduce_scatter.C1", "The member at position p receives piece p of the group's reduction.", "001"),
-        variant(
-            "reduce_scatter.C2", "Untiled, the axis has one slice a member and is removed.", "001", attr("tiled", False)
+        value(
+            "reduce_scatter.C1",
+            "The member at position p receives piece p of the group's reduction.",
+            "jax.psum_scatter",
         ),
         variant(
-            "reduce_scatter.C3", "Tiled, the axis is divided by the group size and stays.", "001", attr("tiled", True)
+            "reduce_scatter.C2",
+            "Untiled, the axis has one slice a member and is removed.",
+            "jax.psum_scatter: tiled",
+            attr("tiled", False),
+        ),
+        variant(
+            "reduce_scatter.C3",
+            "Tiled, the axis is divided by the group size and stays.",
+            "jax.psum_scatter: tiled",
+            attr("tiled", True),
         ),
         diverging(
             value(
                 "reduce_scatter.C4",
                 "A negative axis counts from the end.",
-                "this specification",
+                "ours",
                 has("axis", "negative"),
             ),
             refuses("jax", "psum_scatter passes a negative axis on as it is, and lowering refuses it."),
         ),
-        rejection("reduce_scatter.C5", "An axis the block does not have is rejected.", "001"),
-        rejection("reduce_scatter.C6", "Tiled, an extent the group size does not divide is rejected.", "001"),
-        rejection("reduce_scatter.C7", "Untiled, an extent other than the group size is rejected.", "001"),
+        rejection(
+            "reduce_scatter.C5",
+            "An axis the block does not have is rejected.",
+            "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
+        ),
+        rejection(
+            "reduce_scatter.C6",
+            "Tiled, an extent the group size does not divide is rejected.",
+            "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
+        ),
+        rejection(
+            "reduce_scatter.C7",
+            "Untiled, an extent other than the group size is rejected.",
+            "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
+        ),
     ),
     aliases={
         "jax": ("lax.psum_scatter",),
@@ -57,10 +79,10 @@ OP = Op(
         "mpi": ("MPI_Reduce_scatter_block",),
     },
     examples=(
-        Example("001", "int32", {"op": "sum", "axis": 0, "tiled": False}, FOUR, [24, 28, 32, 36]),
-        Example("001", "int32", {"op": "sum", "axis": 0, "tiled": True}, FOUR, [[24], [28], [32], [36]]),
+        Example("jax.psum_scatter", "int32", {"op": "sum", "axis": 0, "tiled": False}, FOUR, [24, 28, 32, 36]),
+        Example("jax.psum_scatter", "int32", {"op": "sum", "axis": 0, "tiled": True}, FOUR, [[24], [28], [32], [36]]),
         Example(
-            "001",
+            "jax.psum_scatter",
             "int32",
             {"op": "sum", "axis": 0, "tiled": True},
             FOUR,

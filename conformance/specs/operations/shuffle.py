@@ -31,9 +31,9 @@ OP = Op(
     domain=programs(),
     shares=COLLECTIVE,
     clauses=(
-        value("shuffle.C1", "Position p receives the block of position sources[p].", "001"),
-        rejection("shuffle.C2", "Sources that are no permutation of all positions are rejected.", "001"),
+        value("shuffle.C1", "Position p receives the block of position sources[p].", "jax.pshuffle"),
+        rejection("shuffle.C2", "Sources that are no permutation of all positions are rejected.", "jax.pshuffle"),
     ),
     aliases={"jax": ("lax.pshuffle",)},
-    examples=(Example("001", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),
+    examples=(Example("jax.pshuffle", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),
 )

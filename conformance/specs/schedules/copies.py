@@ -215,17 +215,30 @@ COPIES = (
     ScheduleClause(
         "copies.C1",
         "A copy has one source and one target.",
-        "004",
+        "tinygrad.schedule: split_store",
         one_and_one,
         some_leaf(lambda each: isinstance(each, Copy)),
     ),
-    ScheduleClause("copies.C2", "A copy is between two devices.", "003", between_devices, _copied, "should"),
-    ScheduleClause("copies.C3", "A copy writes as many bytes as it reads.", "004", equal_bytes, _copied),
+    ScheduleClause(
+        "copies.C2",
+        "A copy is between two devices.",
+        "tinygrad.schedule: earliest_rewrites",
+        between_devices,
+        _copied,
+        "should",
+    ),
+    ScheduleClause(
+        "copies.C3",
+        "A copy writes as many bytes as it reads.",
+        "tinygrad.schedule: earliest_rewrites",
+        equal_bytes,
+        _copied,
+    ),
     ScheduleClause(
         "copies.C4",
         "A copy reads bytes that lie side by side, and keeps their order; others are made contiguous on their device "
         "first.",
-        "004",
+        "tinygrad.schedule: earliest_rewrites",
         contiguous_source,
         _copied,
         requirement="should",
@@ -233,7 +246,7 @@ COPIES = (
     ScheduleClause(
         "copies.C5",
         "A copy moves no more bytes than the value it copies has.",
-        "004",
+        "tinygrad.schedule: earliest_rewrites",
         no_more_than_asked,
         _labelled_copy,
         requirement="should",
@@ -241,7 +254,7 @@ COPIES = (
     ScheduleClause(
         "copies.C6",
         "What a device has a copy of is not copied there again, unless that is forced.",
-        "000",
+        "tinygrad.multi: MultiLazyBuffer.copy_to_device",
         replica_reused,
         _copied,
         requirement="may",
@@ -249,7 +262,7 @@ COPIES = (
     ScheduleClause(
         "copies.C7",
         "A copy that is forced and needed is made, unless it is of a constant or of nothing.",
-        "000",
+        "tinygrad.multi: all_reduce",
         forced_copies,
         lambda facts: any(_forced(facts)),
     ),
@@ -257,7 +270,7 @@ COPIES = (
         "copies.C8",
         "An all_reduce of n devices moves n(n-1) blocks between them when it is naive, and 2(n-1) as ring, all-to-all "
         "or direct, at most.",
-        "000",
+        "tinygrad.multi: all_reduce",
         remote_bytes,
         lambda facts: any(measured(facts)),
         requirement="should",
@@ -265,7 +278,7 @@ COPIES = (
     ScheduleClause(
         "copies.C9",
         "A ring copies from each participant to the next only.",
-        "000",
+        "tinygrad.multi: all_reduce",
         ring_edges,
         lambda facts: any(ring_copies(facts)),
         requirement="should",
@@ -273,14 +286,14 @@ COPIES = (
     ScheduleClause(
         "copies.C10",
         "A value is at the end on the device that its node is on.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.copy_to_device",
         on_its_device,
         lambda facts: bool(facts.schedule.places),
     ),
     ScheduleClause(
         "copies.C11",
         "A collective that makes a collective of the graph is its operation, of its members in their order.",
-        "000",
+        "tinygrad.multi: MultiLazyBuffer.r",
         same_meeting,
         lambda facts: any(_met(facts)),
         requirement="should",

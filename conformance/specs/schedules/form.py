@@ -31,46 +31,67 @@ FORM = (
     FormClause(
         "form.C1",
         "No two items, buffers, nodes or started handles have one name, nor two places one node.",
-        "004",
+        "tinygrad.schedule: bufferize_to_store",
         lambda facts: named_twice(facts.schedule),
     ),
-    FormClause("form.C2", "Every buffer that is used is declared.", "003", some_leaf(uses_buffers)),
     FormClause(
-        "form.C3", "Every other name that is used is declared: devices, dtypes, variables, nodes, items.", "003", _names
+        "form.C2",
+        "Every buffer that is used is declared.",
+        "tinygrad.lazy: _replace_bufferops",
+        some_leaf(uses_buffers),
     ),
-    FormClause("form.C4", "What is waited for was started before.", "002", some_leaf(is_wait)),
-    FormClause("form.C5", "The target of an assign is a buffer or a view of one.", "004", _assigns),
+    FormClause(
+        "form.C3",
+        "Every other name that is used is declared: devices, dtypes, variables, nodes, items.",
+        "tinygrad.lazy: vars_from_ast",
+        _names,
+    ),
+    FormClause(
+        "form.C4",
+        "What is waited for was started before.",
+        "torch.inductor.comm_lowering: _wait_tensor",
+        some_leaf(is_wait),
+    ),
+    FormClause(
+        "form.C5",
+        "The target of an assign is a buffer or a view of one.",
+        "tinygrad.schedule: fix_store_hazard",
+        _assigns,
+    ),
     FormClause(
         "form.C6",
         "Nothing needs itself: items, nodes, functions and bases of buffers have an order.",
-        "004",
+        "tinygrad.schedule: get_kernel_graph",
         lambda facts: dependent(facts.schedule),
     ),
     FormClause(
         "form.C7",
         "All buffers of a kernel are on its device, or on those of its collective.",
-        "003",
+        "tinygrad.schedule: split_store",
         some_leaf(uses_buffers),
     ),
     FormClause(
-        "form.C8", "Sizes, ranges, maps and views fit the buffers they speak of.", "003", some_buffer(lambda each: True)
+        "form.C8",
+        "Sizes, ranges, maps and views fit the buffers they speak of.",
+        "tinygrad.lazy: _replace_bufferops",
+        some_buffer(lambda each: True),
     ),
     FormClause(
         "form.C9",
         "A collective has distinct participants, and parts, or accesses for those who read and write in its operation.",
-        "000",
+        "tinygrad.multi: all_reduce",
         some_collective(lambda each: True),
     ),
     FormClause(
         "form.C10",
         "A node fits its sources, its argument, its dtype and its shape.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         lambda facts: bool(facts.nodes),
     ),
     FormClause(
         "form.C11",
         "An instruction takes earlier ones, of dtypes that it takes, and accesses over the same points.",
-        "004",
+        "tinygrad.schedule: add_ranges_to_store",
         some_body(lambda each: True),
     ),
 )

@@ -36,7 +36,7 @@ LAW = (
         "Run in its order, and in every order that its edges and waits permit and that keeps the conflicts of what is "
         "only listed, a schedule gives the values of its graph in every result and every alias, and touches no other "
         "byte.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         law,
         _runs,
         last=True,
@@ -44,7 +44,7 @@ LAW = (
     ScheduleClause(
         "law.C2",
         "A maximum or a minimum of a NaN and a number is a NaN.",
-        "this specification",
+        "ours",
         beside_nan,
         _compares,
         requirement="should",

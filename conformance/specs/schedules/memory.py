@@ -172,7 +172,7 @@ def _both_run(first: Facts, second: Facts) -> bool:
     return bool(_planned(second)) or (executable(first) is None and executable(second) is None)
 
 
-OURS = "this specification"
+OURS = "ours"
 """The source of what no source settles: none has a memory plan."""
 
 MEMORY = (
@@ -196,7 +196,7 @@ MEMORY = (
     ScheduleClause(
         "memory.C4",
         "Planned buffers begin at multiples of their device's alignment.",
-        "OpenCL 3.0 5.2.1",
+        "opencl.buffers",
         aligned,
         _plans,
     ),
@@ -216,7 +216,7 @@ MEMORY = (
     ScheduleClause(
         "memory.C9",
         "Buffers of a communicator share bytes only with those of the same group, device, dtype and size.",
-        "002",
+        "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),
         requirement="may",

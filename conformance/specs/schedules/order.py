@@ -205,21 +205,21 @@ ORDER = (
     ScheduleClause(
         "order.C1",
         "An item reads only bytes that were there before or that an earlier item wrote.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
     ),
     ScheduleClause(
         "order.C2",
         "The value of every result that has to be computed is in a buffer at the end.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         complete,
         lambda facts: any(_computed_results(facts)),
     ),
     ScheduleClause(
         "order.C3",
         "Every item serves a result, an assign, a collective, or a buffer that is reachable from outside.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         nothing_dead,
         both(_known_results, _lone),
         requirement="should",
@@ -227,7 +227,7 @@ ORDER = (
     ScheduleClause(
         "order.C4",
         "No value but an assigned one is written twice to the same bytes.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         realised_once,
         labelled_node(but=["assign"]),
         requirement="should",
@@ -235,7 +235,7 @@ ORDER = (
     ScheduleClause(
         "order.C5",
         "A contig or reduce node that is kept in a buffer is computed once for all who use it.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         shared_once,
         both(labelled_node("contig", "reduce"), traced),
         requirement="should",
@@ -246,7 +246,7 @@ ORDER_OF_TWO = (
     PairClause(
         "order.C6",
         "After a schedule has run there is nothing left to do.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         "afterwards",
         idle,
         anything_done,
@@ -255,7 +255,7 @@ ORDER_OF_TWO = (
     PairClause(
         "order.C7",
         "The order in which results are asked for changes the order of the items only.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         "reordered",
         same_kernels,
         anything_done,
@@ -264,7 +264,7 @@ ORDER_OF_TWO = (
     PairClause(
         "order.C8",
         "The same graph gives the same items in the same order, in every process.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         "again",
         same_order,
         anything_done,
@@ -273,7 +273,7 @@ ORDER_OF_TWO = (
     PairClause(
         "order.C9",
         "Results that are asked for together take no more items than they take alone.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         "together",
         no_more_together,
         anything_done,

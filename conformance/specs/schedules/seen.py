@@ -131,7 +131,7 @@ SEEN = (
     ScheduleClause(
         "law.C3",
         "What cannot be run makes no value that depends on bytes which did not come to it.",
-        "this specification",
+        "ours",
         unseen,
         _speaks,
         last=True,

@@ -167,33 +167,42 @@ def one_order(facts: Facts) -> str | None:
 
 
 WAITS = (
-    ScheduleClause("waits.C1", "What is started is waited for.", "002", waited, handled),
-    ScheduleClause("waits.C2", "What is started is waited for once.", "002", waited_once, some_leaf(is_wait), "may"),
+    ScheduleClause(
+        "waits.C1", "What is started is waited for.", "torch.inductor.comm_lowering: _wait_tensor", waited, handled
+    ),
+    ScheduleClause(
+        "waits.C2",
+        "What is started is waited for once.",
+        "torch.inductor.comm_lowering: should_skip_wait",
+        waited_once,
+        some_leaf(is_wait),
+        "may",
+    ),
     ScheduleClause(
         "waits.C3",
         "Nothing reads what a started item writes before it is waited for.",
-        "002",
+        "torch.inductor.comm_lowering: _wait_tensor",
         read_after_wait,
         started(write=True),
     ),
     ScheduleClause(
         "waits.C4",
         "Nothing writes what a started item reads or writes before it is waited for.",
-        "002",
+        "torch.inductor.comm_lowering: _wait_tensor",
         written_after_wait,
         started(write=False),
     ),
     ScheduleClause(
         "waits.C5",
         "A collective is done in place only where nothing reads the old value afterwards.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
         lambda facts: any(access.node is not None for _, access in _overwritten(facts)),
     ),
     ScheduleClause(
         "waits.C6",
         "No value is cloned for a collective in place when nothing else needs it.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce",
         no_needless_clone,
         lambda facts: any(_clones(facts)),
         requirement="should",
@@ -201,7 +210,7 @@ WAITS = (
     ScheduleClause(
         "waits.C7",
         "All participants enter their collectives in one order, those of other groups too.",
-        "002",
+        "torch.inductor.comm_lowering: NOTE, lowering-time collective optimization",
         one_order,
         lambda facts: any(len(entered) > 1 for entered in _entered(facts).values()),
     ),

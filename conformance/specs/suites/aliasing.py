@@ -79,36 +79,46 @@ def some_have_no_part(subject: Subject) -> bool:
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
-    shown("aliasing.C1", "The out form writes the result into the storage it is given.", "002", plain),
-    shown("aliasing.C2", "In place, the result takes the place of the operand.", "002", has("effects", "in_place")),
+    shown(
+        "aliasing.C1",
+        "The out form writes the result into the storage it is given.",
+        "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
+        plain,
+    ),
+    shown(
+        "aliasing.C2",
+        "In place, the result takes the place of the operand.",
+        "torch.inductor.comm_lowering: _all_reduce_",
+        has("effects", "in_place"),
+    ),
     shown(
         "aliasing.C3",
         "What the out form returns is the written storage: what is written to the one later is read in the other.",
-        "002",
+        "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         has("flow", "write_seen", "written_through"),
     ),
     shown(
         "aliasing.C4",
         "A result out of place stays what it is when its operand is overwritten.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result"),
     ),
     shown(
         "aliasing.C5",
         "That holds over no axis and in groups of one too, where the result equals the operand.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result_alone"),
     ),
     shown(
         "aliasing.C6",
         "Operand and target may share elements: the operand is read as it was before.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "target_overlap"),
     ),
     shown(
         "aliasing.C7",
         "A write through a view changes the elements of the view and no others.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "part"),
     ),
     Clause(
@@ -117,48 +127,65 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "What lies around a buffer's elements keeps every byte.",
         around,
         surroundings_kept,
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce_",
         general=True,
     ),
-    shown("aliasing.C9", "A copy stays what it is when its source is overwritten.", "003", has("flow", "old_copy")),
+    shown(
+        "aliasing.C9",
+        "A copy stays what it is when its source is overwritten.",
+        "tinygrad.lazy: LazyBuffer.copy_to_device",
+        has("flow", "old_copy"),
+    ),
     shown(
         "aliasing.C10",
         "A result may be the next operand in the same storage, again and again.",
-        "003",
+        "tinygrad.lazy: LazyBuffer.schedule",
         has("flow", "feedback"),
     ),
     shown(
         "aliasing.C11",
         "A result stays what it is when its operand's storage is freed and used again.",
-        "002",
+        "torch.inductor.comm_lowering: _create_out_of_place",
         has("flow", "survives_free"),
     ),
     shown(
         "aliasing.C12",
         "A value that shares elements with what it is assigned to is read as it was before.",
-        "004",
+        "tinygrad.schedule: fix_store_hazard",
         has("flow", "assign_overlap"),
     ),
-    Clause("aliasing.C13", "must", "A written bool is the byte 0 or 1.", writes_bool, canonical_bools, "C11 6.3.1.2"),
+    Clause("aliasing.C13", "must", "A written bool is the byte 0 or 1.", writes_bool, canonical_bools, "c11.bool"),
     shown(
         "aliasing.C14",
         "On ranks that have no part in a result its target stays what it is.",
-        "002",
+        "mpi.gather: recvbuf",
         some_have_no_part,
     ),
-    rejection("aliasing.C15", "A target of another shape than the result is rejected.", "002"),
+    rejection(
+        "aliasing.C15",
+        "A target of another shape than the result is rejected.",
+        "torch.distributed: all_gather_into_tensor",
+    ),
     diverging(
-        rejection("aliasing.C16", "A target of another dtype than the result is rejected.", "002"),
+        rejection(
+            "aliasing.C16",
+            "A target of another dtype than the result is rejected.",
+            "torch.distributed: all_gather_into_tensor",
+        ),
         accepts(
             "jax", "Writing to a Ref converts among integers and among floats, as assigning to an array of NumPy does."
         ),
     ),
-    rejection("aliasing.C17", "More or fewer targets than results are rejected.", "002"),
-    rejection("aliasing.C18", "A target for the result of a group of another size is rejected.", "002"),
+    rejection("aliasing.C17", "More or fewer targets than results are rejected.", "torch.distributed: all_gather"),
+    rejection(
+        "aliasing.C18",
+        "A target for the result of a group of another size is rejected.",
+        "torch.distributed: all_gather_into_tensor",
+    ),
     shown(
         "aliasing.C19",
         "All operands of a step are read before any of its targets is written.",
-        "002",
+        "torch.inductor.comm_lowering: _all_reduce_coalesced_",
         has("flow", "crossed"),
     ),
     Clause(
@@ -167,7 +194,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Where the first step that writes is refused, or one before it, no buffer has changed.",
         first_write_refused,
         nothing_written,
-        "this specification",
+        "ours",
     ),
 )
 

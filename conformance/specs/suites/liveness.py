@@ -160,7 +160,11 @@ def shared(subject: Subject) -> bool:
 
 def unlike(number: int, text: str) -> Clause:
     """Return the clause about one kind of disagreement."""
-    return rejection(f"liveness.C{number}", f"{text}: an error on every rank that cannot go on.", "002")
+    return rejection(
+        f"liveness.C{number}",
+        f"{text}: an error on every rank that cannot go on.",
+        "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
+    )
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
@@ -170,7 +174,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Every rank ends in time, but for one that dies: it answers or raises.",
         troubled,
         ended,
-        "this specification",
+        "ours",
         general=True,
     ),
     Clause(
@@ -179,7 +183,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "That a rank is late changes nothing.",
         lambda s: s.legal and s.has("faults", "late") and not s.unsettled,
         same,
-        "this specification",
+        "ours",
     ),
     Clause(
         "liveness.C3",
@@ -187,7 +191,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Groups may do different things, and the same things in different orders.",
         lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
         same,
-        "001",
+        "mpi.correctness",
     ),
     Clause(
         "liveness.C4",
@@ -195,7 +199,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Members meet in one collective though it is a step of its own for each of them.",
         lambda s: s.legal and s.case.apart and shared(s) and not s.unsettled,
         same,
-        "001",
+        "mpi.correctness",
     ),
     unlike(5, "Members of a group call different operations"),
     unlike(6, "They give one operation different attributes"),
@@ -205,14 +209,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(10, "Two groups with members in common meet in different orders"),
     unlike(11, "Ranks do not mean the same members in the same order"),
     unlike(12, "One member makes fewer calls than the others"),
-    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "this specification"),
+    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "ours"),
     Clause(
         "liveness.C14",
         "must",
         "Who can go on while others cannot has the right value, or an error.",
         partly,
         others_right,
-        "this specification",
+        "ours",
     ),
     Clause(
         "liveness.C15",
@@ -220,7 +224,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Afterwards the same ranks compute as ever.",
         troubled,
         healthy,
-        "this specification",
+        "ours",
         general=True,
     ),
 )

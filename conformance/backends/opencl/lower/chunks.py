@@ -1,7 +1,7 @@
 """How a flat block is cut for the ring and for direct exchange.
 
-The rule is that of seed 000: at multiples of the largest power of two up to 32 that divides it, as evenly as that
-allows, longer chunks first, empty chunks dropped.
+The rule is that of ``tinygrad.multi: all_reduce``: at multiples of the largest power of two up to 32 that divides it,
+as evenly as that allows, longer chunks first, empty chunks dropped.
 """
 
 from __future__ import annotations
