@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.body_form import MOST_AXES, MOST_POINTS, countable
+from conformance.cases.graph.fit import check_argument, check_arity, check_buffer, check_dtype, check_shape
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import Values, sizes
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, check_kind
-from conformance.cases.schedule.schedule import Buffer, Schedule, bound_values
+from conformance.cases.schedule.index_map import Values
+from conformance.cases.schedule.schedule import Buffer, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.cases.tensor.tensor import Tensor
-
-FOLDS: Final = ("add", "mul", "max", "min", "and", "or", "xor")
-
-_SOURCES: Final = {**dict.fromkeys(LEAVES, 0), **dict.fromkeys(MOVEMENT, 1), "assign": 2} | dict.fromkeys(
-    ("cast", "bitcast", "reduce", "contig", "copy"), 1
-)
 
 
-def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
-    """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed."""
+def check_graph(graph: Graph, schedule: Schedule, most: Values, unfit: dict[str, str] | None = None) -> None:
+    """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed.
+
+    The graph of a schedule is refused where movement leaves its source, and where operands have several dtypes. Where
+    ``unfit`` is given, such movement is none of this module's business: it is put there, by node, with what is wrong.
+    """
     buffers = {buffer.id: buffer for buffer in schedule.buffers}
     _check_variables(graph, schedule)
     _check_calls(graph)
     scopes = {"": (graph.nodes, graph.results)}
-    scopes |= {name: (function.nodes, (function.result,)) for name, function in graph.functions.items()}
+    scopes |= {name: (function.nodes, function.results) for name, function in graph.functions.items()}
     for scope, (nodes, results) in scopes.items():
         known: dict[str, Node] = {}
-        names = [node.id for node in nodes]
+        names = {node.id for node in nodes}
         for node in nodes:
             if node.id in known:
                 raise ScheduleError("form.C1", f"node {node.id!r}: two nodes have this id")
@@ -40,13 +35,14 @@ def check_graph(graph: Graph, schedule: Schedule, most: Values) -> None:
                     raise ScheduleError("form.C3", f"node {node.id!r}: source {source!r} is no node of its graph")
                 if source not in known:
                     raise ScheduleError("form.C6", f"node {node.id!r}: {_cycle(node.id, source, nodes)}")
-            _check_node(node, [known[source] for source in node.of], schedule, buffers, most, inner=bool(scope))
-            if node.op == "assign" and not _storage(node.of[0], known, buffers):
+            _check_node(node, [known[source] for source in node.of], schedule, buffers, most, scope, unfit)
+            if node.op == "assign" and (end := _storage(node.of[0], known, buffers)):
                 raise ScheduleError(
-                    "form.C5", f"node {node.id!r}: the target {node.of[0]!r} of an assign is not a view of a buffer"
+                    "form.C5",
+                    f"node {node.id!r}: the target {node.of[0]!r} of an assign is not a view of a buffer but {end}",
                 )
-            if node.op == "call":
-                _check_call(node, graph)
+            if node.op in {"call", "item"}:
+                _check_call(node, known[node.of[0]] if node.op == "item" else node, graph)
             known[node.id] = node
         for result in results:
             if result not in known:
@@ -90,18 +86,23 @@ def _check_calls(graph: Graph) -> None:
         done.update(ready)
 
 
-def _check_call(node: Node, graph: Graph) -> None:
-    """Refuse a call that is not what its function gives."""
-    function = graph.functions[str(node.arg)]
-    for given in (each for each in function.nodes if each.id == function.result):
+def _check_call(node: Node, call: Node, graph: Graph) -> None:
+    """Refuse a call, or another result of one, that is not what its function gives."""
+    where = f"node {node.id!r} ({node.op})"
+    if call.op != "call":
+        raise ScheduleError("form.C10", f"{where}: its source {call.id!r} is no call")
+    function = graph.functions[str(call.arg)]
+    at = int(str(node.arg)) if node.op == "item" else 0
+    if at not in range(node.op == "item", len(function.results)):
+        raise ScheduleError("form.C10", f"{where}: {call.arg!r} gives {len(function.results)} results, none is {at}")
+    for given in (each for each in function.nodes if each.id == function.results[at]):
         for what, found, right in (
             ("shape", list(node.shape), list(given.shape)),
             ("dtype", node.dtype, given.dtype),
             ("device", node.device, given.device),
         ):
             if found != right:
-                where = f"node {node.id!r} (call)"
-                raise ScheduleError("form.C10", f"{where}: its {what} is {found}, and {node.arg!r} gives {right}")
+                raise ScheduleError("form.C10", f"{where}: its {what} is {found}, and {call.arg!r} gives {right}")
 
 
 def _cycle(node: str, source: str, nodes: tuple[Node, ...]) -> str:
@@ -117,18 +118,47 @@ def _cycle(node: str, source: str, nodes: tuple[Node, ...]) -> str:
     return f"its source {source!r} is listed after it"
 
 
-def _storage(name: str, known: Mapping[str, Node], buffers: Mapping[str, Buffer]) -> bool:
+def _storage(name: str, known: Mapping[str, Node], buffers: Mapping[str, Buffer]) -> str:
+    """Return what a name is a view of where that is no buffer."""
     node = known[name]
     while node.op in {"reshape", "permute", "shrink", "stride", "flip", "detach", "assign"}:
         node = known[node.of[0]]
-    return node.op == "buf" and node.arg in buffers
+    if node.op == "buf" and node.arg in buffers:
+        return ""
+    words = {"const": "a constant", "expand": "an expanded view", "pad": "a padded view"}
+    return words.get(node.op, f"the value of {node.id!r}")
 
 
 def _check_node(
-    node: Node, of: list[Node], schedule: Schedule, buffers: Mapping[str, Buffer], most: Values, *, inner: bool
+    node: Node,
+    of: list[Node],
+    schedule: Schedule,
+    buffers: Mapping[str, Buffer],
+    most: Values,
+    scope: str,
+    unfit: dict[str, str] | None,
 ) -> None:
     """Raise ``ScheduleError`` unless a node fits its sources, its argument and its shape."""
     where = f"node {node.id!r} ({node.op})"
+    _check_names(where, node, of, schedule, buffers)
+    if node.op == "param" and not scope:
+        raise ScheduleError("form.C10", f"{where}: a parameter stands outside a function")
+    try:
+        check_arity(node, of)
+        check_argument(node, schedule)
+        if node.op == "buf":
+            check_buffer(node, buffers[str(node.arg)])
+        check_dtype(node, of, mixed=unfit is not None)
+        if unfit is not None and node.op in _LEAVING and not scope:
+            _note(node, of, schedule, most, unfit)
+        else:
+            check_shape(node, of, schedule, most)
+    except ValueError as error:
+        raise ScheduleError("form.C10", f"{where}: {error}") from None
+
+
+def _check_names(where: str, node: Node, of: list[Node], schedule: Schedule, buffers: Mapping[str, Buffer]) -> None:
+    """Refuse names that are not declared, and sources on other devices."""
     if node.dtype not in NUMPY:
         raise ScheduleError("form.C3", f"{where}: unknown dtype {node.dtype!r}")
     if node.device not in schedule.devices:
@@ -136,7 +166,7 @@ def _check_node(
     for name in (dim for dim in node.shape if isinstance(dim, str)):
         if name not in schedule.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
-    if node.op not in {"copy", "all_reduce", "collective", "call"}:
+    if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:
         for source in of:
             if source.device != node.device:
                 raise ScheduleError(
@@ -146,17 +176,19 @@ def _check_node(
         _check_members(where, node, of, schedule)
     if node.op == "buf" and node.arg not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
-    if node.op == "param" and not inner:
-        raise ScheduleError("form.C10", f"{where}: a parameter stands outside a function")
+
+
+_LEAVING: Final = ("reshape", "permute", "expand", "shrink", "flip", "stride", "reduce")
+"""What can ask for something outside its source: axes or elements that are not there, or another number of them."""
+
+
+def _note(node: Node, of: list[Node], schedule: Schedule, most: Values, unfit: dict[str, str]) -> None:
+    """Check the shape of a node, and note where it leaves its source; raise ``ValueError`` for one too large."""
+    check_shape(node, [], schedule, most)
     try:
-        _check_arity(node, of)
-        _check_argument(node, schedule)
-        if node.op == "buf":
-            _check_buffer(node, buffers[str(node.arg)])
-        _check_dtype(node, of)
-        _check_shape(node, of, schedule, most)
+        check_shape(node, of, schedule, most)
     except ValueError as error:
-        raise ScheduleError("form.C10", f"{where}: {error}") from None
+        unfit[node.id] = str(error)
 
 
 def _check_members(where: str, node: Node, of: list[Node], schedule: Schedule) -> None:
@@ -173,115 +205,3 @@ def _check_members(where: str, node: Node, of: list[Node], schedule: Schedule) -
     for source, member in zip(of, node.members * (len(of) // len(node.members)), strict=True):
         if source.device != member:
             raise ScheduleError("form.C7", f"{where}: its source {source.id!r} is on {source.device}, not {member}")
-
-
-def _check_arity(node: Node, of: list[Node]) -> None:
-    if any(isinstance(dim, int) and dim < 0 for dim in node.shape):
-        raise ValueError(f"shape {list(node.shape)} has a negative extent")
-    if node.op == "alu" and node.arg not in ARITY:
-        raise ValueError(f"{node.arg!r} is no operation; known are {', '.join(ARITY)}")
-    wanted = ARITY[str(node.arg)] if node.op == "alu" else _SOURCES.get(node.op)
-    if node.op == "all_reduce" and not of:
-        raise ValueError("it has no sources to reduce")
-    if wanted is not None and len(of) != wanted:
-        raise ValueError(f"it has {len(of)} sources, and should have {wanted}")
-
-
-def _check_buffer(node: Node, buffer: Buffer) -> None:
-    if (buffer.dtype, buffer.device) != (node.dtype, node.device):
-        raise ValueError(f"buffer {buffer.id!r} is {buffer.dtype} on {buffer.device}")
-    fixed = [dim for dim in node.shape if isinstance(dim, int)]
-    if len(fixed) == len(node.shape) and math.prod(fixed) * NUMPY[node.dtype].itemsize != buffer.size:
-        raise ValueError(f"shape {list(node.shape)} is not the {buffer.size} bytes of {buffer.id!r}")
-
-
-def _check_argument(node: Node, schedule: Schedule) -> None:
-    arg, rank = node.arg, len(node.shape)
-    if node.op == "const" and not (isinstance(arg, Tensor) and arg.shape == () and arg.dtype == node.dtype):
-        raise ValueError(f"its argument must be a {node.dtype} tensor without axes")
-    if node.op == "var" and (arg not in schedule.variables or node.shape):
-        raise ValueError(f"{arg!r} is no declared variable, or it has axes")
-    if node.op in {"reduce", "all_reduce"} and node.fold not in FOLDS:
-        raise ValueError(f"{node.fold!r} is no fold; known are {', '.join(FOLDS)}")
-    if node.op == "copy" and not (arg is None or isinstance(arg, bool)):
-        raise ValueError("its argument says whether it is forced")
-    if node.op == "param" and not (isinstance(arg, int) and not isinstance(arg, bool) and arg >= 0):
-        raise ValueError(f"{arg!r} is no number of a parameter")
-    if node.op in {"pad", "shrink"}:
-        if not (isinstance(arg, tuple) and len(arg) == rank and all(isinstance(pair, tuple) for pair in arg)):
-            raise ValueError(f"it needs a pair for each of its {rank} axes")
-        for name in (end for pair in arg if isinstance(pair, tuple) for end in pair):
-            if isinstance(name, str) and name not in schedule.variables:
-                raise ValueError(f"variable {name!r} is not declared")
-    if node.op == "collective" and not (isinstance(arg, str) and arg.isidentifier()):
-        raise ValueError(f"{arg!r} is no name of an operation")
-    if node.op == "stride" and not (
-        isinstance(arg, tuple) and len(arg) == rank and all(isinstance(step, int) and step > 0 for step in arg)
-    ):
-        raise ValueError(f"it needs a positive step for each of its {rank} axes")
-    if node.op in {"permute", "flip", "reduce"} and not (
-        isinstance(arg, tuple)
-        and all(isinstance(axis, int) and axis >= 0 for axis in arg)
-        and len(set(arg)) == len(arg)
-    ):
-        raise ValueError("its argument must be distinct axes, counted from 0")
-
-
-def _check_dtype(node: Node, of: list[Node]) -> None:
-    if node.op == "bitcast" and NUMPY[of[0].dtype].itemsize != NUMPY[node.dtype].itemsize:
-        raise ValueError(f"a bitcast from {of[0].dtype} to {node.dtype} changes the width")
-    if not of or node.op in {"cast", "bitcast", "collective", "call"}:
-        return
-    dtypes = [source.dtype for source in of]
-    if node.op == "alu" and node.arg == "where" and dtypes.pop(0) != "bool":
-        raise ValueError("the first source of where must be bool")
-    if len(set(dtypes)) > 1:
-        raise ValueError(f"its sources have the dtypes {', '.join(dtypes)}")
-    check_kind(str(node.arg) if node.op == "alu" else node.fold, dtypes[0])
-    right = "bool" if node.op == "alu" and node.arg in COMPARISONS else dtypes[0]
-    if node.dtype != right:
-        raise ValueError(f"its dtype is {node.dtype}, and should be {right}")
-
-
-def _check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -> None:
-    lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
-    if not countable(sizes(node.shape, most)):
-        raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements, or {MOST_AXES} axes")
-    if not of or node.op in {"collective", "call"}:
-        return
-    # Two variables of the same bounds differ in what they are bound to alone.
-    for values in (lowest, most, bound_values(schedule)):
-        given = [sizes(source.shape, values) for source in of]
-        if len(set(given)) > 1:
-            raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")
-        if shape_of(node, given[0], values) != sizes(node.shape, values):
-            raise ValueError(f"its shape is {list(node.shape)}, which does not follow from {list(of[0].shape)}")
-
-
-def shape_of(node: Node, given: tuple[int, ...], values: Values) -> tuple[int, ...] | None:
-    """Return the shape a node has by its operation and argument, or ``None`` when that is no shape."""
-    found, fits = given, True
-    arg = node.arg if isinstance(node.arg, tuple) else ()
-    axes = [axis for axis in arg if isinstance(axis, int)]
-    pairs = [sizes(pair, values) for pair in arg if isinstance(pair, tuple)]
-    if node.op in {"reshape", "expand"}:
-        found = sizes(node.shape, values)
-        fits = math.prod(found) == math.prod(given)
-        if node.op == "expand":
-            fits = len(found) == len(given) and all(old in {new, 1} for new, old in zip(found, given, strict=True))
-    elif node.op == "permute":
-        fits = sorted(axes) == list(range(len(given)))
-        found = tuple(given[axis] for axis in axes) if fits else ()
-    elif node.op == "pad":
-        fits = len(pairs) == len(given) and all(end >= 0 for pair in pairs for end in pair)
-        found = tuple(sum(pair) + extent for pair, extent in zip(pairs, given, strict=False))
-    elif node.op == "shrink":
-        fits = len(pairs) == len(given) and all(0 <= b <= e <= n for (b, e), n in zip(pairs, given, strict=True))
-        found = tuple(end - begin for begin, end in pairs)
-    elif node.op == "stride":
-        found = tuple(-(-extent // step) for extent, step in zip(given, axes, strict=False))
-    elif node.op in {"flip", "reduce"}:
-        fits = all(axis < len(given) for axis in axes)
-        if node.op == "reduce":
-            found = tuple(extent for axis, extent in enumerate(given) if axis not in axes)
-    return found if fits else None

@@ -15,8 +15,21 @@ from conformance.cases.schedule.index_map import Dim
 from conformance.cases.tensor.tensor import Tensor
 
 Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "stride", "flip", "detach"]
-Leaf = Literal["buf", "const", "var", "param"]
-Computed = Literal["alu", "cast", "bitcast", "reduce", "contig", "copy", "assign", "all_reduce", "collective", "call"]
+Leaf = Literal["buf", "const", "var", "param", "iota"]
+Computed = Literal[
+    "alu",
+    "cast",
+    "bitcast",
+    "reduce",
+    "gather",
+    "contig",
+    "copy",
+    "assign",
+    "all_reduce",
+    "collective",
+    "call",
+    "item",
+]
 Arg = Tensor | str | int | bool | tuple[int | tuple[Dim, Dim], ...] | None
 
 MOVEMENT: Final = get_args(Movement)
@@ -29,8 +42,12 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     ``arg`` is, for ``buf`` the buffer, ``const`` a tensor without axes, ``var`` the variable, ``param`` the number of
     the parameter, ``permute`` the axes, ``pad`` what is added before and after each axis, ``shrink`` the half-open
     range kept of each axis, ``stride`` for each axis how far apart the elements lie that are kept, the first among
-    them, ``flip`` and ``reduce`` axes (the operation of a reduce is ``fold``, and the axes are gone from its shape),
-    ``alu`` the operation, ``copy`` whether it may not be elided, ``call`` the function.
+    them, or the last where the step is negative, ``flip`` and ``reduce`` axes (the operation of a reduce is ``fold``,
+    and the axes are gone from its shape), ``alu`` the operation, ``copy`` whether it may not be elided, ``call`` the
+    function, and ``item`` which other result of the call, its source, it is: 1 for the second. ``iota`` counts along
+    the axis ``arg`` from 0. ``gather`` has along the axis ``arg`` of its first source the elements that the second one,
+    of integers, numbers, and the axes of the second one stand in the place of that axis.
+    ``acc`` is the dtype in which a reduce folds, where that is not its own.
     ``assign`` writes its second source into its first. ``all_reduce`` is the ``fold`` of its sources, one for each
     device, on this node's device. ``collective`` is what ``device``, one of the ``members``, receives when they meet in
     the operation ``arg`` with ``attrs``, as a step of a program has them: its sources are a block of each member, in
@@ -45,15 +62,25 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     device: str
     arg: Arg = None
     fold: str = ""
+    acc: str = ""
     attrs: dict[str, Attr] = {}
     members: tuple[str, ...] = ()
 
 
-class Function(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of a call: nodes in order, of which the ``param`` ones stand for the arguments, and the one it gives."""
+class Function(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The body of a call: nodes in order, of which the ``param`` ones stand for the arguments, and the one it gives.
+
+    ``more`` are its other results, which the ``item`` nodes of a call are.
+    """
 
     nodes: tuple[Node, ...]
     result: str
+    more: tuple[str, ...] = ()
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Return all that it gives."""
+        return self.result, *self.more
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

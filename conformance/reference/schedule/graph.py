@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.index_map import Values, sizes
-from conformance.cases.tensor.dtypes import NUMPY, Array, logical
-from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.reference.graph.elementwise import apply, fold
+from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.movement import Stored, moved, stored_in
-from conformance.reference.schedule.memory import Memory, cast, operation_of
+from conformance.reference.graph.nodes import computed, leaf
+from conformance.reference.schedule.memory import Memory
 from conformance.reference.schedule.rounding import Mask, Span, rounded, summed
 
 Meaning = Stored | NDArray[Any]
@@ -27,7 +25,8 @@ class Evaluation:
     """A graph being computed: what its nodes are so far, all that was assigned to, and where other values are right.
 
     ``masks`` and ``spans`` have the nodes that are no names of storage (``schedule_rounding``); ``rounded`` has, in
-    storages that such was assigned to, the bits of the element for every byte of it.
+    storages that such was assigned to, the bits of the element for every byte of it. ``others`` are the further results
+    of calls.
     """
 
     graph: Graph
@@ -38,6 +37,7 @@ class Evaluation:
     masks: dict[str, Mask | None] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
     rounded: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    others: dict[str, list[tuple[Meaning, Mask | None, Span | None]]] = field(default_factory=dict)
 
     def mask(self, name: str) -> Mask | None:
         """Return what is known of the elements of a node, as it is worth now."""
@@ -90,7 +90,11 @@ def _take(node: Node, within: Evaluation) -> None:
     mask: Mask | None = None
     span: Span | None = None
     if node.op in LEAVES:
-        found = _leaf(node, within.values)
+        found = (
+            stored_in(str(node.arg), sizes(node.shape, within.values))
+            if node.op == "buf"
+            else leaf(node, within.values)
+        )
     elif node.op in MOVEMENT:
         first = of[0]
         if isinstance(first, Stored):
@@ -107,9 +111,11 @@ def _take(node: Node, within: Evaluation) -> None:
         assert isinstance(target, Stored)
         within.assign(target, value, masks[1])
         found = target
+    elif node.op == "item":
+        found, mask, span = within.others[node.of[0]][int(str(node.arg)) - 1]
     elif node.op == "call":
         function = within.graph.functions[str(node.arg)]
-        inner = replace(within, meanings={}, masks={}, spans={})
+        inner = replace(within, meanings={}, masks={}, spans={}, others={})
         for each in function.nodes:
             if each.op == "param":
                 at = int(str(each.arg))
@@ -119,56 +125,11 @@ def _take(node: Node, within: Evaluation) -> None:
                 _take(each, inner)
         found, mask = inner.meanings[function.result], inner.mask(function.result)
         span = inner.spans.get(function.result)
+        within.others[node.id] = [(inner.meanings[n], inner.mask(n), inner.spans.get(n)) for n in function.more]
     else:
         taken = [worth(meaning, memory) for meaning in of]
-        found = _value(node, taken)
+        found = computed(node, taken)
         spans = [within.spans.get(source) for source in node.of]
         span = summed(node, taken, spans)
         mask = rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
     within.meanings[node.id], within.masks[node.id], within.spans[node.id] = found, mask, span
-
-
-def _leaf(node: Node, values: Values) -> Meaning:
-    shape = sizes(node.shape, values)
-    if node.op == "buf":
-        return stored_in(str(node.arg), shape)
-    if node.op == "const":
-        assert isinstance(node.arg, Tensor)
-        return np.broadcast_to(to_array(node.arg), shape)
-    return np.asarray(values[str(node.arg)], NUMPY[node.dtype])
-
-
-def _value(node: Node, of: list[Array]) -> Array:
-    if node.op == "collective":
-        with np.errstate(all="ignore"):
-            return np.array(_received(node, of))
-    found = of[0]
-    if node.op == "alu":
-        found = apply(str(node.arg), of)
-    elif node.op == "cast":
-        found = cast(of[0], node.dtype)
-    elif node.op == "bitcast":
-        found = np.ascontiguousarray(of[0]).view(NUMPY[node.dtype]).reshape(of[0].shape)
-    elif node.op == "reduce":
-        axes = node.arg if isinstance(node.arg, tuple) else ()
-        found = fold(node.fold, of[0], [axis for axis in axes if isinstance(axis, int)])
-    elif node.op == "all_reduce":
-        found = fold(node.fold, np.stack(of), (0,))
-    return np.array(found)
-
-
-def _received(node: Node, of: list[Array]) -> Array:
-    """Return what the node's device receives from a collective; raise ``ScheduleError`` where that is not its shape."""
-    where, count = f"node {node.id!r} ({node.arg})", len(node.members)
-    operation = operation_of(str(node.arg))
-    if operation is None:
-        raise ScheduleError("form.C10", f"{where}: there is no such operation")
-    operands = [of[first : first + count] for first in range(0, len(of), count)]
-    try:
-        found = operation(*operands, **node.attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
-    except (TypeError, ValueError) as error:
-        raise ScheduleError("form.C10", f"{where}: {error}") from None
-    if found is None or (found.shape, logical(found.dtype)) != (node.shape, node.dtype):
-        kind = "nothing" if found is None else f"{logical(found.dtype)} {list(found.shape)}"
-        raise ScheduleError("form.C10", f"{where}: {node.device} receives {kind}, not {node.dtype} {list(node.shape)}")
-    return found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import product
 from typing import Any, Final
 
@@ -29,10 +27,11 @@ from conformance.cases.schedule.kernel_body import (
 )
 from conformance.cases.schedule.opaque_form import ROLES, readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import to_array
+from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.elementwise import apply, fold
-from conformance.reference.reductions import narrowed
+from conformance.reference.graph.nodes import operation_of
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import crossing
 
@@ -79,16 +78,6 @@ class Memory:
         for start, stop in ((0, array.nbytes),) if access.ranges is None else access.ranges:
             array.view(np.uint8)[start:stop] = flat[at : at + stop - start]
             at += stop - start
-
-
-def operation_of(name: str) -> Callable[..., list[Array | None]] | None:
-    """Return the reference function of an operation, or ``None`` when there is none such."""
-    if not name.isidentifier() or find_spec(f"conformance.reference.operations.{name}") is None:
-        return None
-    found: Callable[..., list[Array | None]] | None = getattr(
-        import_module(f"conformance.reference.operations.{name}"), name, None
-    )
-    return found
 
 
 def perform(memory: Memory, leaf: Item, number: int) -> None:
@@ -194,16 +183,6 @@ def _run(memory: Memory, leaf: Kernel, body: Body, values: Values, part: tuple[s
         elif isinstance(each, Store):
             _store(memory, leaf.accesses[each.access], of[0], values, part)
         found.append(result)
-
-
-def cast(values: Array, dtype: str) -> Array:
-    """Return the values in another dtype, rounded to nearest; a complex number keeps its real part."""
-    with np.errstate(all="ignore"):
-        if np.iscomplexobj(values) and "complex" not in dtype:
-            values = values.real
-        if values.dtype == np.float64 and kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2:
-            return narrowed(values, NUMPY[dtype])
-        return values.astype(NUMPY[dtype])
 
 
 def _load(memory: Memory, access: Access, values: Values, part: tuple[slice, ...]) -> Array:

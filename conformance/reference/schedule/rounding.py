@@ -19,8 +19,8 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import inexact, unit
+from conformance.reference.graph.nodes import operation_of
 from conformance.reference.reductions import ARITHMETIC
-from conformance.reference.schedule.memory import operation_of
 from conformance.reference.schedule.operations import open_cast, rounds, unsettled
 
 Mask = NDArray[np.uint8]

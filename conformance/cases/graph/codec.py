@@ -1,0 +1,141 @@
+"""The file of a graph case, with a published JSON Schema.
+
+``{"format": 1, "dialect": "graph", "id": ..., "graph": ..., "buffers": ..., "rounds": ...}``
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from conformance.cases.case_error import CaseError
+from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
+from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.validate import validate_graph
+from conformance.cases.pretty import pretty
+from conformance.cases.program.validate import check_total, footprint
+from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+from conformance.cases.tensor.tensor import Tensor
+
+
+class StoredRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A round of which large tensors are in a file beside the document."""
+
+    until: Annotated[int, Meta(ge=0)]
+    writes: dict[str, StoredTensor] = {}
+    values: dict[str, int] = {}
+    asked: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+
+class GraphCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A graph, what its buffers hold at first, and its rounds. ``id`` ends in a digest of the rest."""
+
+    format: int
+    dialect: Literal["graph"]
+    id: Annotated[str, Meta(pattern="^graph/.+/[0-9a-f]{12}$")]
+    graph: Graph
+    buffers: dict[str, StoredTensor]
+    rounds: tuple[StoredRound, ...]
+
+
+class _Envelope(msgspec.Struct):
+    format: int
+
+
+def save_graph(case: GraphCase, path: Path) -> None:
+    """Write a case to ``path``, tensors above ``stored.INLINE`` bytes to a safetensors file beside it.
+
+    The same case gives the same bytes. Raise ``OSError`` when the folder cannot be written.
+    """
+    stored = store(_tensors(case), path.with_suffix(".safetensors"))
+    document = GraphCaseFile(
+        format=FORMAT,
+        dialect="graph",
+        id=graph_case_id(case),
+        graph=case.graph,
+        buffers={name: stored[f"{name}/0"] for name in case.buffers},
+        rounds=tuple(
+            StoredRound(
+                until=each.until,
+                writes={name: stored[f"{name}/{number}"] for name in each.writes},
+                values=each.values,
+                asked=each.asked,
+                read=each.read,
+            )
+            for number, each in enumerate(case.rounds, 1)
+        ),
+    )
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
+    part.replace(path)
+
+
+def load_graph(path: Path) -> GraphCase:
+    """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
+    try:
+        return _case(_decode(read_document(path)), path.parent)
+    except CaseError as error:
+        raise CaseError(f"case file {path}: {error}") from None
+
+
+def _tensors(case: GraphCase) -> dict[str, Tensor]:
+    """Return every tensor by its key in the file: the name, and 0 or one more than the number of the round."""
+    written = {
+        f"{name}/{number}": each for number, part in enumerate(case.rounds, 1) for name, each in part.writes.items()
+    }
+    return {f"{name}/0": each for name, each in case.buffers.items()} | written
+
+
+def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
+    if document.format != FORMAT:
+        raise CaseError(_wrong_format(document.format))
+    stored = {f"{name}/0": each for name, each in document.buffers.items()}
+    for number, part in enumerate(document.rounds, 1):
+        stored |= {f"{name}/{number}": each for name, each in part.writes.items()}
+    check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
+    tensors = restore(stored, folder)
+    case = GraphCase(
+        graph=document.graph,
+        buffers={name: tensors[f"{name}/0"] for name in document.buffers},
+        rounds=tuple(
+            Round(
+                until=part.until,
+                writes={name: tensors[f"{name}/{number}"] for name in part.writes},
+                values=part.values,
+                asked=part.asked,
+                read=part.read,
+            )
+            for number, part in enumerate(document.rounds, 1)
+        ),
+    )
+    validate_graph(case)
+    if document.id != graph_case_id(case):
+        raise CaseError(f"its id is {document.id!r} but its content has the id {graph_case_id(case)!r}")
+    return case
+
+
+def _decode(content: bytes) -> GraphCaseFile:
+    try:
+        return msgspec.json.decode(content, type=GraphCaseFile)
+    except msgspec.ValidationError as error:
+        found = _format_of(content)
+        raise CaseError(str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaseError(f"it is not JSON: {error}") from None
+    except RecursionError:
+        raise CaseError("it is nested too deeply") from None
+
+
+def _format_of(content: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(content, type=_Envelope).format
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _wrong_format(found: int | None) -> str:
+    return f"it has format {found}; this suite reads format {FORMAT}"

@@ -1,0 +1,126 @@
+"""What the single nodes of a graph are worth: leaves, and what is computed from what the sources are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.graph.promotion import promoted
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.reference.graph.conversion import cast
+from conformance.reference.graph.elementwise import apply, fold
+
+
+def leaf(node: Node, values: Values) -> Array:
+    """Return a constant in its shape, the numbers along an axis, or the value of a variable."""
+    shape = sizes(node.shape, values)
+    if node.op == "const":
+        assert isinstance(node.arg, Tensor)
+        return np.broadcast_to(to_array(node.arg), shape)
+    if node.op == "iota":
+        axis = int(str(node.arg))
+        lead = [-1 if each == axis else 1 for each in range(len(shape))]
+        return np.broadcast_to(cast(np.arange(shape[axis]), node.dtype).reshape(lead), shape)
+    return np.asarray(values[str(node.arg)], NUMPY[node.dtype])
+
+
+def computed(node: Node, of: Sequence[Array]) -> Array:
+    """Return what a node that is neither a leaf nor movement makes of its sources."""
+    return np.array(_COMPUTED[node.op](node, of))
+
+
+def axes_of(node: Node) -> tuple[int, ...]:
+    """Return the axes that a node names."""
+    return tuple(axis for axis in node.arg if isinstance(axis, int)) if isinstance(node.arg, tuple) else ()
+
+
+def alu(node: Node, of: Sequence[Array]) -> Array:
+    """Return an elementwise operation on sources that are promoted to one dtype first."""
+    chosen = of[:1] if node.arg == "where" else ()
+    operands = of[len(chosen) :]
+    dtypes = [logical(each.dtype) for each in operands]
+    joined = promoted(dtypes) or dtypes[0]
+    return apply(
+        str(node.arg), [*chosen, *(each if logical(each.dtype) == joined else cast(each, joined) for each in operands)]
+    )
+
+
+def bitcast(node: Node, of: Sequence[Array]) -> Array:
+    """Return the same bits as another dtype."""
+    return np.ascontiguousarray(of[0]).view(NUMPY[node.dtype]).reshape(of[0].shape)
+
+
+def reduce(node: Node, of: Sequence[Array]) -> Array:
+    """Return the fold of some axes, in the dtype in which the node accumulates, rounded to its own at the end."""
+    values = cast(of[0], node.acc) if node.acc else of[0]
+    found = fold(node.fold, values, axes_of(node))
+    return cast(found, node.dtype) if node.acc else found
+
+
+def gather(node: Node, of: Sequence[Array]) -> Array:
+    """Return the elements along an axis that the second source numbers; a number outside it is the nearest inside.
+
+    Of an axis without elements that is 0.
+    """
+    axis = int(str(node.arg))
+    extent = of[0].shape[axis]
+    wanted = (
+        of[1].astype(np.int64) if of[1].dtype != np.uint64 else np.minimum(of[1], np.uint64(2**62)).astype(np.int64)
+    )
+    if extent == 0:
+        return np.zeros((*of[0].shape[:axis], *of[1].shape, *of[0].shape[axis + 1 :]), of[0].dtype)
+    return np.take(of[0], np.clip(wanted, 0, extent - 1), axis=axis)
+
+
+def collective(node: Node, of: Sequence[Array]) -> Array:
+    """Return what the node's device receives; raise ``ScheduleError`` where that is not its shape or dtype."""
+    with np.errstate(all="ignore"):
+        return _received(node, of)
+
+
+_COMPUTED: Final[Mapping[str, Callable[[Node, Sequence[Array]], Array]]] = {
+    "alu": alu,
+    "cast": lambda node, of: cast(of[0], node.dtype),
+    "bitcast": bitcast,
+    "reduce": reduce,
+    "gather": gather,
+    "contig": lambda _, of: of[0],
+    "copy": lambda _, of: of[0],
+    "all_reduce": lambda node, of: fold(node.fold, np.stack(of), (0,)),
+    "collective": collective,
+}
+
+
+def operation_of(name: str) -> Callable[..., list[Array | None]] | None:
+    """Return the reference function of an operation, or ``None`` when there is none such."""
+    if not name.isidentifier() or find_spec(f"conformance.reference.operations.{name}") is None:
+        return None
+    found: Callable[..., list[Array | None]] | None = getattr(
+        import_module(f"conformance.reference.operations.{name}"), name, None
+    )
+    return found
+
+
+def _received(node: Node, of: Sequence[Array]) -> Array:
+    """Return what the node's device receives from a collective; raise ``ScheduleError`` where that is not its shape."""
+    where, count = f"node {node.id!r} ({node.arg})", len(node.members)
+    operation = operation_of(str(node.arg))
+    if operation is None:
+        raise ScheduleError("form.C10", f"{where}: there is no such operation")
+    operands = [list(of[first : first + count]) for first in range(0, len(of), count)]
+    try:
+        found = operation(*operands, **node.attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
+    except (TypeError, ValueError) as error:
+        raise ScheduleError("form.C10", f"{where}: {error}") from None
+    if found is None or (found.shape, logical(found.dtype)) != (node.shape, node.dtype):
+        kind = "nothing" if found is None else f"{logical(found.dtype)} {list(found.shape)}"
+        raise ScheduleError("form.C10", f"{where}: {node.device} receives {kind}, not {node.dtype} {list(node.shape)}")
+    return found
