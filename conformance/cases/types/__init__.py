@@ -1,0 +1,1 @@
+"""The dialect ``types``: programs whose values have a type for each mesh axis."""

@@ -1,0 +1,71 @@
+"""Steps of typed programs: for each operation the attributes that fit an operand, and the shape of what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from conformance.cases.program.program import Attr
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+
+Shape = tuple[int, ...]
+
+
+class Fitting(NamedTuple):
+    """Attributes of an operation, and the shape of its result."""
+
+    attrs: Mapping[str, Attr]
+    shape: Shape
+
+
+def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:  # noqa: ARG001 - one signature for all
+    return Fitting({"op": draw(choose.sampled_from(["sum", "sum", "sum", "max", "min"]))}, shape)
+
+
+def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:
+    tiled = draw(choose.booleans())
+    to = draw(choose.sampled_from(["varying", "invariant", "reduced"]))
+    if not tiled:
+        return Fitting({"axis": 0, "tiled": False, "to": to}, (size, *shape)) if len(shape) < 3 else None
+    return Fitting({"axis": 0, "tiled": True, "to": to}, (shape[0] * size, *shape[1:])) if shape else None
+
+
+def _reduce_scatter(draw: Draw, shape: Shape, size: int) -> Fitting | None:
+    tiled = draw(choose.booleans())
+    if not shape or (shape[0] % size if tiled else shape[0] != size):
+        return None
+    rest = (shape[0] // size,) if tiled else ()
+    return Fitting({"op": "sum", "axis": 0, "tiled": tiled}, (*rest, *shape[1:]))
+
+
+def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:  # noqa: ARG001 - one signature for all
+    if not shape or shape[0] % size:
+        return None
+    return Fitting({"split_axis": 0, "concat_axis": 0, "tiled": True}, shape)
+
+
+def _permute(draw: Draw, shape: Shape, size: int) -> Fitting:
+    destinations = draw(choose.permutations(range(size)))
+    count = draw(choose.integers(0, size))
+    return Fitting({"pairs": tuple(enumerate(destinations))[: size - count]}, shape)
+
+
+def _shuffle(draw: Draw, shape: Shape, size: int) -> Fitting:
+    return Fitting({"sources": tuple(draw(choose.permutations(range(size))))}, shape)
+
+
+def _broadcast(draw: Draw, shape: Shape, size: int) -> Fitting:
+    return Fitting({"root": draw(choose.integers(0, size - 1))}, shape)
+
+
+FITTING: Final[dict[str, Callable[[Draw, Shape, int], Fitting | None]]] = {
+    "all_reduce": _all_reduce,
+    "all_gather": _all_gather,
+    "reduce_scatter": _reduce_scatter,
+    "all_to_all": _all_to_all,
+    "permute": _permute,
+    "shuffle": _shuffle,
+    "broadcast": _broadcast,
+}
+"""Collectives with an operand, by name, but for the cast. A function gives nothing where the shape does not fit."""

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+
+from conformance.cases.program.program import lines
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.typed_program import TypedProgram, validate
+from conformance.reference.types.check import check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.values import evaluate
+from conformance.runner.draws import Numbers
+from conformance.specs.domains.choose import Draw
+from conformance.specs.types.domain import typed_programs
+
+DRAWN = 700
+
+
+def drawn() -> list[TypedProgram]:
+    domain = typed_programs()
+    return [Draw(Numbers(Random(seed)))(domain) for seed in range(DRAWN)]
+
+
+def inputs(program: TypedProgram, source: np.random.Generator) -> dict[str, list[Array]]:
+    found = {}
+    for name, given in program.inputs.items():
+        blocks = [np.zeros(given.shape, given.dtype)] * program.world
+        for line in lines(program.mesh, tuple(a.name for a in program.mesh if a.name not in given.varying)):
+            same = source.integers(-9, 9, given.shape).astype(given.dtype)
+            for rank in line:
+                blocks[rank] = same
+        found[name] = blocks
+    return found
+
+
+def test_invariant_and_reduced_values_are_the_same_along_their_axes() -> None:
+    source, seen = np.random.default_rng(0), Counter[str]()
+    for program in drawn():
+        try:
+            types = check(program)
+        except IllTyped:
+            continue
+        values = evaluate(program, inputs(program, source)) if program.checked else {}
+        for name, blocks in values.items():
+            for axis in program.mesh:
+                state = types[name].state(axis.name)
+                seen[state] += 1
+                if state in ("invariant", "reduced") and axis.name in program.names:
+                    assert all(
+                        np.array_equal(blocks[rank], blocks[line[0]])
+                        for line in lines(program.mesh, (axis.name,))
+                        for rank in line
+                    ), (program, name, axis)
+    assert min(seen[state] for state in ("invariant", "varying", "unreduced", "reduced")) > 20
+
+
+def test_every_rule_refuses_some_drawn_program() -> None:
+    refused = Counter[str]()
+    for program in drawn():
+        validate(program)
+        try:
+            check(program)
+        except IllTyped as error:
+            refused[error.clause] += 1
+    assert {f"types.C{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)} <= set(refused)
