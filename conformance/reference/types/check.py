@@ -1,13 +1,24 @@
-"""The checker: the type of each value of a program."""
+"""The checker: the type of each value of a program, and the program with its automatic casts written out."""
 
 from __future__ import annotations
 
-from conformance.cases.types.axis_type import INVARIANT, AxisType
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from conformance.cases.types.axis_type import INVARIANT, AxisType, State, of
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
 from conformance.reference.types.casts import cast
-from conformance.reference.types.collectives import RULES, axis_index
+from conformance.reference.types.collectives import RULES
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.reference.types.local import local
+from conformance.reference.types.local import local, taken
+
+
+class Typed(NamedTuple):
+    """A step's operands as it takes them, and its result."""
+
+    operands: list[AxisType]
+    result: AxisType
 
 
 def check(program: TypedProgram) -> dict[str, AxisType]:
@@ -20,28 +31,53 @@ def check(program: TypedProgram) -> dict[str, AxisType]:
         for name, given in program.inputs.items()
     }
     for number, step in enumerate(program.steps):
-        try:
-            types[step.output] = _result(program, step, [types[name] for name in step.inputs])
-        except IllTyped as error:
-            raise IllTyped(error.clause, f"step {number} ({step.op}): {error}") from None
+        types[step.output] = _typed(program, number, types).result
     return types
 
 
-def _result(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> AxisType:
+def written_out(program: TypedProgram) -> TypedProgram:
+    """Return a well-typed program with a step for every automatic cast, which computes the same."""
+    types, steps = check(program), list[TypedStep]()
+    for number, step in enumerate(program.steps):
+        wanted = _typed(program, number, types).operands
+        names = []
+        for at, (name, want) in enumerate(zip(step.inputs, wanted, strict=True)):
+            changed = [axis for axis in program.names if types[name].state(axis) != want.state(axis)]
+            for axis in changed:
+                to: State = want.state(axis)
+                new = f"{step.output}.{at}.{axis}"
+                steps.append(TypedStep(op="cast", inputs=(name,), output=new, axes=(axis,), attrs={"to": to}))
+                name = new  # noqa: PLW2901 - the next cast is of what this one gave
+            names.append(name)
+        steps.append(replace(step, inputs=tuple(names)))
+    return replace(program, steps=tuple(steps))
+
+
+def _typed(program: TypedProgram, number: int, types: dict[str, AxisType]) -> Typed:
+    step = program.steps[number]
+    try:
+        return _by_rule(program, step, [types[name] for name in step.inputs])
+    except IllTyped as error:
+        raise IllTyped(error.clause, f"step {number} ({step.op}): {error}") from None
+
+
+def _by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
     for axis in step.axes:
         if axis not in program.names:
             known = ", ".join(program.names) or "none"
             raise IllTyped("types.C1", f"axis {axis!r} is not mapped here; mapped are {known}")
     if not program.checked:
         _unchecked(step)
-        return INVARIANT
+        return Typed(operands, INVARIANT)
     if step.op in LOCAL:
-        return local(step.op, operands, automatic=program.automatic)
+        as_taken = taken(step.op, operands, automatic=program.automatic)
+        return Typed(as_taken, local(step.op, as_taken))
     if step.op == "axis_index":
-        return axis_index(step.axes)
+        return Typed([], of(dict.fromkeys(step.axes, "varying")))
     if not step.axes:
-        return operands[0]
-    return RULES[step.op](operands[0], step.axes, automatic=program.automatic, **step.attrs)
+        return Typed(operands, operands[0])
+    found = RULES[step.op](operands[0], step.axes, automatic=program.automatic, **step.attrs)
+    return Typed([found.taken], found.result)
 
 
 def _unchecked(step: TypedStep) -> None:

@@ -13,16 +13,20 @@ LINEAR: Final = frozenset({"add", "subtract", "negate", "sum"})
 """Operations that a pending sum passes through: of sums they are the sum of what they give."""
 
 
-def local(op: str, operands: Sequence[AxisType], *, automatic: bool) -> AxisType:
-    """Return the type of the result of a local operation.
-
-    Operands that are not varying where another one is are cast (``types.C2``). Then all must agree: along an axis where
-    one is reduced all are (``types.C8``), where one is unreduced all are, in linear operations (``types.C9``), but for
-    a product of an unreduced with a reduced one, which is unreduced (``types.C10``).
-    """
+def taken(op: str, operands: Sequence[AxisType], *, automatic: bool) -> list[AxisType]:
+    """Return the types of operands as a local operation takes them: all vary where one does (``types.C2``)."""
     varying = tuple(sorted({axis for each in operands for axis in each.varying}))
-    cast = [_made_varying(op, each, varying, automatic=automatic) for each in operands]
-    _one_reduced(op, cast, varying)
+    return [_made_varying(op, each, varying, automatic=automatic) for each in operands]
+
+
+def local(op: str, cast: Sequence[AxisType]) -> AxisType:
+    """Return the type of the result of a local operation on operands as it takes them.
+
+    They must agree: along an axis where one is reduced all are (``types.C8``), where one is unreduced all are, in
+    linear operations (``types.C9``), but for a product of an unreduced with a reduced one, which is unreduced
+    (``types.C10``).
+    """
+    _one_reduced(op, cast)
     unreduced = {each.unreduced for each in cast}
     if unreduced == {()}:
         return cast[0].along((axis for each in cast for axis in each.reduced), "reduced")
@@ -42,12 +46,12 @@ def _made_varying(op: str, given: AxisType, varying: tuple[str, ...], *, automat
     return made_varying(given, rest, op, automatic=automatic)
 
 
-def _one_reduced(op: str, operands: Sequence[AxisType], varying: tuple[str, ...]) -> None:
+def _one_reduced(op: str, operands: Sequence[AxisType]) -> None:
     reduced = {each.reduced for each in operands if each.reduced}
     if len(reduced) > 1:
         raise IllTyped("types.C8", f"operands of {op} are reduced along the same axes; got {_listed(operands)}")
     for axis in (axis for axes in reduced for axis in axes):
-        if axis in varying or any(each.state(axis) == "invariant" for each in operands):
+        if any(each.state(axis) in ("invariant", "varying") for each in operands):
             raise IllTyped("types.C8", f"along {axis!r} an operand of {op} is reduced; got {_listed(operands)}")
 
 

@@ -1,0 +1,55 @@
+"""The pullback of a typed program: from cotangents of its results to those of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from conformance.cases.program.program import lines
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.transforms.transposes import TRANSPOSES, Act
+from conformance.reference.types.check import check, written_out
+from conformance.reference.types.values import evaluate
+
+Blocks = list[Array]
+
+
+def pullback(
+    program: TypedProgram, inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
+) -> dict[str, Blocks]:
+    """Return the cotangent of every input: the transposes of the steps in reverse order, automatic casts included.
+
+    ``cotangents`` has one for each result, of the type that ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for
+    an ill-typed program and ``NotLinear`` where a cotangent meets a step that has no transpose.
+    """
+    whole = written_out(program)
+    types, values = check(whole), evaluate(whole, inputs)
+    found: dict[str, Blocks] = {}
+    for name, blocks in cotangents.items():
+        _add(found, name, blocks)
+    for step in reversed(whole.steps):
+        given = found.pop(step.output, None)
+        if given is None or not step.inputs:
+            continue
+        act = Act(
+            step,
+            tuple(types[name] for name in step.inputs),
+            tuple(values[name] for name in step.inputs),
+            lines(program.mesh, step.axes),
+        )
+        for name, blocks in zip(step.inputs, _transposed(act, given), strict=True):
+            _add(found, name, blocks)
+    return {name: found.get(name) or [np.zeros_like(block) for block in inputs[name]] for name in program.inputs}
+
+
+def _transposed(act: Act, given: Blocks) -> list[Blocks]:
+    """A collective over no axis is the identity, and so is its transpose."""
+    local = act.step.op in ("add", "subtract", "multiply", "negate", "maximum", "sum")
+    return TRANSPOSES[act.step.op](act, given) if act.step.axes or local else [given]
+
+
+def _add(found: dict[str, Blocks], name: str, blocks: Blocks) -> None:
+    known = found.get(name)
+    found[name] = blocks if known is None else [a + b for a, b in zip(known, blocks, strict=True)]

@@ -1,0 +1,168 @@
+"""The transpose of each operation: from the cotangent of its result to those of its operands.
+
+One function an operation, in the words of the source: blocks rank by rank, in operations of the reference. A cotangent
+has the type that ``pairing.cotangent_type`` gives it, so a sum is one only where that type makes it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+from typing import cast as cast_to
+
+import numpy as np
+
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import TypedStep
+from conformance.reference.operations import all_gather as gathers
+from conformance.reference.operations import all_reduce as sums
+from conformance.reference.operations import all_to_all as exchanges
+from conformance.reference.operations import permute as moves
+from conformance.reference.operations import reduce_scatter as scatters
+
+Blocks = list[Array]
+
+
+class NotLinear(ValueError):
+    """The step has no transpose: a maximum, a minimum or a position depends on its operand otherwise."""
+
+
+@dataclass(frozen=True)
+class Act:
+    """A step, the types and values of its operands, and the groups of ranks that it spans."""
+
+    step: TypedStep
+    types: tuple[AxisType, ...]
+    operands: tuple[Blocks, ...]
+    groups: Groups
+
+
+def cast(act: Act, given: Blocks) -> list[Blocks]:
+    """From invariant the transpose sums along the axes, to varying or to reduced; the other casts move nothing back."""
+    invariant = act.types[0].state(act.step.axes[0]) == "invariant"
+    return [sums.all_reduce(given, op="sum", groups=act.groups) if invariant else given]
+
+
+def all_reduce(act: Act, given: Blocks) -> list[Blocks]:
+    """Every term has the cotangent of the sum; of a mean its part."""
+    op = act.step.attrs["op"]
+    if op not in ("sum", "mean"):
+        raise NotLinear(f"all_reduce {op} is not linear")
+    size = given[0].dtype.type(len(act.groups[0]) if op == "mean" else 1)
+    return [[block / size for block in given]]
+
+
+def all_gather(act: Act, given: Blocks) -> list[Blocks]:
+    """Every block has the sum of the cotangents of its copies; of an invariant result the one cotangent there is."""
+    axis, tiled = _whole(act, "axis"), bool(act.step.attrs["tiled"])
+    if act.step.attrs["to"] == "invariant":
+        return [_own(given, axis, act.groups, tiled=tiled)]
+    return [scatters.reduce_scatter(given, op="sum", axis=axis, tiled=tiled, groups=act.groups)]
+
+
+def reduce_scatter(act: Act, given: Blocks) -> list[Blocks]:
+    """Every term has the cotangents of all pieces."""
+    axis, tiled = _whole(act, "axis"), bool(act.step.attrs["tiled"])
+    return [gathers.all_gather(given, axis=axis, tiled=tiled, groups=act.groups)]
+
+
+def all_to_all(act: Act, given: Blocks) -> list[Blocks]:
+    """The cotangents go back: what was split is joined, and what was joined is split."""
+    split, concat, tiled = _whole(act, "concat_axis"), _whole(act, "split_axis"), bool(act.step.attrs["tiled"])
+    return [exchanges.all_to_all(given, split_axis=split, concat_axis=concat, tiled=tiled, groups=act.groups)]
+
+
+def permute(act: Act, given: Blocks) -> list[Blocks]:
+    """Along every pair the cotangent goes back."""
+    pairs = tuple((target, source) for source, target in _pairs(act.step.attrs["pairs"]))
+    return [moves.permute(given, pairs=pairs, groups=act.groups)]
+
+
+def shuffle(act: Act, given: Blocks) -> list[Blocks]:
+    """The cotangent of position p goes back to its source."""
+    sources = cast_to(tuple[int, ...], act.step.attrs["sources"])
+    return [moves.permute(given, pairs=tuple(enumerate(sources)), groups=act.groups)]
+
+
+def broadcast(act: Act, given: Blocks) -> list[Blocks]:
+    """The root has the sum of all cotangents, and the others, whose blocks are not read, have zeros."""
+    total, root = sums.all_reduce(given, op="sum", groups=act.groups), act.step.attrs["root"]
+    roots = {group[root] for group in act.groups}  # type: ignore[index]
+    return [[block if rank in roots else np.zeros_like(block) for rank, block in enumerate(total)]]
+
+
+def add(_: Act, given: Blocks) -> list[Blocks]:
+    """Both operands have the cotangent of the sum."""
+    return [given, given]
+
+
+def subtract(_: Act, given: Blocks) -> list[Blocks]:
+    """The first operand has the cotangent of the difference, the second its negative."""
+    return [given, [-block for block in given]]
+
+
+def negate(_: Act, given: Blocks) -> list[Blocks]:
+    """The operand has the negative."""
+    return [[-block for block in given]]
+
+
+def multiply(act: Act, given: Blocks) -> list[Blocks]:
+    """Each factor has the cotangent of the product times the other factor."""
+    left, right = act.operands
+    return [
+        [block * other for block, other in zip(given, right, strict=True)],
+        [block * other for block, other in zip(given, left, strict=True)],
+    ]
+
+
+def sum_(act: Act, given: Blocks) -> list[Blocks]:
+    """Every element along the axis has the cotangent of the sum."""
+    axis = _whole(act, "axis")
+    shapes = (block.shape for block in act.operands[0])
+    return [[np.broadcast_to(np.expand_dims(block, axis), shape) for block, shape in zip(given, shapes, strict=True)]]
+
+
+def maximum(act: Act, _: Blocks) -> list[Blocks]:
+    """A maximum is not linear."""
+    raise NotLinear(f"{act.step.op} is not linear")
+
+
+TRANSPOSES: Final[dict[str, Callable[[Act, Blocks], list[Blocks]]]] = {
+    "add": add,
+    "all_gather": all_gather,
+    "all_reduce": all_reduce,
+    "all_to_all": all_to_all,
+    "broadcast": broadcast,
+    "cast": cast,
+    "maximum": maximum,
+    "multiply": multiply,
+    "negate": negate,
+    "permute": permute,
+    "reduce_scatter": reduce_scatter,
+    "shuffle": shuffle,
+    "subtract": subtract,
+    "sum": sum_,
+}
+"""The transpose of every operation that has an operand."""
+
+
+def _pairs(value: object) -> tuple[tuple[int, int], ...]:
+    return cast_to(tuple[tuple[int, int], ...], value)
+
+
+def _whole(act: Act, name: str) -> int:
+    value = act.step.attrs[name]
+    assert isinstance(value, int)
+    return value
+
+
+def _own(given: Blocks, axis: int, groups: Groups, *, tiled: bool) -> Blocks:
+    """Return of each rank's block the piece at its position."""
+    out = list(given)
+    for group in groups:
+        for position, rank in enumerate(group):
+            out[rank] = exchanges.pieces(given[rank], len(group), axis, tiled=tiled)[position]
+    return out

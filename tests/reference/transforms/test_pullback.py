@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.program.program import Axis, lines
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.transforms.pairing import cotangent_type, pairing
+from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.transposes import NotLinear
+from conformance.reference.types.check import check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.values import evaluate
+from conformance.runner.draws import Numbers
+from conformance.specs.domains.choose import Draw
+from conformance.specs.types.domain import typed_programs
+
+NONLINEAR = ("maximum", "multiply", "axis_index")
+
+
+def blocks_of(
+    mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], source: np.random.Generator
+) -> list[Array]:
+    found = [np.zeros(shape)] * int(np.prod([axis.size for axis in mesh]))
+    same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
+    for line in lines(mesh, same):
+        block = source.integers(-5, 5, shape).astype(np.float64)
+        for rank in line:
+            found[rank] = block
+    return found
+
+
+def linear(program: TypedProgram) -> bool:
+    return program.checked and not any(
+        step.op in NONLINEAR or step.attrs.get("op") in ("max", "min") for step in program.steps
+    )
+
+
+def test_the_pullback_of_linear_programs_is_their_adjoint() -> None:
+    source, ops = np.random.default_rng(1), Counter[str]()
+    for seed in range(600):
+        program = Draw(Numbers(Random(seed)))(typed_programs())
+        try:
+            types = check(program)
+        except IllTyped:
+            continue
+        if not linear(program) or not program.steps:
+            continue
+        inputs = {n: blocks_of(program.mesh, types[n], g.shape, source) for n, g in program.inputs.items()}
+        values = evaluate(program, inputs)
+        name = program.steps[-1].output
+        given = blocks_of(program.mesh, cotangent_type(types[name]), values[name][0].shape, source)
+        back = pullback(program, inputs, {name: given})
+        forth = pairing(program.mesh, types[name], values[name], given)
+        parts = (pairing(program.mesh, types[each], inputs[each], back[each]) for each in inputs)
+        assert forth == sum(parts, Fraction(0)), (program, forth)
+        ops.update(step.op for step in program.steps)
+    assert min(ops[each] for each in ("cast", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "permute")) > 9
+
+
+@pytest.mark.parametrize(("automatic", "expected"), [("n", 4.0), ("v", 1.0)])
+def test_an_automatic_cast_sums_the_cotangents(automatic: str, expected: float) -> None:
+    mesh = (Axis(name="i", size=4),)
+    varying = () if automatic == "n" else ("i",)
+    program = TypedProgram(
+        mesh=mesh,
+        inputs={"x": TypedInput(dtype="float32", shape=(), varying=varying)},
+        steps=(TypedStep(op="permute", inputs=("x",), output="y", axes=("i",), attrs={"pairs": ((0, 1), (1, 0))}),),
+        results=("y",),
+    )
+    ones = [np.ones((), np.float32)] * 4
+    swapped = replace(program.steps[0], attrs={"pairs": tuple((r, (r + 1) % 4) for r in range(4))})
+    back = pullback(replace(program, steps=(swapped,)), {"x": ones}, {"y": ones})
+    assert back["x"][0] == expected
+
+
+def test_a_maximum_has_no_transpose() -> None:
+    mesh = (Axis(name="i", size=2),)
+    program = TypedProgram(
+        mesh=mesh,
+        inputs={"x": TypedInput(dtype="float32", shape=(), varying=("i",))},
+        steps=(TypedStep(op="all_reduce", inputs=("x",), output="y", axes=("i",), attrs={"op": "max"}),),
+        results=("y",),
+    )
+    ones = [np.ones((), np.float32)] * 2
+    with pytest.raises(NotLinear, match="all_reduce max is not linear"):
+        pullback(program, {"x": ones}, {"y": ones})
