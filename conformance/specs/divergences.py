@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +10,11 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.judging.clause import Clause, Divergence, Subject, legal
+from conformance.cases.tensor.dtypes import Array, logical
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.clause import Clause, Divergence, Settled, Subject, legal
 from conformance.judging.compare import same
+from conformance.judging.numbers.admissible import admissible
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 
@@ -54,6 +56,50 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
         if not subject.expected.keys() <= expected.keys():
             return False
         return same(replace(subject, expected={name: expected[name] for name in subject.expected}), seen) is None
+
+    return Divergence(source, text, shown)
+
+
+def any_term(source: str, text: str, where: Callable[[Subject], Settled | None]) -> Divergence:
+    """Return the divergence of a source that lets an element be any of its terms ``where`` this specification chooses.
+
+    All other elements are demanded as everywhere.
+    """
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        masks = None if seen.raised or not subject.legal else where(subject)
+        return masks is not None and all(
+            _some_term(*each)
+            for name, blocks in subject.expected.items()
+            for each in zip(blocks, seen.results[name], masks[name], subject.folded[name].ranks, strict=True)
+        )
+
+    return Divergence(source, text, shown)
+
+
+def _some_term(expected: Array | None, found: Tensor | None, mask: Array | None, terms: Sequence[Array] | None) -> bool:
+    """Return whether every element of a result is the expected one, or where ``mask`` holds that of some term."""
+    if expected is None or found is None:
+        return (expected is None) == (found is None)
+    if (found.dtype, found.shape) != (logical(expected.dtype), expected.shape):
+        return False
+    bits = _bits(to_array(found))
+    chosen = bits == _bits(expected)
+    if mask is not None and terms is not None:
+        chosen |= mask & np.any([bits == _bits(term) for term in terms], axis=0)
+    return bool(chosen.all())
+
+
+def _bits(block: Array) -> Array:
+    """Return the bit patterns of real numbers."""
+    return np.ascontiguousarray(block).view(f"u{block.itemsize}").reshape(block.shape)
+
+
+def admits(source: str, text: str) -> Divergence:
+    """Return the divergence of a source that chooses nothing among what every *must* admits."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return subject.legal and not seen.raised and admissible(subject, seen) is None
 
     return Divergence(source, text, shown)
 

@@ -116,3 +116,25 @@ def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> Non
 def test_who_follows_a_source_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown source 'jaxx' to follow; known are jax, mpi"):
         Ready(protocol=1, name="acme", description={}, claims={}, follows=("jaxx",))
+
+
+def greatest(*found: float) -> tuple[Case, Observation]:
+    """Return max of a NaN beside 1 and 2, and of 3 and 4, over two ranks, and what was found of it."""
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "max"})
+    blocks = tuple(from_array(np.array(block, np.float32)) for block in ([np.nan, 3], [1, 4]))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    result = from_array(np.array(found, np.float32))
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
+    return case, Observation(results={"y": (result, result)})
+
+
+def test_the_greatest_beside_a_nan_may_be_any_member_of_mpi_and_nothing_else() -> None:
+    assert judged(*greatest(1, 4), "mpi").clauses["reduction.C20"] == "diverges"
+    assert judged(*greatest(1, 4)).clauses["reduction.C20"] == "broken"
+    assert judged(*greatest(7, 4), "mpi").outcome == judged(*greatest(1, 3), "mpi").outcome == "failed"
+
+
+def test_an_unknown_axis_is_no_business_of_a_program_without_operands() -> None:
+    step = Step(op="broadcast", inputs=(), outputs=(), axes=("nowhere",), attrs={"root": 0})
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=()), inputs={})
+    assert judged(case, Observation(results={})).outcome == "passed"

@@ -1,7 +1,9 @@
 """What the documentation of PyTorch 2.13 supports, as data; what Torch then does is for the suite to find out.
 
-Each limit gives the documented reason. Where the documentation is silent (no page asks a CPU collective for
-contiguous operands, none lists dtypes for Gloo, none excludes bool or integers from a reduction) there is no limit.
+Each limit gives the documented reason. Where the documentation is silent, what the process group of Gloo checks and
+refuses in so many words ("Invalid scalar type", "input tensor has to be contiguous") is not claimed either, and where
+it checks nothing there is no limit: no page asks a collective for contiguous operands, nor excludes bool or integers
+from a reduction.
 
 Everything is limited to what can be said in Torch at all. An illegal program that Torch has no words for (groups that
 are no partition, axes the mesh does not have) would never reach it, and one that is several legal programs of Torch,
@@ -19,15 +21,15 @@ from conformance.cases.declarations.guarantees import Guarantee
 
 Limits = dict[str, Sequence[str]]
 
-ELEMENTS: Final = (
-    "bool", "int8", "int16", "int32", "int64", "uint8",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-"""The dtypes that the page on torch.Tensor lists without reservation. It gives uint16, uint32 and uint64 "limited
-support in eager mode", naming the signed types to whoever needs more; there is no dtype of 4 bits."""
+REALS: Final = ("bool", "int8", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64")
+"""The dtypes that ProcessGroupGloo.cpp switches over; of any other it says "Invalid scalar type"."""
 
-SHELLS: Final = ("float8_e4m3fn", "float8_e5m2")
-""""Operations which do not peek inside the data elements" are supported for these, others case by case."""
+COMPLEX: Final = ("complex64", "complex128")
+""""Complex tensors are supported": so the pages of some collectives, which hand them on as pairs of real numbers."""
+
+BYTES: Final = (*REALS, *COMPLEX, "int16", "float8_e4m3fn", "float8_e5m2")
+"""The dtypes that the page on torch.Tensor lists: messages are bytes. It gives uint16, uint32 and uint64 "limited
+support in eager mode", naming the signed types to whoever needs more; there is no dtype of 4 bits."""
 
 GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
 """A process group is a list of distinct ranks of the world (new_group), and a rank that is in none takes no part.
@@ -55,10 +57,14 @@ ALIKE: Final[Limits] = {
     # nodes": so the pages of the collectives. Differing is possible to write, and wrong.
     "ranks": ("alike", "different"),
 }
-MOVING: Final[Limits] = {**ALIKE, "dtype": (*ELEMENTS, *SHELLS)}
+MOVING: Final[Limits] = {**ALIKE, "dtype": (*REALS, *COMPLEX)}
+DENSE: Final[Limits] = {"layout": ("contiguous", "offset")}
+""""Input tensor has to be contiguous", says a send, and "Tensors must be contiguous" an exchange."""
+
 MESSAGES: Final[Limits] = {
     **EQUAL_GROUPS,
-    "dtype": (*ELEMENTS, *SHELLS),
+    **DENSE,
+    "dtype": BYTES,
     # No page says what a message must be like, and a rank may send and receive as many as it likes: these are legal.
     "ranks": ("alike",),
     # A send may be over before its receiver has come: who only sends need not hear that a rank has died.
@@ -75,11 +81,14 @@ UNKNOWN: Final = "median"
 
 REDUCING: Final[Limits] = {
     **ALIKE,
-    "dtype": ELEMENTS,
+    "dtype": REALS,
     "op": REDUCTIONS,
     # "MAX, MIN and PRODUCT are not supported for complex tensors": these are refused, the last as a divergence.
     "reduction": tuple(f"{op} of {kind}" for op in REDUCTIONS for kind in ("bool", "integer", "float", "complex")),
 }
+COMPLEX_TOO: Final[Limits] = {"dtype": (*REALS, *COMPLEX)}
+"""Of the reductions all_reduce alone is documented to take complex numbers."""
+
 NAMING: Final[Limits] = {
     **REDUCING,
     "op": (*REDUCTIONS, UNKNOWN),
@@ -124,14 +133,15 @@ PATIENCE: Final = 8.0
 a timeout that may be the machine's fault is tried again."""
 
 C10D: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, **NOT_LOCAL, **WRITING},
+    "all_reduce": {**ANY_GROUPS, **REDUCING, **COMPLEX_TOO, **NOT_LOCAL, **WRITING},
     "reduce": {**ANY_GROUPS, **REDUCING, **ROOTED, **WAITING},
     "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING},
-    "gather": {**EQUAL_GROUPS, **MOVING, **FILLING},
+    # Its page says nothing of complex numbers.
+    "gather": {**EQUAL_GROUPS, **MOVING, **FILLING, "dtype": REALS},
     "scatter": {**EQUAL_GROUPS, **MOVING, **FILLING},
     "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FILLING},
-    "all_to_all": {**EQUAL_GROUPS, **MOVING, **FILLING},
-    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **FILLING},
+    "all_to_all": {**EQUAL_GROUPS, **MOVING, **DENSE, **FILLING},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **DENSE, **FILLING},
     "permute": MESSAGES,
     "shuffle": MESSAGES,
     # Every member starts its own sends, and none is member -1: Torch never hears of that source.
@@ -145,7 +155,7 @@ C10D: Final[Claims] = {
 
 FUNCTIONAL: Final[Claims] = {
     # Each but the last has a form that writes a tensor it is given: all_reduce_, broadcast_, or one with an output.
-    "all_reduce": {**ANY_GROUPS, **NAMING, **NOT_LOCAL, **WRITING},
+    "all_reduce": {**ANY_GROUPS, **NAMING, **COMPLEX_TOO, **NOT_LOCAL, **WRITING},
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
     "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING, "tiled": ("true",)},

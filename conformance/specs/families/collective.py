@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
+from conformance.reference.spmd import OPERANDS
 from conformance.specs.divergences import diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
@@ -65,6 +68,18 @@ def sorting(case: Case) -> Case | None:
     """Return what a case of an operation with pairs means where the ranks of a group are sorted."""
     moves = case.program.collectives[-1].op in ("permute", "shuffle")
     return in_mesh_order(case) if moves else None
+
+
+def about_operands(clause: Clause) -> Clause:
+    """Return ``clause``, silent where an operation of operands has none.
+
+    Of the functions of JAX some look at their arguments then (all_gather), and some do not (pbroadcast).
+    """
+
+    def speaks(subject: Subject) -> bool:
+        return clause.when(subject) and not (OPERANDS[subject.step.op] == 1 and not subject.step.inputs)
+
+    return replace(clause, when=speaks)
 
 
 COLLECTIVE: tuple[Clause, ...] = (
@@ -196,7 +211,9 @@ COLLECTIVE: tuple[Clause, ...] = (
         "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
         each=True,
     ),
-    rejection("collective.C22", "An axis name the mesh does not have is rejected.", "jax.psum: _check_axis_names"),
+    about_operands(
+        rejection("collective.C22", "An axis name the mesh does not have is rejected.", "jax.psum: _check_axis_names")
+    ),
     rejection("collective.C23", "An axis named twice is rejected.", "ours", requirement="should"),
     diverging(
         value(

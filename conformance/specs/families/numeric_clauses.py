@@ -10,6 +10,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.numbers.admissible import admissible_strictly
 from conformance.judging.numbers.recommended_elements import columns_where
+from conformance.specs.divergences import admits, diverging
 from conformance.specs.domains.sensitive import FLUSHED, GRADUAL
 from conformance.specs.families import numeric_facts as facts
 from conformance.specs.families.numeric_facts import ADDING, some
@@ -147,11 +148,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "jax.pmax",
         some(facts.zero_is_chosen, "max", "min"),
     ),
-    strict(
-        "numerics.C21",
-        "Of both zeros +0.0 is the greatest and -0.0 the least.",
-        "ieee754: section 9.6",
-        some(facts.both_zeros, "max", "min"),
+    diverging(
+        strict(
+            "numerics.C21",
+            "Of both zeros +0.0 is the greatest and -0.0 the least.",
+            "ieee754: section 9.6",
+            some(facts.both_zeros, "max", "min"),
+        ),
+        admits("mpi", "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN, and both zeros are equal as C compares them."),
+        admits("torch", "ReduceOp names MAX and MIN and says nothing of zeros, which are equal as C++ compares them."),
     ),
     value(
         "numerics.C22",

@@ -15,7 +15,7 @@ from conformance.judging.clause import Clause, Subject
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.recommended_elements import nan_among
-from conformance.specs.divergences import diverging, leaves_open, refuses
+from conformance.specs.divergences import any_term, diverging, leaves_open, refuses
 from conformance.specs.op import attr, rejection, value, variant
 
 
@@ -153,13 +153,20 @@ REDUCTION: tuple[Clause, ...] = (
         refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
     ),
     value("reduction.C19", "max and min of bool are bool: or, and.", "jax.pmax", order_of_bools),
-    value(
-        "reduction.C20",
-        "max and min are NaN wherever some member's element is, whichever member that is.",
-        "numpy.maximum",
-        order_with_nan,
-        "should",
-        nan_among,
+    diverging(
+        value(
+            "reduction.C20",
+            "max and min are NaN wherever some member's element is, whichever member that is.",
+            "numpy.maximum",
+            order_with_nan,
+            "should",
+            nan_among,
+        ),
+        any_term(
+            "mpi",
+            "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN and says nothing of what is no number, which has no order.",
+            nan_among,
+        ),
     ),
     replace(
         value(

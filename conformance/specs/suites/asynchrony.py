@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from typing import Final
 
 from conformance.cases.case import Case
@@ -207,9 +209,16 @@ def without_elements(subject: Subject) -> bool:
 
 
 def started_without_meaning(subject: Subject) -> bool:
-    """Speak about programs without meaning that start a collective and wait for it."""
+    """Speak about programs that must be refused, and that start a collective and wait for it."""
     waits = subject.has("effects", "start") and not subject.has("flow", "never_done", "started_none")
-    return not subject.legal and waits
+    return waits and subject.rejected is not None and subject.rejected.clause in _demanded()
+
+
+@cache
+def _demanded() -> frozenset[str]:
+    """Return the clauses that are a *must*; here, for the specification is made of this module among others."""
+    clauses = import_module("conformance.specs").every_clause()
+    return frozenset(name for name, clause in clauses.items() if clause.requirement == "must")
 
 
 def unlike_under_way(subject: Subject) -> bool:
