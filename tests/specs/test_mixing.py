@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 
-import hypothesis
 import pytest
-from hypothesis import HealthCheck, settings
 
 from conformance.cases.case import Case
+from conformance.judging.verdict import Verdict
 from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
-from conformance.runner.draws import draw_cases, strategy
-from conformance.runner.meaning import meaning, verdict
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.draws import draw_cases, numbered
+from conformance.runner.meaning import NONE, all_binding, meaning, verdict
+from conformance.runner.plan import Plan
+from conformance.runner.shrinking.shrinking import Shrinking
 from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
 from conformance.specs.domains.calls import CALLED
@@ -32,24 +32,23 @@ def test_different_calls_are_under_way_and_the_last_is_of_the_operation(op: str)
     assert {case.program.collectives[-1].op for case in (*cases, *drawn("aliasing", op))} == {op}
 
 
-def _meant(case: Case) -> bool:
-    try:
-        meaning(case)
-    except ValueError:  # a reduction may leave out what a later step takes
-        return False
-    return True
+def _first(suite: str, op: str, fails: Callable[[Case], bool]) -> Case:
+    """Return the first drawn case of at most ten steps that fails."""
+    domain = SUITES[suite].domains[op]
+    drawn = (numbered(domain, 0, number)[0] for number in range(3000))
+    return next(case for case in drawn if len(case.program.steps) <= 10 and fails(case))
 
 
 @pytest.mark.parametrize(
     "mutant", [CommunicatorsCountAlone, pytest.param(OperationsCountAlone, marks=pytest.mark.slow)]
 )
 def test_a_mistake_about_calls_under_way_together_shrinks_to_two_of_them(mutant: type[CommunicatorsCountAlone]) -> None:
-    def fails(case: Case) -> bool:
-        return verdict(meaning(case), Answer(mutant().execute(case))).clauses.get("async.C18") == "broken"
+    def ask(case: Case) -> Verdict:
+        return verdict(meaning(case), Answer(mutant().execute(case)))
 
-    quiet = settings(max_examples=3000, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    domain = SUITES["async"].domains["all_reduce"]
-    case = hypothesis.find(strategy(domain), fails, settings=quiet, random=random.Random(0))
-    while smaller := next((each for each in reductions(case) if _meant(each) and fails(each)), None):
-        case = smaller
-    assert len(case.program.collectives) == 2
+    start = _first("async", "all_reduce", lambda case: ask(case).clauses.get("async.C18") == "broken")
+    draws = Plan(ops=("all_reduce",), examples=3000).of("async", "all_reduce")
+    search = Shrinking(ask(start), all_binding("all_reduce", NONE), ask, late=lambda: False)
+    found = search.smallest(start, draws, seed=0)
+    assert found.judged.clauses["async.C18"] == "broken"
+    assert len(found.case.program.collectives) == 2

@@ -10,11 +10,11 @@ import pytest
 from conformance.cases.case import Case, case_id
 from conformance.judging.applicability import applicable
 from conformance.judging.clause import Clause
+from conformance.qualification.drawn import drawn_cases
 from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
-from conformance.runner.plan import Plan
-from conformance.specs import OPS, SHARED, clauses_of, every_clause
+from conformance.specs import OPS, SHARED, SUITES, clauses_of, every_clause
 
 
 def test_every_reference_function_is_specified_and_the_other_way_round() -> None:
@@ -51,8 +51,8 @@ def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> No
         if every_clause().keys() - reached:
             reached.update(clause.id for clause in applicable(subject, wanting))
 
-    for draws in Plan(ops=tuple(OPS), examples=300).draws():
-        draw_cases(draws.domain, draws.examples, seed, sink)
+    for drawn in drawn_cases(seed, 300, tuple(SUITES), tuple(OPS)):
+        sink(drawn.case)
     assert set(every_clause()) - reached == set()
     assert {name for name, verdicts in legal.items() if not 0.5 < np.mean(verdicts) < 0.95} == set()
 
