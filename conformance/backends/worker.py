@@ -50,7 +50,7 @@ def main(name: str) -> int:
             _send(sink, msgspec.json.encode(protocol.Unfit(problem=str(error))))
         return 1
     except BackendError as error:
-        print(error, file=sys.stderr)
+        print(*str(error).split(), file=sys.stderr)  # one line, for the last one is what is told
         return 1
     # A broken pipe means that the runner is gone, and with it whoever wanted the answers.
     with contextlib.suppress(BrokenPipeError):

@@ -15,7 +15,7 @@ from rich.table import Table
 from conformance.cases.printable import printable
 from conformance.report.findings import Finding
 from conformance.report.summary import Report
-from conformance.report.verdict import unshown
+from conformance.report.verdict import status_of, unshown
 from conformance.runner.log.log import Covered, Failure, Silence
 from conformance.runner.outcomes import OUTCOMES, OWED
 from conformance.runner.result import Result
@@ -23,21 +23,18 @@ from conformance.runner.result import Result
 SHOWN: Final = 4
 """Operations, clauses or dtypes that a line names; how many more there are it counts."""
 
-STATUS: Final = {
-    0: "passed: no must clause fails",
-    1: "not conformant: a must clause fails",
-    3: "incomplete: nothing is certified by this run",
-}
 
-
-def conclusion(result: Result) -> str:
+def conclusion(report: Report) -> str:
     """Return the end of a run in one sentence."""
-    if result.unmet and not result.breaks_must:
-        return "failed: known failures are not as their entries say"
-    if result.status == 3 and result.complete:
-        return "inconclusive: nothing is known of an operation that was asked for by name"
-    known = any(failure.requirement == "must" for failure in result.known)
-    return STATUS[result.status] + (" but known ones" if known and result.status == 0 else "")
+    status, verdicts = status_of(report), {backend.verdict for backend in report.backends}
+    if status == 3:
+        unsure = verdicts.isdisjoint({"incomplete"}) and "inconclusive" in verdicts
+        return f"{'inconclusive' if unsure else 'incomplete'}: nothing is certified by this run"
+    if status == 1:
+        new = any(backend.verdict == "not_conformant" and not backend.known_only for backend in report.backends)
+        return "not conformant: a must clause fails" if new else "failed: known failures are not as their entries say"
+    known = " but known ones" if any(backend.known_only for backend in report.backends) else ""
+    return f"passed: no must clause fails{known}{' in what was asked for' if 'partial' in verdicts else ''}"
 
 
 def replay_command(directory: Path, failure: Failure) -> str:
@@ -54,8 +51,8 @@ def finding_command(directory: Path, found: Finding) -> str:
 def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict[str, Any]:
     """Return everything that ``show`` prints as plain data."""
     return {
-        "status": result.status,
-        "conclusion": conclusion(result),
+        "status": status_of(report),
+        "conclusion": conclusion(report),
         "run": str(directory / "run.jsonl"),
         "report": str(page),
         "verdicts": {backend.label: backend.title for backend in report.backends},
@@ -129,7 +126,7 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
         console.print(escape(printable(f"{name}: {seen_by}")))
     for backend in report.backends:
         console.print(escape(printable(f"{backend.label}: {backend.title}")))
-    console.print(conclusion(result))
+    console.print(conclusion(report))
 
 
 def _findings(report: Report, directory: Path) -> Iterator[str]:

@@ -12,6 +12,7 @@ from conformance.cli.progress import printer
 from conformance.cli.reporting import report_of
 from conformance.report import write_all
 from conformance.report.json_report import as_json as report_as_json
+from conformance.report.verdict import status_of
 
 
 @click.command("report")
@@ -43,7 +44,4 @@ def command(
             for backend in report.backends:
                 console.print(f"{backend.label}: {backend.title}", markup=False)
             console.print(f"report: {page}", markup=False)
-    unmet = any(not one.expected.met for one in report.known)
-    if unmet or any(b.verdict == "not_conformant" and not b.known_only for b in report.backends):
-        return 1
-    return 0 if all(b.verdict == "conformant" or (b.known_only and b.complete) for b in report.backends) else 3
+    return status_of(report)

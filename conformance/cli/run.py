@@ -14,6 +14,7 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.cli.reporting import report_on, restored
 from conformance.report import run_of, write_all
 from conformance.report.run import LOG
+from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
 from conformance.runner.known.file import read_known
 from conformance.runner.plan import PROFILES
@@ -55,6 +56,8 @@ def command(
     """Judge backends and leave a report."""
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    if resume and directory is not None and not (directory / LOG).is_file():
+        raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
     expected = read_known(known, names) if known else ()
     plan = planned(
         ops,
@@ -83,4 +86,5 @@ def command(
         if not untouched:
             console.print(f"{folder / LOG} was changed while the run went on; it was written again", markup=False)
         console.print(f"report: {page}", markup=False)
-    return result.status if untouched else result.status or INCOMPLETE
+    status = status_of(report)
+    return status if untouched else status or INCOMPLETE

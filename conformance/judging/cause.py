@@ -7,12 +7,16 @@ wrongly there.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, RankError
 from conformance.judging.clause import Outcome
 
 _SIGNAL: Final = re.compile(r"\bSIG[A-Z0-9]{2,}\b")
+
+_HEARD: Final = re.compile(r"Connection (?:closed|reset) by peer|Broken pipe")
+"""What a rank hears of whom it waited for and who has ended."""
 
 _DTYPES: Final = re.compile(
     r"\b(?:bool|pred|b?f(?:loat|p)?\d+(?:_?e\dm\d\w*)?|[su]?int\d+|[suci]\d+|complex\d+|half|double|long|short|char)\b"
@@ -44,9 +48,15 @@ class Signature(NamedTuple):
     says: str
 
 
+def first_error(errors: Sequence[RankError | None]) -> tuple[int, RankError] | None:
+    """Return the first rank that raised and its error, one that only heard of the end of another only where all did."""
+    raised = [(rank, error) for rank, error in enumerate(errors) if error is not None]
+    return next((one for one in raised if not _HEARD.search(one[1].message)), raised[0] if raised else None)
+
+
 def error_of(seen: Observation) -> str | None:
-    """Return the class of the first error that a rank raised, with the signal where its message names one."""
-    first = next((error for error in seen.errors if error is not None), None)
+    """Return the class of the error that tells what happened, with the signal where its message names one."""
+    _, first = first_error(seen.errors) or (0, None)
     if first is None:
         return None
     found = _SIGNAL.search(first.message)

@@ -10,6 +10,7 @@ import numpy as np
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.judging.cause import first_error
 from conformance.judging.clause import Subject
 from conformance.judging.numbers.arithmetic import arithmetic
 
@@ -44,10 +45,8 @@ def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
 
 def answered(subject: Subject, seen: Observation) -> str | None:
     """Demand that no rank raised and that every rank returned every result."""
-    for rank, error in enumerate(seen.errors):
-        if error is not None:
-            return f"rank {rank} raised {_one_line(error)}"
-    return missing(subject.expected, seen)
+    first = first_error(seen.errors)
+    return f"rank {first[0]} raised {_one_line(first[1])}" if first else missing(subject.expected, seen)
 
 
 def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -> str | None:

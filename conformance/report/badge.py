@@ -14,6 +14,7 @@ from conformance.report.words import held_of
 
 _COLOURS: Final = {
     "conformant": "#1a7f4b",
+    "partial": "#5b6470",
     "not_conformant": "#b3261e",
     "incomplete": "#8a5a00",
     "inconclusive": "#5b6470",

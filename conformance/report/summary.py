@@ -14,12 +14,14 @@ from conformance.report.numbers import Reached
 from conformance.report.qualification import Mutant, Uncovered
 from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
+from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 
 MARK: Final = "mesh-conformance report"
 """Stands near the beginning of every file a report writes, so that it overwrites only its own."""
 
-Verdict = Literal["conformant", "not_conformant", "incomplete", "inconclusive"]
+Verdict = Literal["conformant", "partial", "not_conformant", "incomplete", "inconclusive"]
+"""``partial``: nothing fails in the operations that were asked for, which are not all."""
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +69,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
     ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
+    ``power`` says what the cases of its one run can see; nothing where it has several.
     ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
     ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
     about numbers which words are declared and in how many cases they showed.
@@ -94,6 +97,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known: int = 0
     known_only: bool = False
     unrepeated: int = 0
+    power: Power | None = None
     guarantees: dict[str, str] = {}
     number_model: dict[str, str] = {}
 

@@ -13,8 +13,9 @@ from conformance.judging.clause import Requirement
 from conformance.report.columns import Column
 from conformance.report.matrix import Key
 from conformance.report.specification import ClauseText
-from conformance.report.summary import BackendSummary, ClauseCounts, Verdict
+from conformance.report.summary import BackendSummary, ClauseCounts, Report, Verdict
 from conformance.report.tally import State, freeze, state
+from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
 from conformance.runner.log.log import Silence
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
@@ -24,6 +25,7 @@ TITLES: Final[dict[Verdict, str]] = {
     "not_conformant": "Not conformant",
     "incomplete": "Incomplete run",
     "inconclusive": "Inconclusive",
+    "partial": "Passed what was asked for",
 }
 
 SHOWN: Final = 4
@@ -41,7 +43,8 @@ def backend_summary(
     """Return what one backend's cases amount to.
 
     It conforms when the run is whole, every operation of the specification was asked for, no *must* clause is to
-    blame for anything, and every *must* clause was shown to hold or lies outside its claims.
+    blame for anything, and every *must* clause was shown to hold or lies outside its claims. One that was asked for
+    some of the operations, and else would conform, passed what it was asked for.
     """
     specification = _held_to(specification, column.entry.guarantees)
     states = _clause_states(counts, specification)
@@ -51,7 +54,8 @@ def backend_summary(
     asked = sum(n for outcome, n in outcomes.items() if outcome not in UNJUDGED)
     complete = all(run.why_incomplete is None for run in column.runs) and not any(outcomes[owed] for owed in OWED)
     unclaimed = _unclaimed(column, scope)
-    open_clauses = _open(column, states, specification, scope)
+    never_drawn = {clause for run in column.runs if run.footer for clause in run.footer.clauses_never_exercised}
+    open_clauses = _open(column, states, specification, scope, never_drawn)
     failing = any(failure.requirement == "must" for _, failure in column.failures)
     failing |= any(one.requirement == "must" for _, one in column.sequences)
     new = any(words["must"] for words in counts.values())
@@ -63,11 +67,11 @@ def backend_summary(
         verdict = "not_conformant"
     elif not complete:
         verdict = "incomplete"
-    elif open_clauses or not per["must"].held or _missing(specification, scope) or _unjudged(column):
+    elif open_clauses or not per["must"].held or _unjudged(column):
         verdict = "inconclusive"
     else:
-        verdict = "conformant"
-    within = verdict == "conformant" and (per["must"].unsupported or unclaimed or outcomes["unsupported"])
+        verdict = "partial" if _missing(specification, scope) else "conformant"
+    within = verdict in ("conformant", "partial") and (per["must"].unsupported or unclaimed or outcomes["unsupported"])
     return BackendSummary(
         label=column.label,
         name=column.entry.name,
@@ -94,7 +98,23 @@ def backend_summary(
         unrepeated=sum(record.unrepeated is not None for record in column.records),
         guarantees=_guarantees(column, specification),
         number_model=_number_model(column),
+        power=_power(column),
     )
+
+
+def status_of(report: Report) -> int:
+    """Return the exit status: 0 nothing new fails in what was asked for, 1 something does, 3 too little is known."""
+    if any(not one.expected.met for one in report.known):
+        return 1
+    if any(b.verdict == "not_conformant" and not b.known_only for b in report.backends):
+        return 1
+    whole = (b.verdict in ("conformant", "partial") or (b.known_only and b.complete) for b in report.backends)
+    return 0 if report.backends and all(whole) else 3
+
+
+def _power(column: Column) -> Power | None:
+    footers = [run.footer for run in column.runs]
+    return footers[0].power.get(column.entry.name) if len(footers) == 1 and footers[0] is not None else None
 
 
 def _held_to(specification: Sequence[ClauseText], given: Sequence[str]) -> list[ClauseText]:
@@ -172,11 +192,16 @@ def _clause_counts(
 
 
 def _open(
-    column: Column, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
+    column: Column,
+    states: Mapping[str, State],
+    specification: Iterable[ClauseText],
+    scope: frozenset[str],
+    never_drawn: Collection[str],
 ) -> list[str]:
     """Return the *must* clauses that nothing was shown about, although the backend claims all they need.
 
-    Where it leaves cases out of its claims, a clause that never spoke may speak about those alone.
+    Where it leaves cases out of its claims, a clause that never spoke may speak about those alone; one of which no case
+    was drawn at all may speak about others.
     """
     refusing = {record.op for record in column.records if record.outcome == "unsupported"}
     refusing |= set(_unclaimed(column, scope))
@@ -186,7 +211,11 @@ def _open(
         if text.requirement == "must"
         and (text.shared or text.op in scope)
         and (states[text.id] == "shadowed" or states[text.id] == "not_run")
-        and not (states[text.id] == "not_run" and (refusing if text.shared else text.op in refusing))
+        and not (
+            states[text.id] == "not_run"
+            and text.id not in never_drawn
+            and (refusing if text.shared else text.op in refusing)
+        )
     ]
 
 

@@ -42,7 +42,13 @@ MEANINGS: Final[dict[State, str]] = {
     "not_run": "no case spoke about it",
 }
 
-VERDICT_GLYPHS: Final = {"conformant": "✓", "not_conformant": "✗", "incomplete": "!", "inconclusive": "?"}
+VERDICT_GLYPHS: Final = {
+    "conformant": "✓",
+    "partial": "✓",
+    "not_conformant": "✗",
+    "incomplete": "!",
+    "inconclusive": "?",
+}
 
 
 def figure(cell: Cell) -> str:

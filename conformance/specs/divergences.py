@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,6 +38,15 @@ def accepts(source: str, text: str) -> Divergence:
 
     def shown(subject: Subject, seen: Observation) -> bool:
         return not subject.legal and not seen.raised
+
+    return Divergence(source, text, shown)
+
+
+def concerns(source: str, text: str, ops: Collection[str]) -> Divergence:
+    """Return the divergence of a source by which a call of ``ops`` concerns some ranks alone, who alone refuse it."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return not subject.legal and subject.step.op in ops and seen.raised and None in seen.errors
 
     return Divergence(source, text, shown)
 

@@ -58,6 +58,7 @@ ALIKE: Final[Limits] = {
     "ranks": ("alike", "different"),
 }
 MOVING: Final[Limits] = {**ALIKE, "dtype": (*REALS, *COMPLEX)}
+MOVING_REALS: Final[Limits] = {**ALIKE, "dtype": REALS}
 DENSE: Final[Limits] = {"layout": ("contiguous", "offset")}
 """"Input tensor has to be contiguous", says a send, and "Tensors must be contiguous" an exchange."""
 
@@ -153,26 +154,32 @@ C10D: Final[Claims] = {
     "axis_size": ANY_GROUPS,
 }
 
+SOME: Final[Limits] = {"operands": ("one", "several")}
+"""Coalesced forms take lists of tensors, and nothing is said of one without any."""
+
 FUNCTIONAL: Final[Claims] = {
-    # Each but the last has a form that writes a tensor it is given: all_reduce_, broadcast_, or one with an output.
-    "all_reduce": {**ANY_GROUPS, **NAMING, **COMPLEX_TOO, **NOT_LOCAL, **WRITING},
+    # No page of theirs speaks of complex numbers. Each but the last has a form that writes a tensor it is given:
+    # all_reduce_, broadcast_, or one with an output.
+    "all_reduce": {**ANY_GROUPS, **NAMING, **SOME, **NOT_LOCAL, **WRITING},
     # "Concatenate over gather_dim": there is no stacked form. The page also notes that only dimension 0 is
     # supported, against its own signature; no feature word tells axis 0 from the others, so no limit here.
-    "all_gather": {**EQUAL_GROUPS, **MOVING, **FILLING, "tiled": ("true",)},
+    "all_gather": {**EQUAL_GROUPS, **MOVING_REALS, **SOME, **FILLING, "tiled": ("true",)},
     # scatter_dim splits a dimension and keeps it: there is no stacked form.
-    "reduce_scatter": {**EQUAL_GROUPS, **NAMING, **FILLING, "tiled": ("true",)},
+    "reduce_scatter": {**EQUAL_GROUPS, **NAMING, **SOME, **FILLING, "tiled": ("true",)},
     # shard_dim_alltoall keeps both dimensions, and nothing says that they may be counted from the end.
     "all_to_all": {
-        **EQUAL_GROUPS, **MOVING, "tiled": ("true",), "split_axis": ("nonnegative",), "concat_axis": ("nonnegative",),
+        **EQUAL_GROUPS, **MOVING_REALS, "tiled": ("true",), "split_axis": ("nonnegative",),
+        "concat_axis": ("nonnegative",),
     },
-    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **FILLING},
-    "broadcast": {**ANY_GROUPS, **MOVING, **ROOTED, **WRITING},
+    "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **MOVING_REALS, "ranks": SPLITS["ranks"], **DENSE, **FILLING},
+    "broadcast": {**ANY_GROUPS, **MOVING_REALS, **ROOTED, **WRITING},
     # batch_p2p_ops, isend and irecv take the place of c10d's functions of these names.
     "permute": MESSAGES,
     "send": C10D["send"],
     "recv": C10D["recv"],
     # permute_tensor takes one destination for every source: a whole permutation, which shuffle lists by source.
-    "shuffle": MESSAGES,
+    # It is an exchange, with the dtypes of one.
+    "shuffle": {**MESSAGES, "dtype": REALS},
     # There is no gather, scatter, reduce or barrier among them.
 }  # fmt: skip
 

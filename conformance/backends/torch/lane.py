@@ -36,6 +36,10 @@ START: Final = 60.0
 STARTS: Final = 5
 """Starts that may fail, through no fault of the case that waits for them, before it is given the failure."""
 
+AGAIN: Final = 2.5
+"""Times Gloo's timeout that a case has which is tried again, for a machine with much else to do: still below
+``DEADLINE``, with the second more that some of Gloo's waits take."""
+
 GRACE: Final = 0.1
 """Seconds between the first rank that raised and the last when all raise; measured below 10 ms for 8 ranks alone, and
 now and then above 50 on two busy cores."""
@@ -191,7 +195,8 @@ class Lane:
 
     def _fork(self) -> None:
         self._killed = [child for child in self._killed if not child.ended()]
-        self._pool = Pool(self.world, GLOO_TIMEOUT, self._operations, self._store.meeting(), checked=self._checked)
+        timeout = GLOO_TIMEOUT * (1.0 if self._again is None else AGAIN)
+        self._pool = Pool(self.world, timeout, self._operations, self._store.meeting(), checked=self._checked)
         self._met = self._served = 0
         self._answers = [deque() for _ in self._pool.ranks]
         self._ended, self._left = {}, set()

@@ -25,7 +25,7 @@ from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle
 from conformance.backends.torch.store import Meeting
 from conformance.cases.case import Case
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import EFFECTS, Groups, rank_groups
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array
@@ -112,11 +112,23 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
             name: (to_tensor(values[name]),) for name in case.program.results
         }
     except Exception as error:  # noqa: BLE001 - whatever Torch raises is what happened
-        seen = Observation(errors=(rank_error(error, adapts=True),), touched=touched(case, placed, inside=True))
+        seen = Observation(errors=(described(error),), touched=touched(case, placed, inside=True))
     else:
         seen = Observation(results=results, touched=touched(case, placed, inside=True))
     changed = tuple(msgspec.structs.replace(change, rank=rank) for change in seen.touched)
     return msgspec.structs.replace(seen, touched=changed, seconds=time.perf_counter() - start)
+
+
+def described(error: Exception) -> RankError:
+    """Return an exception as data. ``TORCH_CHECK`` raises ``RuntimeError`` for whatever a user did wrong.
+
+    What is wrong inside says so: an internal assertion, or a check of Gloo's, whose messages begin with their place.
+    """
+    told = rank_error(error, adapts=True)
+    inside = told.message.startswith("[") or "INTERNAL ASSERT" in told.message
+    if type(error) is RuntimeError and told.category == "internal" and not inside:
+        return msgspec.structs.replace(told, category="invalid_argument")
+    return told
 
 
 def run(

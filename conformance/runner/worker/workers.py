@@ -223,7 +223,15 @@ class Worker:
         self._restarts += 1
 
     def _give_up(self, detail: str, tail: str) -> None:
-        last = tail.splitlines()[-1] if tail else ""
+        last = last_words(tail)
         self._given_up = Broken("not_run", f"{detail}{': ' + last if last else ''}", tail)
         if self._suspect is not None and self._evidence is not None:
             self._settle(self._suspect, replace(self._evidence, note="not run again alone: " + detail))
+
+
+def last_words(tail: str) -> str:
+    """Return the message that a process ended with: of its last traceback all lines, else the last line."""
+    lines = [line for line in tail.splitlines() if line.strip()]
+    traces = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    raised = [at for at in range(traces[-1] + 1, len(lines)) if not lines[at][0].isspace()] if traces else []
+    return " ".join(lines[raised[0] :] if raised else lines[-1:])

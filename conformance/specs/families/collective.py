@@ -8,7 +8,7 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.reference.spmd import OPERANDS
-from conformance.specs.divergences import diverging, in_mesh_order, means
+from conformance.specs.divergences import concerns, diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
 
@@ -152,14 +152,21 @@ COLLECTIVE: tuple[Clause, ...] = (
     value(
         "collective.C12", "A world of one rank is a world.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")
     ),
-    Clause(
-        "collective.C13",
-        "must",
-        "What one rank refuses, every rank refuses.",
-        without_meaning,
-        refused_by_all,
-        "ours",
-        general=True,
+    diverging(
+        Clause(
+            "collective.C13",
+            "must",
+            "What one rank refuses, every rank refuses.",
+            without_meaning,
+            refused_by_all,
+            "ours",
+            general=True,
+        ),
+        concerns(
+            "torch",
+            "isend, irecv and P2POp are calls of the two ranks of a message, of which no other rank hears.",
+            ("send", "recv", "permute", "shuffle"),
+        ),
     ),
     Clause(
         "collective.C14",
