@@ -24,17 +24,24 @@ SHOWN: Final = 4
 """Operations, clauses or dtypes that a line names; how many more there are it counts."""
 
 
+STATUS: Final = {
+    0: "passed: no must clause fails",
+    1: "not conformant: a must clause fails",
+    3: "incomplete: nothing is certified by this run",
+}
+
+
 def conclusion(report: Report) -> str:
     """Return the end of a run in one sentence."""
     status, verdicts = status_of(report), {backend.verdict for backend in report.backends}
     if status == 3:
-        unsure = verdicts.isdisjoint({"incomplete"}) and "inconclusive" in verdicts
-        return f"{'inconclusive' if unsure else 'incomplete'}: nothing is certified by this run"
+        unsure = "inconclusive" in verdicts and "incomplete" not in verdicts
+        return STATUS[3].replace("incomplete", "inconclusive") if unsure else STATUS[3]
     if status == 1:
         new = any(backend.verdict == "not_conformant" and not backend.known_only for backend in report.backends)
-        return "not conformant: a must clause fails" if new else "failed: known failures are not as their entries say"
+        return STATUS[1] if new else "failed: known failures are not as their entries say"
     known = " but known ones" if any(backend.known_only for backend in report.backends) else ""
-    return f"passed: no must clause fails{known}{' in what was asked for' if 'partial' in verdicts else ''}"
+    return f"{STATUS[0]}{known}{' in what was asked for' if 'partial' in verdicts else ''}"
 
 
 def replay_command(directory: Path, failure: Failure) -> str:

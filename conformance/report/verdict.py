@@ -194,15 +194,17 @@ def _clause_counts(
 def _open(
     column: Column,
     states: Mapping[str, State],
-    specification: Iterable[ClauseText],
+    specification: Sequence[ClauseText],
     scope: frozenset[str],
     never_drawn: Collection[str],
 ) -> list[str]:
     """Return the *must* clauses that nothing was shown about, although the backend claims all they need.
 
     Where it leaves cases out of its claims, a clause that never spoke may speak about those alone; one of which no case
-    was drawn at all may speak about others.
+    was drawn at all may speak about others. Of a shared clause nothing is known where not all operations were asked
+    for: those that were may have no part in it.
     """
+    narrow = bool(_missing(specification, scope))
     refusing = {record.op for record in column.records if record.outcome == "unsupported"}
     refusing |= set(_unclaimed(column, scope))
     return [
@@ -214,7 +216,7 @@ def _open(
         and not (
             states[text.id] == "not_run"
             and text.id not in never_drawn
-            and (refusing if text.shared else text.op in refusing)
+            and (refusing or narrow if text.shared else text.op in refusing)
         )
     ]
 

@@ -28,6 +28,7 @@ WRONG_WORDS = [
     (("run", "--time-budget", "soon"), "'soon' is no length of time; write 90, 90s, 10m or 1h"),
     (("run", "--time-budget", "nan"), "'nan' is no length of time"),
     (("run", "--resume"), "--resume needs the folder of the run to go on with: -o DIR"),
+    (("run", "--resume", "-o", "nosuch"), "no run.jsonl in nosuch to go on with; leave out --resume"),
     (("rum",), "unknown command 'rum'; did you mean 'run'?"),
     (("bench", "suit"), "unknown command 'suit'; did you mean 'suite'?"),
     (("spec", "all_gather.C99"), "unknown operation or clause 'all_gather.C99'; did you mean 'all_gather.C"),
