@@ -20,16 +20,18 @@ from conformance.backends.base import (
     tensors,
     touched,
 )
+from conformance.backends.opencl.export.graph import asked_once, exported_graph
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import MEETING
 from conformance.backends.opencl.render.kernels import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.schedule.drafted import drafted
+from conformance.backends.opencl.schedule.drafted import drafted, drafted_graph
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
@@ -110,14 +112,16 @@ class OpenCL(Backend):
         return {**self.session.platform.description, **chosen}
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
-        """Return the schedule of the program of a case in neutral form, with bodies.
+        """Return the schedule of the program of a case, or of a graph, in neutral form, with bodies.
 
-        Raise a ``RejectionError`` for an illegal program and ``Unsupported`` for one outside the claims and for graphs.
+        Raise a ``RejectionError`` for an illegal program, ``Refused`` for a graph that has no meaning, and
+        ``Unsupported`` for a program outside the claims.
         """
-        if isinstance(asked, Graph):
-            raise Unsupported("the engine takes programs, and no graphs of operations that are no collectives")
-        self._check(asked.program)
         settings = self.settings if planned else replace(self.settings, reuse=False)
+        if isinstance(asked, Graph):
+            case = asked_once(asked)
+            return exported_graph(drafted_graph(case, settings, self.alignment), case, self.alignment)
+        self._check(asked.program)
         made, lowered = drafted(asked, settings, self.alignment)
         return exported(made, lowered, asked.program.world, self.alignment)
 
@@ -135,6 +139,19 @@ class OpenCL(Backend):
             )
         seconds = time.perf_counter() - start
         return Observation(results=results, touched=touched(case, placed), seconds=seconds)
+
+    def graph(self, case: GraphCase) -> Observation:
+        """Run a graph in its rounds and return what was asked for and read; never raise."""
+        from conformance.backends.opencl.runtime.rounds import run
+
+        start = time.perf_counter()
+        try:
+            results: dict[str, tuple[Tensor | None, ...]] = {
+                name: (tensor,) for name, tensor in run(case, self.engine).items()
+            }
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is the observation
+            return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
+        return Observation(results=results, seconds=time.perf_counter() - start)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Start the program on the devices and read its results; inputs and buffers come back as they are then.

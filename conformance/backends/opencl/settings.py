@@ -68,6 +68,10 @@ class Settings:
     ring_members: int = 3
     stream_from: int = 2**10
     cached: int | None = None
+    fuse: bool = True
+    fuse_reduce: bool = True
+    most_computed: int = 256
+    most_buffers: int = 24
     reuse: bool = True
     order: int | None = None
     profile: bool = False

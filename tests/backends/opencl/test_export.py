@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.base import Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.schedule.drafted import drafted
@@ -183,6 +182,5 @@ def test_without_a_plan_nothing_shares_storage(opencl: Any, make_program: Any) -
     assert [any(buffer.planned for buffer in each.buffers) for each in (planned, plain)] == [True, False]
 
 
-def test_a_graph_of_other_operations_is_unsupported(opencl: Any) -> None:
-    with pytest.raises(Unsupported, match="takes programs"):
-        opencl().schedule(Graph(nodes=(), results=()))
+def test_an_empty_graph_has_an_empty_schedule(opencl: Any) -> None:
+    assert opencl().schedule(Graph(nodes=(), results=())).items == ()

@@ -8,15 +8,16 @@ judge gives to the nodes of the program's graph (``docs/schedules.md``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.opencl.export.body import Asked, Writer, last
 from conformance.backends.opencl.export.entered import entered, rows
+from conformance.backends.opencl.export.launches import launched
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
 from conformance.backends.opencl.lower import Lowered, Turn
-from conformance.backends.opencl.schedule.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.schedule.schedule import Schedule
 from conformance.cases.program.program import Attr
 from conformance.cases.schedule import kernel_body
@@ -30,22 +31,29 @@ ARENA: Final = "uint8"
 def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
     """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
     names, asked = named(made, lowered), _asked(made, lowered)
-    devices = {str(rank): neutral.Device(alignment=alignment) for rank in range(world)}
-    after, turns = _after(made.items), entered(made.items, lowered)
-    items: list[neutral.Item] = []
-    for turn, row in rows(made.items, after, lowered):
-        wanted = [(number, made.items[number]) for number in row if not isinstance(made.items[number], Barrier)]
-        parts = tuple(_item(number, item, after[number], names, asked) for number, item in wanted)
-        if turn is None:
-            items.extend(parts)
-        else:
-            items.append(_collective(f"collective {len(items)}", turn, lowered, parts, turns[turn]))
+    called = tuple(str(rank) for rank in range(world))
     return neutral.Schedule(
-        devices=devices,
-        buffers=tuple(_buffers(made, lowered, names)),
-        items=tuple(items),
+        devices={name: neutral.Device(alignment=alignment) for name in called},
+        buffers=tuple(buffers(made, results_of(made, lowered), names, called)),
+        items=tuple(items(made, lowered, names, asked, called)),
         places=tuple(_places(made, lowered, names)),
     )
+
+
+def items(
+    made: Schedule, lowered: Lowered, names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
+) -> list[neutral.Item]:
+    """Return the items on ``devices``, those of one group of one collective as one."""
+    after, turns = _after(made.items), entered(made.items, lowered)
+    found: list[neutral.Item] = []
+    for turn, row in rows(made.items, after, lowered):
+        wanted = [(number, made.items[number]) for number in row if not isinstance(made.items[number], Barrier)]
+        parts = tuple(_item(number, item, after[number], names, asked, devices) for number, item in wanted)
+        if turn is None:
+            found.extend(parts)
+        else:
+            found.append(_collective(f"collective {len(found)}", turn, lowered, parts, turns[turn], devices))
+    return found
 
 
 def _asked(made: Schedule, lowered: Lowered) -> Asked:
@@ -83,9 +91,16 @@ def named(made: Schedule, lowered: Lowered) -> dict[Node, str]:
     return names | {node: names[root] for node, root in made.roots.items() if root in names}
 
 
-def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[neutral.Buffer]:
+def results_of(made: Schedule, lowered: Lowered) -> set[Node]:
+    """Return the nodes whose storages hold results."""
     blocks = (block for blocks in lowered.results.values() for block in blocks if block is not None)
-    results = {made.roots.get(block.node, block.node) for block in blocks}
+    return {made.roots.get(block.node, block.node) for block in blocks}
+
+
+def buffers(
+    made: Schedule, results: set[Node], names: Mapping[Node, str], devices: Sequence[str]
+) -> list[neutral.Buffer]:
+    """Return a buffer for each storage, and for each of those that share one a planned part of it."""
     sharing: dict[int, list[Node]] = {}
     for node, place in made.places.items():
         if node in made.roots:
@@ -95,14 +110,14 @@ def _buffers(made: Schedule, lowered: Lowered, names: dict[Node, str]) -> list[n
     for place, nodes in sharing.items():
         arena = f"storage {place}" if len(nodes) > 1 else None
         if arena is not None:
-            device = str(nodes[0].device)
+            device = devices[nodes[0].device]
             found.append(neutral.Buffer(id=arena, size=made.sizes[place], dtype=ARENA, device=device))
         found += [
             neutral.Buffer(
                 id=names[node],
                 size=node.size * FORMATS[node.dtype].itemsize,
                 dtype=node.dtype,
-                device=str(node.device),
+                device=devices[node.device],
                 base=arena,
                 planned=arena is not None,
                 preexisting=node in made.inputs,
@@ -132,6 +147,7 @@ def _collective(
     lowered: Lowered,
     parts: tuple[neutral.Kernel | neutral.Copy, ...],
     turns: tuple[int, ...],
+    devices: Sequence[str],
 ) -> neutral.Collective:
     """Return one collective, to which members come in ``turns``."""
     made = lowered.collectives[turn.collective]
@@ -139,7 +155,7 @@ def _collective(
     return neutral.Collective(
         id=name,
         op=made.operation,
-        participants=tuple(str(rank) for rank in group),
+        participants=tuple(devices[rank] for rank in group),
         group=f"ranks {', '.join(str(rank) for rank in group)}",
         attrs=_attributes(made),
         algorithm=lowered.algorithms[turn],
@@ -158,7 +174,7 @@ def _attributes(made: Collective) -> dict[str, Attr]:
 
 
 def _item(
-    number: int, item: Item, after: tuple[int, ...], names: dict[Node, str], asked: Asked
+    number: int, item: Item, after: tuple[int, ...], names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
 ) -> neutral.Kernel | neutral.Copy:
     follows, name = tuple(f"item {each}" for each in after), f"item {number}"
     written = [access.node for access in item.accesses if access.write]
@@ -167,11 +183,21 @@ def _item(
         ends = ((item.source, item.start, False), (item.target, item.at, True))
         accesses = tuple(_bytes(region, start, item.size, names, asked, write) for region, start, write in ends)
         return neutral.Copy(id=name, after=follows, accesses=accesses, provenance=done)
-    device = str(item.device)
+    device = devices[item.device]
     if isinstance(item, Constant):
         access, body = _filled(item.node, names, asked)
         return neutral.Kernel(
             id=name, after=follows, device=device, accesses=(access,), bodies=(body,), provenance=done
+        )
+    if isinstance(item, Fused):
+        made, body = launched(item, names, asked)
+        return neutral.Kernel(
+            id=name,
+            after=follows,
+            device=device,
+            accesses=made,
+            bodies=(body,),
+            provenance=tuple(dict.fromkeys((*item.launch.asked, *done))),
         )
     if not isinstance(item, Kernel):
         raise TypeError(f"no neutral item is a {type(item).__name__}")
@@ -186,13 +212,15 @@ def _item(
     )
 
 
-def _bytes(region: Region, start: int, size: int, names: dict[Node, str], asked: Asked, write: bool) -> neutral.Access:
+def _bytes(
+    region: Region, start: int, size: int, names: Mapping[Node, str], asked: Asked, write: bool
+) -> neutral.Access:
     first = region.first * FORMATS[region.node.dtype].itemsize + start
     node = last(asked, region.node) if write else None
     return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),), node=node)
 
 
-def _filled(node: Fill, names: dict[Node, str], asked: Asked) -> tuple[neutral.Access, kernel_body.Body]:
+def _filled(node: Fill, names: Mapping[Node, str], asked: Asked) -> tuple[neutral.Access, kernel_body.Body]:
     value = Tensor(dtype=node.dtype, shape=(), bits=pattern(node).hex())
     access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)), node=last(asked, node))
     instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)

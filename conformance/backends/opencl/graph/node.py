@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
+from conformance.backends.opencl.graph.index_map import IndexMap
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.cases.program.program import Groups
+from conformance.cases.schedule import kernel_body
 
 
 class Movement(msgspec.Struct, frozen=True, eq=False):
@@ -104,6 +106,53 @@ class Write(Node, frozen=True, eq=False):
     asked: str = ""
 
 
+class Take(msgspec.Struct, frozen=True):
+    """The element of read ``access`` that lies ``index`` (an instruction) times ``stride`` behind where its map says.
+
+    ``index`` is clamped to 0 up to ``extent``, not included.
+    """
+
+    access: int
+    index: int
+    extent: int
+    stride: int
+
+
+Instruction = kernel_body.Instruction | Take
+
+
+class Launch(msgspec.Struct, frozen=True, eq=False):
+    """One kernel over the points of ``extents``: instructions, of which each names earlier ones by number.
+
+    The first ``outer`` axes are those of what is stored, the others are folded away. Access ``k`` of a load is
+    ``reads[k]``, and the stores follow behind those: the map of the elements and the dtype. ``reason`` says why it is a
+    kernel of its own, ``asked`` which nodes of the graph it computes.
+    """
+
+    device: int
+    extents: tuple[int, ...]
+    outer: int
+    instructions: tuple[Instruction, ...]
+    reads: tuple[tuple[Node, IndexMap], ...]
+    stores: tuple[tuple[IndexMap, str], ...]
+    reason: str = ""
+    asked: tuple[str, ...] = ()
+
+
+class Computed(Node, frozen=True, eq=False):
+    """Store ``number`` of a launch, in storage of its own. ``asked`` is its name in the graph, if it has one."""
+
+    launch: Launch
+    number: int = 0
+    asked: str = ""
+
+
+class Written(Computed, frozen=True, eq=False):
+    """The storage of ``before`` once the launch has stored there; whoever reads ``before`` does so earlier."""
+
+    before: Node | None = None
+
+
 class Collective(msgspec.Struct, frozen=True, eq=False):
     """An operation between ranks on one block of each; legal, for it was checked when it was built.
 
@@ -135,9 +184,15 @@ class Output(Node, frozen=True, eq=False):
 
 def root(node: Node) -> Node:
     """Return the node that made the storage in which ``node`` lies."""
-    while isinstance(node, Write):
-        node = node.before
+    while isinstance(node, Write | Written):
+        node = before(node)
     return node
+
+
+def before(node: Write | Written) -> Node:
+    """Return what the storage of ``node`` was before."""
+    assert node.before is not None  # a Written has one
+    return node.before
 
 
 def whole(node: Node, shape: tuple[int, ...]) -> Movement:

@@ -17,6 +17,10 @@ COMBINES: Final = {
 """Each reduction and the operation that combines two elements of it."""
 
 
+FOLDS: Final = {"add": "sum", "mul": "product"}
+"""The words used here for the folds of a graph that have others."""
+
+
 def accumulator(dtype: str, op: str) -> str:
     """Return the dtype that a reduction computes in; raise a ``RejectionError`` where it has no meaning."""
     if op not in COMBINES:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
+from conformance.backends.opencl.graph.index_map import Affine, affine, then
 from conformance.backends.opencl.graph.node import (
     Buffer,
     Collective,
+    Computed,
+    Copy,
     Elementwise,
+    Launch,
     Movement,
     Node,
     Opened,
     Output,
     Write,
+    Written,
     root,
     whole,
 )
 from conformance.backends.opencl.graph.trace import Traced
-from conformance.backends.opencl.graph.view import contiguous
+from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.lower.moving import moved
 from conformance.backends.opencl.lower.reducing import REDUCING, reduced
@@ -42,7 +47,8 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
 
     ``stages`` says after how many barriers a node comes, ``turns`` to which group of which of ``collectives`` it
     belongs, and ``algorithms`` how that was lowered. ``buffers`` are the whole storages of buffers. ``asked``
-    has the names in the program's graph of the nodes that hold a result of a collective.
+    has the names in the program's graph of the nodes that hold a result of a collective, and ``became`` has what traced
+    nodes were replaced by.
     """
 
     results: dict[str, Blocks]
@@ -52,6 +58,7 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     algorithms: dict[Turn, Algorithm]
     buffers: dict[str, Blocks]
     asked: dict[Node, str]
+    became: dict[Node, Node] = {}
 
 
 def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
@@ -61,77 +68,134 @@ def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> 
 
 def lower(traced: Traced, settings: Settings) -> Lowered:
     """Return the results with per-device nodes for every collective."""
-    done: dict[Collective, dict[int, Movement]] = {}
-    stages: dict[Node, int] = {}
-    turns: dict[Node, Turn] = {}
-    algorithms: dict[Turn, Algorithm] = {}
-    rebuilt: dict[Node, Node] = {}
-    asked: dict[Node, str] = {}
-
-    def is_ready(node: Node) -> bool:
-        if isinstance(node, Output):
-            return node.collective in done
-        return node in rebuilt or isinstance(node, Opened) or not isinstance(node, Elementwise | Write)
-
-    def ready(block: Movement) -> Movement:
-        if isinstance(block.node, Output):
-            return done[block.node.collective][block.node.device]
-        return Movement(rebuilt.get(block.node, block.node), block.view)
-
-    def make(node: Node) -> None:
-        if isinstance(node, Elementwise):
-            rebuilt[node] = msgspec.structs.replace(node, operand=ready(node.operand))
-        elif isinstance(node, Write):
-            before = rebuilt.get(node.before, node.before)
-            rebuilt[node] = msgspec.structs.replace(node, before=before, value=ready(node.value))
-        elif isinstance(node, Output):
-            meet(node.collective)
-
-    def meet(made: Collective) -> None:
-        inputs, under = (tuple(map(ready, blocks)) for blocks in (made.blocks, made.under))
-        given = msgspec.structs.replace(made, blocks=inputs, under=under)
-        found: dict[int, Movement] = {}
-        for number, group in enumerate(made.groups):
-            turn = Turn(len(done), number)
-            algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), settings)
-            lowered = lowering(given, group, algorithm)
-            algorithms[turn] = algorithm
-            taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, turns)
-            stages.update(dict.fromkeys(taken, made.stage))
-            fresh = ((rank, block.node) for rank, block in lowered.items() if turns.get(block.node) == turn)
-            asked.update((node, f"{made.name}[{rank}]") for rank, node in fresh if made.name)
-            found.update(lowered)
-        done[made] = found
-
-    def resolve(block: Movement) -> Movement:
-        # A stack, as copies of buffers into each other make chains as long as the program.
-        stack = [block.node]
-        while stack:
-            node = stack[-1]
-            waiting = [] if is_ready(node) else [each for each in _before(node) if not is_ready(each)]
-            if waiting:
-                stack.extend(reversed(waiting))
-                continue
-            stack.pop()
-            if not is_ready(node):
-                make(node)
-        return ready(block)
-
+    under_way = _Lowering(traced, settings)
     needed = _needed(traced)
     for block in traced.made:
         # In program order, whatever is asked for first: a copy that one collective makes serves those after it.
         if isinstance(block.node, Output) and block.node.collective in needed:
-            resolve(block)
+            under_way.resolve(block)
     buffers = {
-        name: tuple(None if block is None else resolve(block) for block in blocks)
+        name: tuple(None if block is None else under_way.resolve(block) for block in blocks)
         for name, blocks in traced.buffers.items()
     }
     roots = {root(block.node) for blocks in buffers.values() for block in blocks if block is not None}
     stored = {
-        name: tuple(None if block is None else _stored(resolve(block), roots) for block in blocks)
+        name: tuple(None if block is None else _stored(under_way.resolve(block), roots) for block in blocks)
         for name, blocks in traced.results.items()
     }
-    return Lowered(stored, stages, turns, tuple(done), algorithms, buffers, asked)
+    return under_way.lowered(stored, buffers)
+
+
+class _Lowering:
+    """Nodes as they are lowered, each after what it needs."""
+
+    def __init__(self, traced: Traced, settings: Settings) -> None:
+        self._traced, self._settings = traced, settings
+        self._done: dict[Collective, dict[int, Movement]] = {}
+        self._stages: dict[Node, int] = {}
+        self._turns: dict[Node, Turn] = {}
+        self._algorithms: dict[Turn, Algorithm] = {}
+        self._rebuilt: dict[Node, Node] = {}
+        self._launches: dict[Launch, Launch] = {}
+        self._asked: dict[Node, str] = {}
+
+    def lowered(self, results: dict[str, Blocks], buffers: dict[str, Blocks]) -> Lowered:
+        """Return what was lowered."""
+        made = (block.node for block in self._traced.made)
+        outputs = {
+            node: self._ready(node) for node in made if isinstance(node, Output) and node.collective in self._done
+        }
+        fresh: dict[Node, Node] = {node: block.node for node, block in outputs.items() if block.node in self._turns}
+        collectives = tuple(self._done)
+        became = self._rebuilt | fresh
+        return Lowered(results, self._stages, self._turns, collectives, self._algorithms, buffers, self._asked, became)
+
+    def resolve(self, block: Movement) -> Movement:
+        """Lower what a block needs, and return it; a stack, as copies of buffers make chains as long as a program."""
+        stack = [block.node]
+        while stack:
+            node = stack[-1]
+            waiting = [] if self._is_ready(node) else [each for each in _before(node) if not self._is_ready(each)]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            if not self._is_ready(node):
+                self._make(node)
+        return self._moved(block)
+
+    def _is_ready(self, node: Node) -> bool:
+        if isinstance(node, Output):
+            return node.collective in self._done
+        if isinstance(node, Computed | Copy) and not self._traced.made:
+            return True
+        changing = isinstance(node, Elementwise | Write | Computed | Copy) and not isinstance(node, Opened)
+        return node in self._rebuilt or not changing
+
+    def _moved(self, block: Movement) -> Movement:
+        if isinstance(block.node, Output):
+            return self._done[block.node.collective][block.node.device]
+        return Movement(self._rebuilt.get(block.node, block.node), block.view)
+
+    def _ready(self, node: Node) -> Movement:
+        return self._moved(whole(node, (node.size,)))
+
+    def _make(self, node: Node) -> None:
+        if isinstance(node, Elementwise):
+            self._rebuilt[node] = msgspec.structs.replace(node, operand=self._moved(node.operand))
+        elif isinstance(node, Write):
+            before = self._rebuilt.get(node.before, node.before)
+            self._rebuilt[node] = msgspec.structs.replace(node, before=before, value=self._moved(node.value))
+        elif isinstance(node, Copy):
+            self._rebuilt[node] = _copied(node, self._ready(node.source))
+        elif isinstance(node, Computed):
+            self._rebuilt[node] = _computed(node, self._ready, self._launches)
+        elif isinstance(node, Output):
+            self._meet(node.collective)
+
+    def _meet(self, made: Collective) -> None:
+        inputs, under = (tuple(map(self._moved, blocks)) for blocks in (made.blocks, made.under))
+        given = msgspec.structs.replace(made, blocks=inputs, under=under)
+        found: dict[int, Movement] = {}
+        for number, group in enumerate(made.groups):
+            turn = Turn(len(self._done), number)
+            algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), self._settings)
+            lowered = lowering(given, group, algorithm)
+            self._algorithms[turn] = algorithm
+            taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, self._turns)
+            self._stages.update(dict.fromkeys(taken, made.stage))
+            fresh = ((rank, block.node) for rank, block in lowered.items() if self._turns.get(block.node) == turn)
+            self._asked.update((node, f"{made.name}[{rank}]") for rank, node in fresh if made.name)
+            found.update(lowered)
+        self._done[made] = found
+
+
+def _copied(node: Copy, source: Movement) -> Copy:
+    """Return the copy of a source that has been lowered, packed first where it does not lie side by side."""
+    view = source.view
+    if view.strides != contiguous(view.shape).strides:
+        source = whole(Elementwise(source.node.device, source.node.dtype, view.size, source), view.shape)
+    return msgspec.structs.replace(node, source=source.node, start=node.start + source.view.offset)
+
+
+def _computed(node: Computed, ready: Callable[[Node], Movement], launches: dict[Launch, Launch]) -> Computed:
+    """Return a store of a launch whose reads have been lowered; ``launches`` has those that were done before."""
+    launch = launches.get(node.launch)
+    if launch is None:
+        reads = []
+        for read, index_map in node.launch.reads:
+            block = ready(read)
+            reads.append((block.node, then(index_map, lies(block.view))))
+        launch = launches[node.launch] = msgspec.structs.replace(node.launch, reads=tuple(reads))
+    found = msgspec.structs.replace(node, launch=launch)
+    if isinstance(found, Written) and found.before is not None:
+        return msgspec.structs.replace(found, before=ready(found.before).node)
+    return found
+
+
+def lies(view: View) -> Affine:
+    """Return the map of the elements of a view, counted in C order, to those of its storage."""
+    return affine(view.shape, view.strides, view.offset)
 
 
 def _before(node: Node) -> Iterator[Node]:

@@ -59,3 +59,34 @@ many bits, with or without infinity) and bfloat16 round to nearest, ties to even
 infinity, or NaN where there is none. ``odd`` keeps of a double all that a later rounding to one of them asks of it.
 Complex numbers are ordered by real, then imaginary part. ``place`` is the storage element of the ``i``-th element of a
 view."""
+
+
+ELEMENTWISE: Final = """\
+static float root_float(float x) { return (float)sqrt((double)x); }
+static double root_double(double x) { return sqrt(x); }
+static double power_double(double x) {
+  return x == rint(x) && fabs(x) < 2000.0 ? ldexp(1.0, (int)x) : exp2(x);
+}
+static float power_float(float x) { return (float)power_double((double)x); }
+static double logarithm_double(double x) {
+  ulong bits = as_ulong(x);
+  if (x > 0 && !isinf(x) && (bits & 0xffffffffffffful) == 0 && bits >> 52) return (double)((int)(bits >> 52) - 1023);
+  return log2(x);
+}
+static float logarithm_float(float x) { return (float)logarithm_double((double)x); }
+static float sine_float(float x) { return (float)sin((double)x); }
+static double sine_double(double x) { return sin(x); }
+#define RATIO(real) \\
+  static real##2 ratio_##real##2(real##2 a, real##2 b) { \\
+    real size_x = fabs(b.x), size_y = fabs(b.y); \\
+    if (size_x >= size_y) { \\
+      if (size_x == 0 && size_y == 0) return (real##2)(a.x / size_x, a.y / size_x); \\
+      real r = b.y / b.x, s = (real)1 / (b.x + b.y * r); \\
+      return (real##2)((a.x + a.y * r) * s, (a.y - a.x * r) * s); } \\
+    real r = b.x / b.y, s = (real)1 / (b.y + b.x * r); \\
+    return (real##2)((a.x * r + a.y) * s, (a.y * r - a.x) * s); }
+RATIO(float)
+RATIO(double)
+"""
+"""What fused kernels need besides: roots, powers and logarithms of powers of two that are exact on every device, and
+complex quotients by Smith's method, as NumPy makes them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -10,9 +11,10 @@ import pyopencl as cl
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
-from conformance.backends.opencl.schedule.item import Barrier, Constant, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
 
 LOCAL: Final = 64
 """The one work-group width: a new width costs a compilation of 35 to 70 ms, and 64 to 4096 run alike on PoCL."""
@@ -72,6 +74,25 @@ class KernelCommand(Command):
         return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, (LOCAL, 1), self._offset, wait_for=waits)
 
 
+class FusedCommand(Command):
+    """A launch of instructions of its own: a work-item for each point of what is stored."""
+
+    def __init__(
+        self, item: Fused, queue: int, after: tuple[int, ...], places: Mapping[Node, int], kernel: cl.Kernel
+    ) -> None:
+        """Take the storages off the item."""
+        super().__init__(item, queue, after, places)
+        self._kernel = kernel
+        self._bound = [_bound(region, places) for region in (*item.sources, *item.targets)]
+        count = math.prod(item.launch.extents[: item.launch.outer])
+        self._extent = (-(-count // LOCAL) * LOCAL,)
+
+    def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
+        """Enqueue the kernel."""
+        self._kernel.set_args(*[cells[place].part(start, stop) for place, start, stop in self._bound])
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, (LOCAL,), wait_for=waits)
+
+
 class TransferCommand(Command):
     """A copy on the devices."""
 
@@ -118,6 +139,8 @@ def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node
     if isinstance(item, Kernel):
         ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]
         return KernelCommand(item, queue, after, places, ready)
+    if isinstance(item, Fused):
+        return FusedCommand(item, queue, after, places, launched.kernels.fused(fused(item.launch)))
     if isinstance(item, Transfer):
         return TransferCommand(item, queue, after, places)
     if isinstance(item, Constant):

@@ -88,7 +88,7 @@ class Engine:
         forms, storages = [], []
         for rank, (storage, view) in enumerate(blocks):
             forms.append(Form(logical(storage.dtype), storage.size, view_of(storage, view)))
-            storages.append(self._upload(rank, storage.view(np.uint8)) if storage.size else None)
+            storages.append(self.upload(rank, storage.view(np.uint8)) if storage.size else None)
         return Value(tuple(forms), tuple(storages))
 
     def start(self, program: Program, inputs: Mapping[str, Value]) -> Started:
@@ -128,7 +128,18 @@ class Engine:
         """Drop every plan."""
         self._plans.clear()
 
-    def _upload(self, rank: int, content: Bytes) -> Storage:
+    def fetched(self, rank: int, storage: Storage) -> Bytes:
+        """Return the bytes of a storage of ``rank``; block until they are there."""
+        found = np.empty(storage.cell.size, np.uint8)
+        cell, queue = storage.cell, self.session.platform.queue_of(rank)
+        waits = cell.conflicts(queue, 0, cell.size, write=False)
+        cl.enqueue_copy(
+            self.session.platform.queues[queue], found, cell.buffer, is_blocking=True, wait_for=waits or None
+        )
+        return found
+
+    def upload(self, rank: int, content: Bytes) -> Storage:
+        """Return storage of ``rank`` with these bytes on their way to it; they must stay as they are until then."""
         storage, queue = self.session.memory.allocate(content.nbytes), self.session.platform.queue_of(rank)
         cell, chosen = storage.cell, self.session.platform.queues[queue]
         waits = cell.conflicts(queue, 0, cell.size, write=True)

@@ -7,11 +7,14 @@ dtypes and numbers of storages, whatever the sizes and strides, and whatever the
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from functools import cached_property
 
 import pyopencl as cl
 
+from conformance.backends.opencl.render.fused import NAME, named
 from conformance.backends.opencl.render.kernels import Body, render
+from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
 
 
@@ -39,6 +42,20 @@ class Kernels:
             program = self.program if body.stream is None else _built(self._context, render_stream(body))
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
+
+    def fused(self, text: str) -> cl.Kernel:
+        """Return the kernel of a text that has been built."""
+        return self._made[named(text)]
+
+    def build(self, texts: Iterable[str]) -> None:
+        """Build the kernels of those texts that have not been built, all in one program."""
+        wanted = {named(text): text for text in texts}
+        missing = {name: text for name, text in wanted.items() if name not in self._made}
+        if missing:
+            source = PRELUDE + ELEMENTWISE + "".join(text.replace(NAME, name, 1) for name, text in missing.items())
+            program = _built(self._context, source)
+            for name in missing:
+                self._made[name] = cl.Kernel(program, name)
 
 
 def _built(context: cl.Context, source: str) -> cl.Program:

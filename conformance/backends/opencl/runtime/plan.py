@@ -10,12 +10,13 @@ import pyopencl as cl
 
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower import Blocks, Lowered
+from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.runtime.command import Ready, command
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
-from conformance.backends.opencl.schedule.item import Item, Kernel
+from conformance.backends.opencl.schedule.item import Fused, Item, Kernel
 from conformance.backends.opencl.schedule.schedule import Schedule
 
 Result = tuple[Forms, tuple[int | None, ...]]
@@ -40,6 +41,7 @@ class Plan:
         constant = session.memory.constant(content) if begins else None
         if constant is not None:
             weakref.finalize(self, session.memory.release, constant)
+        session.kernels.build(fused(item.launch) for item in made.items if isinstance(item, Fused))
         ready = Ready(session.kernels, constant, begins)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph.node import Fill, Node
+from conformance.backends.opencl.graph.node import Fill, Launch, Node
 from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.render.kernels import Body
 from conformance.backends.opencl.schedule.hazards import Access
@@ -85,3 +85,11 @@ class Kernel(Item, frozen=True, eq=False):
     targets: tuple[Region, ...]
     sources: tuple[Region, ...]
     works: tuple[Work, ...]
+
+
+class Fused(Item, frozen=True, eq=False):
+    """One launch of instructions of its own, whose loads and stores are all of the storages they name."""
+
+    launch: Launch
+    sources: tuple[Region, ...]
+    targets: tuple[Region, ...]

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph.node import Copy, Elementwise, Fill, Join, Movement, Node, Part, Reduce, Write
+from conformance.backends.opencl.graph.node import (
+    Computed,
+    Copy,
+    Elementwise,
+    Fill,
+    Join,
+    Movement,
+    Node,
+    Part,
+    Reduce,
+    Write,
+)
 from conformance.backends.opencl.graph.view import coalesced, contiguous
+from conformance.backends.opencl.render.fused import storages
 from conformance.backends.opencl.render.kernels import SLOTS, Body
 from conformance.backends.opencl.schedule.fuse import Filled
-from conformance.backends.opencl.schedule.item import Constant, Item, Kernel, Region, Transfer, Work
+from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Kernel, Region, Transfer, Work
 from conformance.backends.opencl.schedule.regions import reach, region, regions
 from conformance.backends.opencl.schedule.spread import Spread, spreading
 from conformance.backends.opencl.schedule.stream import moved, streamed
@@ -30,12 +42,21 @@ def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: 
         yield from _joined(node, (Part(node.at, node.value),), alignment, settings)
     elif isinstance(node, Reduce):
         yield _folded(node, fill, alignment, settings)
+    elif isinstance(node, Computed):
+        yield _fused(node)
     elif isinstance(node, Join) and node not in fill.joins:
         for part in node.parts:
             if shared.get(part):
                 yield spreading(part, shared[part], alignment)
         own = tuple(part for part in node.parts if part not in shared)
         yield from _joined(node, own, alignment, settings)
+
+
+def _fused(node: Computed) -> Fused:
+    sources = tuple(Region(read, 0, read.size) for read in storages(node.launch))
+    targets = (Region(node, 0, node.size),)
+    accesses = (*(each.access(write=False) for each in sources), targets[0].access(write=True))
+    return Fused(node.device, accesses, (), node.launch, sources, targets)
 
 
 def _transfer(node: Node, source: Node, span: tuple[int, int], at: int, alignment: int) -> Transfer:

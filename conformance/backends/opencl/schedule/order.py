@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from conformance.backends.opencl.graph.node import Copy, Elementwise, Join, Movement, Node, Reduce, Write
+from conformance.backends.opencl.graph.node import (
+    Computed,
+    Copy,
+    Elementwise,
+    Join,
+    Movement,
+    Node,
+    Reduce,
+    Write,
+    Written,
+    before,
+)
 
 
 def reachable(results: tuple[Movement, ...]) -> list[Node]:
@@ -24,7 +35,7 @@ Readers = Mapping[Node, tuple[Node, ...]]
 
 def readers(nodes: Iterable[Node]) -> Readers:
     """Return what every write among ``nodes`` comes after, beside what it needs."""
-    writes = {node.before: node for node in nodes if isinstance(node, Write)}
+    writes: dict[Node, Node] = {before(node): node for node in nodes if isinstance(node, Write | Written)}
     found: dict[Node, list[Node]] = {write: [] for write in writes.values()}
     for node in nodes:
         for read in needs(node):
@@ -86,3 +97,7 @@ def needs(node: Node) -> Iterator[Node]:
     elif isinstance(node, Write):
         yield node.before
         yield node.value.node
+    elif isinstance(node, Computed):
+        yield from (read for read, _ in node.launch.reads)
+        if isinstance(node, Written):
+            yield before(node)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from conformance.backends.opencl.graph.node import Buffer, Movement, Node, Reduce, Write, root
+from conformance.backends.opencl.graph.node import Buffer, Movement, Node, Reduce, Write, Written, before, root
 from conformance.backends.opencl.graph.view import contiguous
 from conformance.backends.opencl.schedule.fuse import Filled
 from conformance.backends.opencl.schedule.item import Region
@@ -88,6 +88,6 @@ def lying(order: Sequence[Node], inside: dict[Node, Write]) -> dict[Node, Node]:
     """Return the node that made the storage, for all nodes that lie in the storage of another."""
     found: dict[Node, Node] = {}
     for node in order:
-        if isinstance(node, Write):
-            found[node] = found.get(node.before, node.before)
+        if isinstance(node, Write | Written):
+            found[node] = found.get(before(node), before(node))
     return found | {result: found[write] for result, write in inside.items()}

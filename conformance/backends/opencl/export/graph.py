@@ -1,0 +1,90 @@
+"""The schedule of a graph in the neutral form, by the names that the graph has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from conformance.backends.opencl.export.launches import exported_map
+from conformance.backends.opencl.export.schedule import buffers, items
+from conformance.backends.opencl.graph.node import Buffer, Computed, Node
+from conformance.backends.opencl.schedule.drafted import Drafted
+from conformance.cases.graph.case import GraphCase, Round, declared
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule import schedule as neutral
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import Tensor
+
+
+def asked_once(graph: Graph) -> GraphCase:
+    """Return the case that lists a graph and asks for its results in one round; its buffers hold zeros."""
+    inner = [node for each in graph.functions.values() for node in each.nodes]
+    buffers: dict[str, Tensor] = {}
+    for node in (node for node in (*graph.nodes, *inner) if node.op == "buf"):
+        shape = sizes(node.shape, graph.most)
+        known = buffers.get(str(node.arg))
+        if known is None or math.prod(known.shape) < math.prod(shape):
+            bits = "00" * (math.prod(shape) * NUMPY[node.dtype].itemsize)
+            buffers[str(node.arg)] = Tensor(dtype=node.dtype, shape=shape, bits=bits)
+    once = Round(until=len(graph.nodes), asked=graph.results)
+    return GraphCase(graph=graph, buffers=buffers, rounds=(once,))
+
+
+def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral.Schedule:
+    """Return the neutral schedule of the one round of a case."""
+    made = drafted.schedule
+    devices = tuple(drafted.devices)
+    known = {node: node.name for node in made.inputs}
+    names: dict[Node, str] = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}  # type: ignore[call-overload]
+    names |= {node: names[root] for node, root in made.roots.items() if root in names}
+    results = {made.roots.get(each, each) for each in _ends(drafted).values()}
+    asked: dict[Node, tuple[str, ...]] = {
+        node: (node.asked,) for node in made.nodes if isinstance(node, Computed) and node.asked
+    }
+    became = drafted.lowered.became
+    asked |= {
+        became.get(node, node): (drafted.asking.made[value],)
+        for value, node in drafted.lowering.nodes.items()
+        if value in drafted.asking.made
+    }
+    whole = declared(case)
+    own = buffers(made, results, names, devices)
+    used = {each.id for each in own}
+    return neutral.Schedule(
+        devices={name: neutral.Device(alignment=alignment) for name in devices},
+        buffers=(
+            *(_held(each, whole) for each in own),
+            *(each for each in whole.buffers if each.id not in used),
+        ),
+        items=tuple(items(made, drafted.lowered, names, asked, devices)),
+        variables=whole.variables,
+        graph=case.graph,
+        places=tuple(_places(drafted, names)),
+    )
+
+
+def _held(buffer: neutral.Buffer, whole: neutral.Schedule) -> neutral.Buffer:
+    """Return a buffer of the graph as the graph declares it, any other as it is."""
+    return next((each for each in whole.buffers if each.id == buffer.id), buffer)
+
+
+def _ends(drafted: Drafted) -> dict[int, Node]:
+    """Return for each value that lies somewhere, by its place among those wanted, the node that it lies in."""
+    found: dict[int, Node] = {}
+    for number, each in enumerate(drafted.lowering.wanted):
+        blocks = drafted.lowered.results.get(f"{number}")
+        if blocks is not None and blocks[0] is not None:
+            found[number] = blocks[0].node
+        elif each.node is not None:
+            found[number] = each.node
+    return found
+
+
+def _places(drafted: Drafted, names: dict[Node, str]) -> Iterator[neutral.Place]:
+    ends = _ends(drafted)
+    for number, name in enumerate(drafted.results):
+        node = ends.get(number)
+        if node is not None:
+            buffer = node.name if isinstance(node, Buffer) else names[node]
+            yield neutral.Place(node=name, buffer=buffer, map=exported_map(drafted.lowering.wanted[number].map))

@@ -1,0 +1,276 @@
+"""The values of a round as nodes: a launch for each kernel, a copy for each value that is brought to another device."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import msgspec
+
+from conformance.backends.opencl.graph.asked import Asking
+from conformance.backends.opencl.graph.index_map import IndexMap, composed, identity
+from conformance.backends.opencl.graph.node import Buffer, Collective, Computed, Copy, Movement, Node, Output, Written
+from conformance.backends.opencl.graph.operations import collective
+from conformance.backends.opencl.graph.value import Value, base, plain
+from conformance.backends.opencl.graph.view import View, contiguous
+from conformance.backends.opencl.schedule.launches import Writer
+from conformance.backends.opencl.schedule.partition import (
+    Freshness,
+    Home,
+    partition,
+    reachable,
+)
+from conformance.backends.opencl.settings import Settings
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Where a value that somebody asked for lies in the end: a node and the map of its elements, or nowhere."""
+
+    value: Value
+    node: Node | None
+    map: IndexMap
+
+
+class Lowering(msgspec.Struct, frozen=True):
+    """The nodes of a round: where what was asked for lies, and what every buffer is in the end."""
+
+    wanted: tuple[Wanted, ...]
+    buffers: dict[str, Node]
+    homes: tuple[Home, ...]
+    nodes: dict[Value, Node]
+    received: tuple[Movement, ...]
+
+
+def nodes_of(
+    asking: Asking,
+    wanted: Sequence[Value],
+    kept_on: Collection[Value],
+    given: Mapping[str, Buffer],
+    kept: Mapping[Value, Buffer],
+    settings: Settings,
+) -> Lowering:
+    """Return the nodes that give the values ``wanted``, and do all assigns of the round.
+
+    ``given`` are the buffers as the round finds them, ``kept`` the values that have been computed before. Those of
+    ``kept_on`` are needed after the round and so get storage that no buffer shares.
+    """
+    first = {name: asking.versions[name] - sum(each.buffer == name for each in asking.assigns) for name in given}
+    roots = [*wanted, *(each.value for each in asking.assigns)]
+    order = [value for value in reachable(roots, kept) if value.size]
+    forced = _forced(order, asking, wanted, kept_on, kept)
+    limits: dict[int, int] = {}
+    while True:
+        fresh = Freshness(order, asking.assigns, asking.replaced, forced, kept)
+        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits)
+        if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits)):
+            break
+    builder = _Builder(asking, given, kept, first, found.stored, fresh)
+    builder.build(found.homes, order)
+    return Lowering(
+        tuple(builder.place(value) for value in wanted),
+        builder.last_versions(),
+        found.homes,
+        builder.nodes,
+        builder.received,
+    )
+
+
+def _forced(
+    order: Sequence[Value], asking: Asking, wanted: Iterable[Value], kept_on: Collection[Value], kept: Collection[Value]
+) -> dict[Value, str]:
+    """Return the values that get storage whatever their users are, with the reason."""
+    forced: dict[Value, str] = {}
+    reached = set(order)
+
+    def store(value: Value, reason: str) -> None:
+        if value in reached and value not in kept and value.op != "const":
+            forced.setdefault(value, reason)
+
+    for value in wanted:
+        if value in kept_on:
+            store(value, "a result that is needed later")
+        elif not _viewed(value, asking, kept):
+            store(_kept_by(value), "a result")
+    for value in order:
+        if value.op == "copy":
+            store(value, "a copy")
+            if not _side_by_side(value.of[0], kept):
+                store(value.of[0], "a copy takes it")
+        elif value.op == "received":
+            for each in value.of:
+                if _strided(each) and base(each).op in ("load", "received"):
+                    continue
+                store(each, "a collective takes it")
+        elif value.op == "contig":
+            store(value, "it was asked for contiguous")
+        elif value.op == "gather":
+            data = plain(value.of[0])
+            if data.op not in ("load", "received"):
+                store(data, "indices that are data choose of it")
+    return forced
+
+
+def _kept_by(value: Value) -> Value:
+    """Return what is stored to give a value: it, or what it is a movement of that adds and leaves out nothing."""
+    return base(value) if _strided(value) and base(value).size <= value.size else value
+
+
+def _strided(value: Value) -> bool:
+    """Return whether a value is its base, seen by one map without pads."""
+    return value.op != "move" or (value.arg.mask is None and value.of[0].op != "move")
+
+
+def _viewed(value: Value, asking: Asking, kept: Collection[Value]) -> bool:
+    """Return whether a value is there already, as a view of a buffer or of what was computed before."""
+    below = base(value)
+    if not _strided(value):
+        return False
+    return below in kept or (below.op == "load" and below.arg[1] == asking.versions[below.arg[0]])
+
+
+def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
+    """Return whether a value is a run of elements of a storage that is there, whatever its kernel is."""
+    below = base(value)
+    if below.op not in ("load", "received", "copy") and below not in kept:
+        return False
+    return value is below or (_strided(value) and View(value.shape, value.arg.strides).strides == _dense(value))
+
+
+def _dense(value: Value) -> tuple[int, ...]:
+    strides = contiguous(value.shape).strides
+    return tuple(0 if extent == 1 else stride for extent, stride in zip(value.shape, strides, strict=True))
+
+
+def _crossing(homes: Iterable[Home], forced: dict[Value, str]) -> bool:
+    """Force the values of assigns that read their target elsewhere than they write it; return whether there are any."""
+    found = False
+    for home in homes:
+        assign = home.assign
+        if assign is None or home.value in forced:
+            continue
+        rank = len(home.value.shape)
+        for (_, at), value in home.loads():
+            if value.op != "load" or value.arg[0] != assign.buffer:
+                continue
+            if value.number in home.taken or at.axes != tuple(range(rank)) or at.map != assign.map:
+                forced[home.value] = f"it reads elements of {assign.buffer} where others are written"
+                found = True
+                break
+    return found
+
+
+def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int]) -> bool:
+    """Lower the limits of kernels that take too many storages; return whether there are any."""
+    found = False
+    for home in homes:
+        taken = sum(value.op != "const" for value in home.stored)
+        if taken >= settings.most_buffers and len(home.asked) > 1:
+            limits[home.value.number] = max(0, min(limits.get(home.value.number, 1 << 30), len(home.asked)) // 2)
+            found = True
+    return found
+
+
+class _Builder:
+    """Nodes in an order in which each comes after those it reads."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        given: Mapping[str, Buffer],
+        kept: Mapping[Value, Buffer],
+        first: Mapping[str, int],
+        stored: Collection[Value],
+        fresh: Freshness,
+    ) -> None:
+        self._asking, self._stored, self._fresh = asking, stored, fresh
+        self.nodes: dict[Value, Node] = dict(kept)
+        self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
+        self._meetings: dict[object, Collective] = {}
+        self.received: tuple[Movement, ...] = ()
+
+    def build(self, homes: Sequence[Home], order: Sequence[Value]) -> None:
+        after = self._fresh.after
+        made: dict[Value, Home | Value] = {home.value: home for home in homes if home.assign is None}
+        made |= {value: value for value in order if value.op in ("copy", "received") and value not in self.nodes}
+        steps: list[tuple[tuple[int, int, int], Home | Value]] = [
+            ((after[value], 1, value.number), each) for value, each in made.items()
+        ]
+        steps += [((home.assign.number, 0, 0), home) for home in homes if home.assign is not None]
+        for _, step in sorted(steps, key=lambda pair: pair[0]):
+            if isinstance(step, Home):
+                self._home(step)
+            elif step.op == "copy":
+                self._copy(step)
+            else:
+                self._received(step)
+
+    def place(self, value: Value) -> Wanted:
+        """Return where a value lies."""
+        below = base(value)
+        if value in self.nodes:
+            return Wanted(value, self.nodes[value], identity(value.shape))
+        if not value.size or below.op == "const" or not _strided(value):
+            return Wanted(value, None, identity(value.shape))
+        node, lies = self._lying(below)
+        return Wanted(value, node, composed((value.arg,) if value.op == "move" else identity(value.shape), lies))
+
+    def last_versions(self) -> dict[str, Node]:
+        """Return what every buffer is in the end."""
+        return {
+            name: self._versions[name, self._asking.versions[name]] for name in {name for name, _ in self._versions}
+        }
+
+    def _lying(self, value: Value) -> tuple[Node, IndexMap]:
+        found = self.nodes.get(value)
+        if found is None:
+            found = self._versions[value.arg]
+        return found, identity(value.shape)
+
+    def _home(self, home: Home) -> None:
+        value, assign = home.value, home.assign
+        writer = Writer(home, self._lying)
+        if assign is None:
+            asked = self._asking.made.get(value, "")
+            launch = writer.launch(identity(value.shape), self._names(home))
+            self.nodes[value] = Computed(value.device, value.dtype, value.size, launch, 0, asked)
+            return
+        before = self._versions[assign.buffer, assign.version - 1]
+        launch = writer.launch(assign.map, self._names(home))
+        self._versions[assign.buffer, assign.version] = Written(
+            before.device, before.dtype, before.size, launch, 0, assign.asked, before
+        )
+
+    def _names(self, home: Home) -> tuple[str, ...]:
+        """Return the nodes of the graph that a kernel computes."""
+        named = (self._asking.made.get(value) for value in home.values.values() if value not in home.stored)
+        return tuple(name for name in named if name)
+
+    def _copy(self, value: Value) -> None:
+        source = value.of[0]
+        start, below = 0, source
+        if source not in self.nodes and source.op == "move":
+            start, below = source.arg.offset, source.of[0]
+        node, _ = self._lying(below)
+        self.nodes[value] = Copy(value.device, value.dtype, value.size, node, start)
+
+    def _received(self, value: Value) -> None:
+        name, attrs, members = value.arg
+        key = name, attrs, members, tuple(each.number for each in value.of)
+        world = 1 + max(self._asking.devices.values())
+        made = self._meetings.get(key)
+        if made is None:
+            blocks = tuple(self._block(each) for each in value.of)
+            made = collective(name, blocks, dict(attrs), (tuple(range(len(members))),))
+            place = {device: position for position, device in enumerate(members)}
+            made = self._meetings[key] = msgspec.structs.replace(
+                made,
+                groups=(members,),
+                blocks=tuple(blocks[place.get(device, 0)] for device in range(world)),
+                shapes=tuple(made.shapes[place[device]] if device in place else None for device in range(world)),
+            )
+        node = self.nodes[value] = Output(value.device, value.dtype, value.size, made)
+        self.received = (*self.received, Movement(node, contiguous((node.size,))))
+
+    def _block(self, value: Value) -> Movement:
+        if value in self.nodes or value.op != "move":
+            return Movement(self._lying(value)[0], contiguous(value.shape))
+        return Movement(self._lying(value.of[0])[0], View(value.shape, value.arg.strides, value.arg.offset))

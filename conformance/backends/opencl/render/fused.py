@@ -1,0 +1,234 @@
+"""A launch as OpenCL C: a work-item for each point of what is stored, and a loop for each reduction."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.graph.index_map import IndexMap, bounds_of, steps
+from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
+from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
+from conformance.backends.opencl.render.elementwise import conversion, literal, operation
+from conformance.cases.schedule.kernel_body import COMPARISONS, Alu, Bitcast, Cast, Constant, Index, Load, Reduce, Store
+from conformance.cases.tensor.dtypes import NUMPY
+
+NAME: Final = "KERNEL"
+"""What stands for the name of a kernel in its own text, so that equal texts are one kernel."""
+
+
+def storages(launch: Launch) -> tuple[Node, ...]:
+    """Return the storages that a launch reads, each once, as its kernel takes them."""
+    return tuple(dict.fromkeys(node for node, _ in launch.reads))
+
+
+def named(text: str) -> str:
+    """Return the name of the kernel of ``text``."""
+    return f"fused_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def fused(launch: Launch) -> str:
+    """Return the OpenCL C of a launch, with ``NAME`` for its name."""
+    return _Text(launch).kernel()
+
+
+class _Text:
+    """The statements of one kernel, scope by scope."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._lines = launch.instructions
+        self._slots = {node: slot for slot, node in enumerate(storages(launch))}
+        self._dtypes: list[str] = []
+        self._depends: list[frozenset[int]] = []
+        for line in self._lines:
+            self._dtypes.append(self._dtype(line))
+            self._depends.append(self._axes(line))
+        self._written: set[int] = set()
+
+    def kernel(self) -> str:
+        launch = self._launch
+        outer = range(launch.outer)
+        count = math.prod(launch.extents[: launch.outer])
+        arguments = [f"__global const {FORMATS[node.dtype].storage}* r{slot}" for node, slot in self._slots.items()]
+        arguments += [f"__global {FORMATS[dtype].storage}* w{slot}" for slot, (_, dtype) in enumerate(launch.stores)]
+        index = [
+            f"  const long i{axis} = {_unravel('g', step, extent, first=axis == 0)};"
+            for axis, (extent, step) in enumerate(
+                zip(launch.extents[: launch.outer], steps(launch.extents[: launch.outer]), strict=True)
+            )
+        ]
+        stores = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
+        body = self._scope([self._store(number).of for number in stores], frozenset(outer), "  ")
+        body += [self._stored(number) for number in stores]
+        text = "\n".join((*index, *body))
+        return (
+            f"__kernel void {NAME}({', '.join(arguments)}) {{\n  const long g = get_global_id(0);\n"
+            f"  if (g >= {count}) return;\n{text}\n}}\n"
+        )
+
+    def _store(self, number: int) -> Store:
+        line = self._lines[number]
+        assert isinstance(line, Store)
+        return line
+
+    def _stored(self, number: int) -> str:
+        line = self._store(number)
+        slot = line.access - len(self._launch.reads)
+        at, valid = _place(self._launch.stores[slot][0])
+        where = f"if ({valid}) " if valid else ""
+        return f"  {where}w{slot}[{at}] = v{line.of};"
+
+    def _scope(self, roots: Sequence[int], axes: frozenset[int], indent: str) -> list[str]:
+        """Return the statements that compute ``roots`` where the index along each of ``axes`` is known.
+
+        What a loop needs that is the same in all its rounds stands before it.
+        """
+        pending: set[int] = set()
+        inner: dict[int, set[int]] = {}
+        stack = list(roots)
+        while stack:
+            number = stack.pop()
+            if number in self._written or number in pending:
+                continue
+            pending.add(number)
+            line = self._lines[number]
+            if not isinstance(line, Reduce):
+                stack.extend(_sources(line))
+                continue
+            # What the loop's body needs, as far as it does not change along the loop, is computed out here.
+            seen: set[int] = set()
+            search = [line.of]
+            while search:
+                each = search.pop()
+                if each in seen or each in self._written:
+                    continue
+                seen.add(each)
+                if self._depends[each] <= axes:
+                    stack.append(each)
+                else:
+                    search.extend(_sources(self._lines[each]))
+            inner[number] = seen
+        found = []
+        for number in sorted(pending):
+            line = self._lines[number]
+            found += (
+                self._loop(number, line, axes, indent) if isinstance(line, Reduce) else [self._plain(number, indent)]
+            )
+            self._written.add(number)
+        return found
+
+    def _plain(self, number: int, indent: str) -> str:
+        storage = FORMATS[self._dtypes[number]].storage
+        return f"{indent}const {storage} v{number} = {self._expression(number)};"
+
+    def _loop(self, number: int, line: Reduce, axes: frozenset[int], indent: str) -> list[str]:
+        dtype = self._dtypes[number]
+        storage = FORMATS[dtype].storage
+        bits = of_nothing(dtype, FOLDS.get(line.op, line.op)).to_bytes(NUMPY[dtype].itemsize, "little")
+        found = [f"{indent}{storage} v{number} = {literal(bits, dtype)};"]
+        deeper = indent
+        for axis in line.axes:
+            found.append(f"{deeper}for (long i{axis} = 0; i{axis} < {self._launch.extents[axis]}; ++i{axis}) {{")
+            deeper += "  "
+        before = set(self._written)
+        found += self._scope([line.of], axes | set(line.axes), deeper)
+        found.append(f"{deeper}v{number} = {operation(line.op, dtype, (f'v{number}', f'v{line.of}'))};")
+        # What is computed in a loop is not there behind it.
+        self._written = before
+        found.append(f"{indent}{'}' * len(line.axes)}")
+        return found
+
+    def _expression(self, number: int) -> str:
+        line = self._lines[number]
+        dtype = self._dtypes[number]
+        if isinstance(line, Constant):
+            return literal(bytes.fromhex(line.value.bits), dtype)
+        if isinstance(line, Index):
+            return f"i{line.axis}"
+        if isinstance(line, Alu):
+            return operation(line.op, self._dtypes[line.of[-1]], [f"v{each}" for each in line.of])
+        if isinstance(line, Cast):
+            return conversion(f"v{line.of}", self._dtypes[line.of], dtype)
+        if isinstance(line, Bitcast):
+            return f"as_{FORMATS[dtype].storage}(v{line.of})"
+        if isinstance(line, Load | Take):
+            return self._loaded(line, dtype)
+        raise TypeError(f"no expression is a {type(line).__name__}")
+
+    def _loaded(self, line: Load | Take, dtype: str) -> str:
+        node, index_map = self._launch.reads[line.access]
+        at, valid = _place(index_map)
+        if isinstance(line, Take):
+            storage = FORMATS[self._dtypes[line.index]].storage
+            own = FORMATS[self._dtypes[line.index]].order.format(x=f"v{line.index}")
+            low = (
+                "0"
+                if storage.startswith("u") and "int4" not in self._dtypes[line.index]
+                else f"({own} < 0 ? 0 : (long){own})"
+            )
+            clamped = (
+                f"min({low}, {line.extent - 1}L)" if low != "0" else f"(long)min((ulong){own}, {line.extent - 1}ul)"
+            )
+            at = f"{at} + {clamped} * {line.stride}"
+        element = f"r{self._slots[node]}[{at}]"
+        if dtype == "bool":
+            element = f"(uchar)({element} != 0)"
+        zero = literal(bytes(NUMPY[dtype].itemsize), dtype)
+        return f"{valid} ? {element} : {zero}" if valid else element
+
+    def _dtype(self, line: Instruction) -> str:
+        if isinstance(line, Load | Take):
+            return self._launch.reads[line.access][0].dtype
+        if isinstance(line, Constant):
+            return line.value.dtype
+        if isinstance(line, Cast | Bitcast):
+            return line.dtype
+        if isinstance(line, Alu):
+            return "bool" if line.op in COMPARISONS else self._dtypes[line.of[-1]]
+        return self._dtypes[line.of] if isinstance(line, Reduce | Store) else "int64"
+
+    def _axes(self, line: Instruction) -> frozenset[int]:
+        """Return the axes of the kernel along which a value changes."""
+        found = frozenset().union(*(self._depends[each] for each in _sources(line)))
+        if isinstance(line, Index):
+            return frozenset({line.axis})
+        if isinstance(line, Load | Take):
+            first = self._launch.reads[line.access][1][0]
+            moving = zip(first.strides, bounds_of(first), first.extents, strict=True)
+            return found | {axis for axis, (step, bound, extent) in enumerate(moving) if step or bound != (0, extent)}
+        return found - set(line.axes) if isinstance(line, Reduce) else found
+
+
+def _sources(line: Instruction) -> tuple[int, ...]:
+    if isinstance(line, Alu):
+        return line.of
+    if isinstance(line, Take):
+        return (line.index,)
+    return (line.of,) if isinstance(line, Cast | Bitcast | Reduce | Store) else ()
+
+
+def _place(index_map: IndexMap) -> tuple[str, str]:
+    """Return the element that a map leads to, and the condition on which it leads anywhere; empty for always."""
+    index = [f"i{axis}" for axis in range(len(index_map[0].extents))]
+    valid: list[str] = []
+    number = "0"
+    for place, each in enumerate(index_map):
+        if place:
+            strides = steps(each.extents)
+            index = [
+                _unravel(f"({number})", step, extent, first=axis == 0)
+                for axis, (step, extent) in enumerate(zip(strides, each.extents, strict=True))
+            ]
+        for one, (low, high), extent in zip(index, bounds_of(each), each.extents, strict=True):
+            valid += [f"{one} >= {low}"] * (low > 0) + [f"{one} < {high}"] * (high < extent)
+        terms = [f"{one} * {stride}" for one, stride in zip(index, each.strides, strict=True) if stride]
+        number = " + ".join((str(each.offset), *terms) if each.offset or not terms else terms)
+    return number, " && ".join(valid)
+
+
+def _unravel(number: str, step: int, extent: int, *, first: bool) -> str:
+    one = number if step == 1 else f"({number} / {step})"
+    return one if first else f"({one} % {extent})"

@@ -1,0 +1,190 @@
+"""A kernel of the partition as instructions: one for each value at each set of points where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.backends.opencl.graph.index_map import (
+    Affine,
+    IndexMap,
+    Shape,
+    affine,
+    bounds_of,
+    composed,
+    identity,
+    over,
+    steps,
+    then,
+)
+from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
+from conformance.backends.opencl.graph.value import Value, base, plain
+from conformance.backends.opencl.schedule.partition import At, Home, base_of, index_of, inside
+from conformance.cases.schedule.kernel_body import (
+    Alu,
+    Bitcast,
+    Cast,
+    Constant,
+    Index,
+    Load,
+    Reduce,
+    Store,
+)
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import Tensor
+
+Lying = Callable[[Value], tuple[Node, IndexMap]]
+"""Return where a stored value lies: a node, and the map of the value's elements to its."""
+
+
+class Writer:
+    """The instructions of one kernel, as they are written."""
+
+    def __init__(self, home: Home, lying: Lying) -> None:
+        """Write what ``home`` needs."""
+        self._home, self._lying = home, lying
+        self._lines: list[Instruction] = []
+        self._known: dict[Instruction, int] = {}
+        self._numbers: dict[tuple[Node, tuple[int, ...], IndexMap], int] = {}
+        self._accesses: list[tuple[Node, IndexMap]] = []
+        self._axes: list[tuple[int, ...]] = []
+        self._at: dict[tuple[int, At], int] = {}
+
+    def launch(self, target: IndexMap, asked: tuple[str, ...]) -> Launch:
+        """Return the kernel, which stores its value where ``target`` says."""
+        home = self._home
+        for number, at in sorted(home.asked, key=lambda key: key[0]):
+            self._at[number, at] = self._written(home.values[number], at)
+        rank = len(home.value.shape)
+        root = self._at[home.value.number, At(tuple(range(rank)), identity(home.value.shape))]
+        self._lines.append(Store(access=len(self._accesses), of=root))
+        extents = tuple(home.extents)
+        reads = tuple(
+            (node, self._over(at, found)) for (node, found), at in zip(self._accesses, self._axes, strict=True)
+        )
+        return Launch(
+            home.value.device,
+            extents,
+            rank,
+            tuple(self._lines),
+            reads,
+            ((over(target, tuple(range(rank)), extents), home.value.dtype),),
+            home.reason,
+            asked,
+        )
+
+    def _over(self, axes: tuple[int, ...], found: IndexMap) -> IndexMap:
+        return over(found, axes, tuple(self._home.extents))
+
+    def _written(self, value: Value, at: At) -> int:
+        """Write a value at some points of the kernel, and return the number of its instruction."""
+        root = value is self._home.value and self._home.assign is None
+        if value.op == "const":
+            return self._add(Constant(value=Tensor(dtype=value.dtype, shape=(), bits=value.arg.hex())))
+        if value.op == "load" or (value in self._home.stored and not root):
+            return self._load(value, at)
+        special = {"iota": self._counted, "move": self._moved, "reduce": self._reduced, "gather": self._taken}
+        if value.op in special:
+            return special[value.op](value, at)
+        of = tuple(self._at[each.number, at] for each in value.of)
+        plain_lines: dict[str, Instruction] = {
+            "alu": Alu(op=value.arg, of=of),
+            "cast": Cast(of=of[0], dtype=value.dtype),
+            "bitcast": Bitcast(of=of[0], dtype=value.dtype),
+        }
+        return self._add(plain_lines[value.op]) if value.op in plain_lines else of[0]
+
+    def _counted(self, value: Value, at: At) -> int:
+        along = affine(value.shape, [int(axis == value.arg) for axis in range(len(value.shape))])
+        return self._position(At(at.axes, then(at.map, along)))[0]
+
+    def _reduced(self, value: Value, at: At) -> int:
+        within = inside(self._home, value, at)
+        source = self._at[value.of[0].number, within]
+        return self._add(Reduce(op=value.arg[0], of=source, axes=within.axes[len(at.axes) :]))
+
+    def _load(self, value: Value, at: At) -> int:
+        node, lies = self._lying(value)
+        return self._add(Load(access=self._access(node, at.axes, composed(at.map, lies))))
+
+    def _access(self, node: Node, axes: tuple[int, ...], found: IndexMap) -> int:
+        key = node, axes, found
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._accesses)
+            self._accesses.append((node, found))
+            self._axes.append(axes)
+        return number
+
+    def _moved(self, value: Value, at: At) -> int:
+        source = value.of[0]
+        there = At(at.axes, then(at.map, value.arg))
+        found = self._at[source.number, there]
+        if value.arg.mask is None or base(value) in self._home.stored:
+            return found
+        _, valid = self._position(there)
+        if valid is None:
+            # Of the padded value only what was there before is needed here.
+            return found
+        bits = "00" * NUMPY[value.dtype].itemsize
+        zero = self._add(Constant(value=Tensor(dtype=value.dtype, shape=(), bits=bits)))
+        return self._add(Alu(op="where", of=(valid, found, zero)))
+
+    def _taken(self, value: Value, at: At) -> int:
+        data, index = plain(value.of[0]), value.of[1]
+        number = self._at[index.number, At(at.axes, then(at.map, index_of(value)))]
+        if data.op == "const":
+            return self._at[data.number, At(at.axes, then(at.map, base_of(value)))]
+        node, lies = self._lying(data)
+        axis, shape = value.arg, value.of[0].shape
+        base = composed(then(at.map, base_of(value)), lies)
+        access = self._access(node, at.axes, base)
+        return self._add(Take(access, number, shape[axis], steps(shape)[axis]))
+
+    def _position(self, at: At) -> tuple[int, int | None]:
+        """Write where a map leads, as int64, and whether it leads anywhere, if that is not always so."""
+        index = [self._add(Index(axis=axis)) for axis in at.axes]
+        valid: int | None = None
+        number = self._integer(0)
+        for place, each in enumerate(at.map):
+            if place:
+                index = self._unravelled(number, each.extents)
+            for one, (low, high), extent in zip(index, bounds_of(each), each.extents, strict=True):
+                for found in self._bounded(one, low, high, extent):
+                    valid = found if valid is None else self._add(Alu(op="and", of=(valid, found)))
+            number = self._number(index, each)
+        return number, valid
+
+    def _bounded(self, index: int, low: int, high: int, extent: int) -> list[int]:
+        found = []
+        if low > 0:
+            found.append(self._add(Alu(op="lt", of=(self._integer(low - 1), index))))
+        if high < extent:
+            found.append(self._add(Alu(op="lt", of=(index, self._integer(high)))))
+        return found
+
+    def _number(self, index: list[int], each: Affine) -> int:
+        total = self._integer(each.offset)
+        for one, stride in zip(index, each.strides, strict=True):
+            if stride:
+                scaled = one if stride == 1 else self._add(Alu(op="mul", of=(one, self._integer(stride))))
+                total = self._add(Alu(op="add", of=(total, scaled)))
+        return total
+
+    def _unravelled(self, number: int, shape: Shape) -> list[int]:
+        found = []
+        for place, (extent, step) in enumerate(zip(shape, steps(shape), strict=True)):
+            one = number if step == 1 else self._add(Alu(op="div", of=(number, self._integer(step))))
+            found.append(one if place == 0 else self._add(Alu(op="mod", of=(one, self._integer(extent)))))
+        return found
+
+    def _integer(self, number: int) -> int:
+        bits = number.to_bytes(8, "little", signed=True).hex()
+        return self._add(Constant(value=Tensor(dtype="int64", shape=(), bits=bits)))
+
+    def _add(self, line: Instruction) -> int:
+        """Add an instruction that is not there yet, and return its number."""
+        found = self._known.get(line)
+        if found is None:
+            found = self._known[line] = len(self._lines)
+            self._lines.append(line)
+        return found

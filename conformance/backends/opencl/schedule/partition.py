@@ -1,0 +1,265 @@
+"""Which values get a storage, and what is computed again wherever it is needed: the borders of kernels.
+
+One pass goes from the last value to the first, so that all who need a value are known when it is met. It is computed
+within their kernels, at the points where they need it, unless that would compute a reduction more than once, unless it
+was asked for by itself, or unless the kernel has enough to do already: then a kernel of its own stores it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import msgspec
+
+from conformance.backends.opencl.graph.asked import Assign
+from conformance.backends.opencl.graph.index_map import (
+    Affine,
+    IndexMap,
+    Shape,
+    affine,
+    identity,
+    permuted,
+    steps,
+    then,
+    widened,
+)
+from conformance.backends.opencl.graph.value import Value, plain
+from conformance.backends.opencl.settings import Settings
+
+NEVER = 1 << 62
+"""The number of a write that never comes."""
+
+
+class At(msgspec.Struct, frozen=True):
+    """Where a value is needed within a kernel: at points over ``axes`` of it, mapped to elements of the value."""
+
+    axes: tuple[int, ...]
+    map: IndexMap
+
+
+class Instance(msgspec.Struct, frozen=True, eq=False):
+    """A value at some points of a kernel. ``of`` are its sources there, and ``axes`` those a reduction goes over.
+
+    ``stored`` says that the value is read from its storage. ``valid`` are the points of a pad that lie in its source.
+    """
+
+    value: Value
+    at: At
+    of: tuple[Instance, ...] = ()
+    axes: tuple[int, ...] = ()
+    stored: bool = False
+    valid: IndexMap | None = None
+
+
+Key = tuple[int, At]
+
+
+class Home:
+    """A kernel as it is found: what it stores, and what it is asked for on the way."""
+
+    def __init__(self, value: Value, assign: Assign | None = None, reason: str = "") -> None:
+        """Begin with the points of the value."""
+        self.value, self.assign, self.reason = value, assign, reason
+        self.extents: list[int] = list(value.shape)
+        self.asked: dict[Key, None] = {}
+        self.values: dict[int, Value] = {}
+        self.stored: set[Value] = set()
+        self.taken: set[int] = set()
+        self.inner: dict[tuple[tuple[int, ...], Shape], tuple[int, ...]] = {}
+
+    def loads(self) -> list[tuple[Key, Value]]:
+        """Return what is read from storages, and where."""
+        return [(key, self.values[key[0]]) for key in self.asked if self.values[key[0]] in self.stored]
+
+    def axes_for(self, outer: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+        """Return axes to fold over at points of ``outer``; folds of one shape at the same points share them."""
+        found = self.inner.get((outer, shape))
+        if found is None:
+            first = len(self.extents)
+            found = self.inner[outer, shape] = tuple(range(first, first + len(shape)))
+            self.extents.extend(shape)
+        return found
+
+
+class Partition(msgspec.Struct, frozen=True):
+    """The kernels, and all values that have a storage."""
+
+    homes: tuple[Home, ...]
+    stored: frozenset[Value]
+
+
+Limits = Mapping[int, int]
+"""How much a kernel may compute, by the number of its value, where it is less than the settings say."""
+
+
+def reachable(roots: Iterable[Value], leaves: Collection[Value] = ()) -> list[Value]:
+    """Return the values that the roots need, from the last to the first; nothing below ``leaves``."""
+    found: set[Value] = set()
+    stack = list(roots)
+    while stack:
+        value = stack.pop()
+        if value not in found:
+            found.add(value)
+            if value not in leaves:
+                stack.extend(value.of)
+    return sorted(found, key=lambda value: -value.number)
+
+
+class Freshness:
+    """Which writes a value is made after, and before which it has to be made."""
+
+    def __init__(
+        self,
+        order: Sequence[Value],
+        assigns: Sequence[Assign],
+        replaced: Mapping[tuple[str, int], int],
+        stored: Collection[Value],
+        kept: Collection[Value],
+    ) -> None:
+        """Look at the values, given from the last to the first."""
+        by_version = {(each.buffer, each.version): each.number for each in assigns}
+        self.after: dict[Value, int] = {}
+        self.until: dict[Value, int] = {}
+        for value in reversed(order):
+            if value in kept:
+                self.after[value], self.until[value] = -1, NEVER
+            elif value.op == "load":
+                self.after[value] = by_version.get(value.arg, -1)
+                self.until[value] = replaced.get(value.arg, NEVER)
+            else:
+                self.after[value] = max((self.after[each] for each in value.of), default=-1)
+                self.until[value] = min(
+                    (NEVER if each in stored else self.until[each] for each in value.of), default=NEVER
+                )
+
+    def stale(self, value: Value, home: Home) -> bool:
+        """Return whether ``home`` may run only when what ``value`` is made of has been overwritten."""
+        bound = self.after[home.value] if home.assign is None else max(home.assign.number - 1, self.after[home.value])
+        return self.until[value] <= bound
+
+
+def partition(
+    order: Sequence[Value],
+    assigns: Sequence[Assign],
+    forced: Mapping[Value, str],
+    kept: Collection[Value],
+    fresh: Freshness,
+    settings: Settings,
+    limits: Limits,
+) -> Partition:
+    """Return the kernels of the values in ``order``, the last first.
+
+    ``forced`` are the values that need a storage, with the reason; those ``kept`` have one, and so have leaves.
+    """
+    homes = [Home(each.value, each, "an assign") for each in assigns]
+    asking: dict[Value, list[tuple[Home, At]]] = {}
+    stored: set[Value] = set()
+
+    def ask(home: Home, value: Value, at: At) -> None:
+        key = value.number, at
+        if key not in home.asked:
+            home.asked[key] = None
+            home.values[value.number] = value
+            asking.setdefault(value, []).append((home, at))
+
+    for home in homes:
+        rank = len(home.extents)
+        ask(home, home.value, At(tuple(range(rank)), identity(home.value.shape)))
+    for value in order:
+        wanted = asking.pop(value, [])
+        if value in kept or value.op in ("const", "received") or (value.op == "load" and value not in forced):
+            reason = "" if value.op != "load" else _stale(value, wanted, fresh)
+            if not reason:
+                for home, _ in wanted:
+                    home.stored.add(value)
+                continue
+        else:
+            reason = forced.get(value) or _apart(value, wanted, fresh, settings, limits)
+        if not reason:
+            for home, at in wanted:
+                for source, there in _sources(home, value, at):
+                    ask(home, source, there)
+            continue
+        stored.add(value)
+        for home, _ in wanted:
+            home.stored.add(value)
+        if value.op == "copy":
+            continue
+        own = Home(value, None, reason)
+        homes.append(own)
+        at = At(tuple(range(len(value.shape))), identity(value.shape))
+        own.asked[value.number, at] = None
+        own.values[value.number] = value
+        for source, there in _sources(own, value, at):
+            ask(own, source, there)
+    return Partition(tuple(homes), frozenset(stored))
+
+
+def _apart(
+    value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness, settings: Settings, limits: Limits
+) -> str:
+    """Return why a value is stored although nobody asked for it by itself; nothing if it is not."""
+    if not wanted or value.op == "move":
+        # Movement costs nothing; what is moved is looked at by itself.
+        return ""
+    found = _stale(value, wanted, fresh)
+    if any(len(home.asked) > limits.get(home.value.number, settings.most_computed) for home, _ in wanted):
+        found = found or "its user computes enough already"
+    if not settings.fuse and value.op != "iota":
+        found = found or "nothing is fused"
+    if value.op == "reduce":
+        points = [math.prod(home.extents[axis] for axis in at.axes) for home, at in wanted]
+        if len(wanted) > 1 or not settings.fuse_reduce:
+            found = found or "several users of a reduction"
+        if points[0] > value.size:
+            found = found or "its user needs each element of a reduction more than once"
+    return found
+
+
+def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) -> str:
+    """Return why a value has to be stored before what it is made of is overwritten; nothing if it need not."""
+    if any(fresh.stale(value, home) for home, _ in wanted) and fresh.until[value] > fresh.after[value]:
+        return "what it is made of is overwritten before its user runs"
+    return ""
+
+
+def _sources(home: Home, value: Value, at: At) -> list[tuple[Value, At]]:
+    """Return the sources of a value where it is needed, each with the points where they are needed."""
+    if value.op == "move":
+        return [(value.of[0], At(at.axes, then(at.map, value.arg)))]
+    if value.op == "reduce":
+        return [(value.of[0], inside(home, value, at))]
+    if value.op == "gather":
+        data, index = plain(value.of[0]), value.of[1]
+        home.taken.add(data.number)
+        return [(data, At(at.axes, then(at.map, base_of(value)))), (index, At(at.axes, then(at.map, index_of(value))))]
+    return [(each, at) for each in value.of]
+
+
+def inside(home: Home, value: Value, at: At) -> At:
+    """Return where a reduction needs its source."""
+    source, axes = value.of[0], value.arg[1]
+    shape = tuple(source.shape[axis] for axis in axes)
+    own = home.axes_for(at.axes, shape)
+    rest = [axis for axis in range(len(source.shape)) if axis not in axes]
+    order = [*rest, *axes]
+    # The reduction's points and its own axes, in that order, are the source with its axes in another order.
+    back = permuted(source.shape, order)
+    return At((*at.axes, *own), then(widened(at.map, shape), back))
+
+
+def base_of(value: Value) -> Affine:
+    """Return the map of a gather's points to its data where all indices are 0."""
+    data, index = value.of
+    axis, rank = value.arg, len(index.shape)
+    every = steps(data.shape)
+    return affine(value.shape, (*every[:axis], *(0,) * rank, *every[axis + 1 :]))
+
+
+def index_of(value: Value) -> Affine:
+    """Return the map of a gather's points to its indices."""
+    _, index = value.of
+    axis, rank = value.arg, len(index.shape)
+    behind = len(value.shape) - axis - rank
+    return affine(value.shape, (*(0,) * axis, *steps(index.shape), *(0,) * behind))
