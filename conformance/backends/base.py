@@ -31,8 +31,8 @@ from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program.effects import window
+from conformance.cases.program.operations import TABLE
 from conformance.cases.program.program import EFFECTS, Program, Step, rank_groups
-from conformance.cases.program.situations import OPERATIONS
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import place
@@ -81,7 +81,7 @@ class Backend:
         misspelt name is refused, and other methods are nobody's business.
         """
         own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
-        meant = (name for name in sorted(own) if get_close_matches(name, OPERATIONS, n=1, cutoff=NEARLY))
+        meant = (name for name in sorted(own) if get_close_matches(name, TABLE, n=1, cutoff=NEARLY))
         return {name: {} for name in meant if callable(getattr(self, name))}
 
     @property

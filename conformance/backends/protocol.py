@@ -22,6 +22,7 @@ from conformance.cases.declarations.number_model import number_model
 from conformance.cases.declarations.terms import Terms, check_follows, terms
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
+from conformance.cases.program.operations import Operation
 from conformance.cases.tensor.tensor import Tensor
 
 VERSION: Final = 1
@@ -34,9 +35,10 @@ INLINE: Final = 1 << 16
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
-    """First request."""
+    """First request. ``operations`` are the rows of the specification's table, of which a backend may ask."""
 
     protocol: int = VERSION
+    operations: tuple[Operation, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):

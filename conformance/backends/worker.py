@@ -25,6 +25,7 @@ from conformance.cases.codec import load
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
+from conformance.cases.program.operations import declare
 from conformance.cases.tensor.stored import sibling_of
 
 CHUNK: Final = 1 << 16
@@ -69,7 +70,8 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
     requests = Requests(source)
     stop = False
     while not stop and (arrived := requests.take(wait=True)):
-        if any(isinstance(request, protocol.Hello) for request in arrived):
+        for hello in (request for request in arrived if isinstance(request, protocol.Hello)):
+            declare(hello.operations)
             _send(sink, msgspec.json.encode(_introduction(backend)))
         runs = _runs(arrived)
         cases = [_asked(run, folder) for run in runs]

@@ -14,8 +14,9 @@ from rich.table import Table
 from conformance.cli.names import unknown
 from conformance.cli.progress import print_json, printer
 from conformance.judging.schedules.clause import AnyClause
+from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS
-from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
+from conformance.reference.spmd import ATTRIBUTES
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
 from conformance.specs.schedules import EVERY
 from conformance.specs.sources import SOURCES, Source, cited, described

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Subject
 from conformance.judging.compare import changed
+from conformance.reference.operations import OPERATIONS
 from conformance.reference.rejected import Rejected
-from conformance.reference.spmd import OPERATIONS, run
+from conformance.reference.spmd import run
 
 
 def around(subject: Subject) -> bool:

@@ -20,7 +20,8 @@ from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.numbers.order import folds
-from conformance.reference.spmd import OPERATIONS, check_step
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.spmd import check_step
 
 LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {
     "ranks_agree": ("receiver", ("step", "operand", "members", "place")),

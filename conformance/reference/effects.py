@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import window
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.rejected import Rejected
 
 Ranks = list[Any]
 """A value: a block or a token for each rank, ``None`` where a rank has none."""
-
-SIZED: Final = ("all_gather", "gather", "reduce_scatter", "scatter")
-"""Operations of whose result one extent is so many times, or such a part of, the operand's as a group has members."""
 
 
 class Effects:
@@ -103,7 +101,7 @@ def check_targets(op: str, targets: list[Ranks], results: list[Ranks]) -> None:
             if block.dtype != wanted.dtype:
                 raise Rejected("aliasing.C16", f"a result of {wanted.dtype} cannot go into {block.dtype}")
             if block.shape != wanted.shape:
-                clause = "aliasing.C18" if op in SIZED and _of_other_size(block, wanted) else "aliasing.C15"
+                clause = "aliasing.C18" if row(op).sized and _of_other_size(block, wanted) else "aliasing.C15"
                 raise Rejected(clause, f"a result of shape {wanted.shape} cannot go into shape {block.shape}")
 
 

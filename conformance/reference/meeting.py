@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import Attr, Groups, Step
 from conformance.reference.groups import partition
 from conformance.reference.rejected import Rejected
@@ -59,15 +60,13 @@ class Meeting:
     """A program under way: how far each rank has come, and the blocks it holds by name.
 
     ``attributes`` completes and checks a step's attributes, ``groups`` are those of a step, ``compute`` does a
-    collective in one group. ``loose`` are the operations whose members may hold blocks of different extents: in the
-    rows alone, or anything at all.
+    collective in one group.
     """
 
     case: Case
     attributes: Callable[[Step], dict[str, Attr]]
     groups: Callable[[Step], Groups]
     compute: Compute
-    loose: Mapping[str, str]
     held: list[dict[str, Any]] = field(default_factory=list)
     at: list[int] = field(default_factory=list)
     problem: Rejected | None = None
@@ -154,12 +153,12 @@ class Meeting:
             return "operation"
         if any(call.attrs != first.attrs for call in calls):
             return "attributes"
-        loose = self.loose.get(first.step.op)
-        for blocks in zip(*(call.blocks for call in calls), strict=True) if loose != "all" else ():
+        differ = row(first.step.op).differ
+        for blocks in zip(*(call.blocks for call in calls), strict=True) if differ != "all" else ():
             if len({str(block.dtype) for block in blocks if block is not None}) > 1:
                 return "dtype"
             shapes = {
-                block.shape if loose is None else (block.ndim, *block.shape[1:])
+                block.shape if differ == "nothing" else (block.ndim, *block.shape[1:])
                 for block in blocks
                 if block is not None
             }

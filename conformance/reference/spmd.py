@@ -5,33 +5,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, Final, get_type_hints
 
 import msgspec
 
-import conformance.reference.operations as package
 from conformance.cases.case import Case
-from conformance.cases.program.effects import WRITES_OVER, names
+from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
 from conformance.cases.program.trouble import check_trouble
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
 from conformance.reference.meeting import Meeting
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.operations.send import Token
 from conformance.reference.rejected import Rejected
 
 Operation = Callable[..., Any]
-
-
-def _operations() -> dict[str, Operation]:
-    modules = (module.name for module in iter_modules(package.__path__))
-    return {name: getattr(import_module(f"{package.__name__}.{name}"), name) for name in modules}
-
-
-OPERATIONS: Final = _operations()
 
 
 def _parameters(operation: Operation) -> list[inspect.Parameter]:
@@ -46,21 +36,17 @@ def _attributes(operation: Operation) -> dict[str, Any]:
 ATTRIBUTES: Final = {name: _attributes(operation) for name, operation in OPERATIONS.items()}
 """The attribute names and types of each operation, read off its reference function."""
 
+
+def flags(op: str) -> tuple[str, ...]:
+    """Return the attributes of an operation that are yes or no, but for that of pieces which keep their axis."""
+    return tuple(name for name, hint in ATTRIBUTES[op].items() if hint is bool and name != "tiled")
+
+
 DEFAULTS: Final = {
     name: {p.name: p.default for p in _parameters(operation) if p.default is not p.empty}
     for name, operation in OPERATIONS.items()
 }
 """The attributes a step may leave out, and what they are then."""
-
-OPERANDS: Final = {
-    name: sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in _parameters(operation))
-    for name, operation in OPERATIONS.items()
-}
-"""How many values an operation takes. One that takes one is mapped over as many as a step names."""
-
-
-LOOSE: Final = {"all_to_all_uneven": "rows", "recv": "all"}
-"""Operations whose operand may differ from rank to rank: in its rows alone, and in being under way."""
 
 
 def check_step(step: Step) -> dict[str, Attr]:
@@ -83,7 +69,7 @@ def check_step(step: Step) -> dict[str, Attr]:
 
 
 def _check_arity(step: Step) -> None:
-    operands, outputs = OPERANDS[step.op], 0 if step.op == "barrier" else 1
+    operands, outputs = TABLE[step.op].operands, int(TABLE[step.op].result != "nothing")
     right = len(step.inputs) == len(step.outputs) if operands == 1 else len(step.inputs) == operands
     if not right or (operands != 1 and len(step.outputs) != outputs):
         raise ValueError(f"{step.op} takes {operands} values a result, got {len(step.inputs)} and {len(step.outputs)}")
@@ -119,7 +105,7 @@ def run(
     """
     program, effects = case.program, effects or Effects()
     if case.troubled:
-        return meeting(case, check_step, partial(_groups, program), partial(_alone, operations), LOOSE).results(inputs)
+        return meeting(case, check_step, partial(_groups, program), partial(_alone, operations)).results(inputs)
     values: dict[str, Any] = dict(inputs)
     for index, step in enumerate(program.steps):
         if step.op in EFFECTS:
@@ -139,14 +125,14 @@ def _collective(
     """Return the outputs of a collective: all operands are read before any target is written."""
     attrs, groups = check_step(step), _groups(program, step)
     operands = [values[name] for name in step.inputs]
-    for operand in operands if step.op not in LOOSE else ():
+    for operand in operands if TABLE[step.op].differ == "nothing" else ():
         one_shape(operand)
-    if not OPERANDS[step.op]:
+    if not TABLE[step.op].operands:
         partition(groups, program.world)  # which an operation without operands cannot know
     results = _results(operations, step, attrs, operands, groups)
     # One that takes several writes its result over the one that is like it, if over any.
-    over = WRITES_OVER.get(step.op, 0)
-    sources = operands if OPERANDS[step.op] == 1 else [operands[over] if operands else []] * len(results)
+    over = TABLE[step.op].over or 0
+    sources = operands if TABLE[step.op].operands == 1 else [operands[over] if operands else []] * len(results)
     fresh = [effects.fresh(result, source) for result, source in zip(results, sources, strict=True)]
     if not step.into:
         return fresh
@@ -158,7 +144,7 @@ def _collective(
 def _results(
     operations: Mapping[str, Operation], step: Step, attrs: dict[str, Attr], operands: list[Any], groups: Groups
 ) -> list[Any]:
-    if OPERANDS[step.op] != 1:
+    if TABLE[step.op].operands != 1:
         return [operations[step.op](*operands, **attrs, groups=groups)][: len(step.outputs)]
     if step.idle:
         if any(isinstance(block, Token) for operand in operands for block in operand):

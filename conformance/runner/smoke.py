@@ -14,7 +14,7 @@ from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
-from conformance.reference.spmd import OPERATIONS
+from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend_run import Lane
 from conformance.runner.draws import draw_cases
 from conformance.runner.log.log import CaseRecord

@@ -8,23 +8,15 @@ from types import ModuleType
 from typing import Final
 
 from conformance.judging.clause import Clause
-from conformance.specs import operations, suites
+from conformance.specs import suites
 from conformance.specs.domains.chains import with_chains
 from conformance.specs.op import Op
+from conformance.specs.operations import OPS
 from conformance.specs.suite import Suite
 
 
 def _modules(room: ModuleType) -> list[ModuleType]:
     return [import_module(f"{room.__name__}.{module.name}") for module in iter_modules(room.__path__)]
-
-
-def _ops() -> dict[str, Op]:
-    found = [module.OP for module in _modules(operations) if hasattr(module, "OP")]
-    return {op.name: op for op in sorted(found, key=lambda op: op.name)}
-
-
-OPS: Final = _ops()
-"""Every operation by name: a module of ``operations`` with an ``OP``."""
 
 
 def _suites() -> dict[str, Suite]:

@@ -13,9 +13,12 @@ from conformance.cases.program.program import EFFECTS
 from conformance.judging.clause import Clause, Requirement, Settled, Subject, legal
 from conformance.judging.compare import refused
 from conformance.judging.numbers.admissible import admissible
+from conformance.reference.operations import TABLE
 from conformance.reference.rejected import Rejected
-from conformance.reference.spmd import OPERANDS, evaluate
-from conformance.specs.domains.choose import Choice
+from conformance.reference.spmd import evaluate
+from conformance.specs.domains.calls import Drawn
+from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.domain import Draft
 
 Blocks = list[Any]
 
@@ -39,6 +42,7 @@ class Example:
 class Op:
     """One operation of the specification. ``shares`` are the clauses it has in common with others.
 
+    ``call`` draws a legal call of it for programs with effects, of an operation that makes a block of a block.
     ``no_example`` says why there is no worked example, where there is none.
     """
 
@@ -47,6 +51,7 @@ class Op:
     domain: Choice[Case]
     shares: tuple[Clause, ...]
     clauses: tuple[Clause, ...]
+    call: Callable[[Draw, Draft, str], Drawn] | None = None
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     no_example: str = ""
@@ -68,7 +73,7 @@ def value(
     """
 
     def speaks(subject: Subject) -> bool:
-        idle = OPERANDS[subject.step.op] == 1 and (subject.step.idle or not subject.step.inputs)
+        idle = TABLE[subject.step.op].operands == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject) and not subject.unsettled
 
     return Clause(id, requirement, text, speaks, admissible, source, general=when is legal, each=True, settles=settles)

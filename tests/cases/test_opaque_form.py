@@ -9,9 +9,9 @@ import pytest
 
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
-from conformance.cases.schedule.opaque_form import ROLES, readers, writers
+from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Schedule
-from conformance.reference.spmd import OPERANDS, OPERATIONS
+from conformance.reference.operations import OPERATIONS
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.build import buffer, graph, node, reads, schedule, stored, writes
 
@@ -37,11 +37,6 @@ def asked(op: str, attrs: dict[str, Any], *accesses: Access) -> Schedule:
     devices = ("d0", "d1")
     item = Collective(id="c", op=op, attrs=attrs, participants=devices, group="g", accesses=accesses)
     return schedule(buffers, [item])
-
-
-def test_every_operation_has_roles() -> None:
-    assert set(ROLES) == set(OPERATIONS)
-    assert {op: role.operands for op, role in ROLES.items()} == OPERANDS
 
 
 @pytest.mark.parametrize("op", ATTRS)

@@ -11,6 +11,7 @@ import pytest
 from conformance.cases.case import Case
 from conformance.cases.program.program import Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import Array
+from conformance.reference.operations import OPERATIONS
 from conformance.reference.operations.all_gather import all_gather
 from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.operations.all_to_all import all_to_all
@@ -30,7 +31,7 @@ from conformance.reference.operations.scatter import scatter
 from conformance.reference.operations.send import send
 from conformance.reference.operations.shuffle import shuffle
 from conformance.reference.reductions import REDUCTIONS
-from conformance.reference.spmd import DEFAULTS, OPERATIONS, run
+from conformance.reference.spmd import DEFAULTS, run
 
 WORLDS = pytest.mark.parametrize("world", [1, 2, 3, 5, 8])
 AXES = pytest.mark.parametrize("axis", [0, 1, -1])

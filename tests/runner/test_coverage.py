@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.program.situations import FEATURES, situations
 from conformance.reference.rejected import Rejected
+from conformance.reference.situations import FEATURES, situations
 from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.draws import Numbers, numbered

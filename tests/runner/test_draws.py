@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from conformance.cases.case import Case
-from conformance.cases.program.situations import FEATURES
+from conformance.reference.situations import FEATURES
 from conformance.runner.draws import as_bytes, numbered, shrink, strategy
 from conformance.runner.plan import Plan
 from conformance.specs import OPS, SUITES

@@ -11,7 +11,8 @@ from conformance.cases.case import Case, case_id
 from conformance.judging.applicability import applicable
 from conformance.judging.clause import Clause
 from conformance.qualification.drawn import drawn_cases
-from conformance.reference.spmd import ATTRIBUTES, OPERATIONS
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
 from conformance.specs import OPS, SHARED, SUITES, clauses_of, every_clause

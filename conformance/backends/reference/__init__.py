@@ -13,7 +13,8 @@ from conformance.cases.program.trouble import WORDS
 from conformance.cases.tensor.tensor import Tensor
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.meeting import Meeting
-from conformance.reference.spmd import OPERATIONS, run
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.spmd import run
 
 
 class Stored(Effects):

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from conformance.cases.tensor.dtypes import Array
-from conformance.reference.spmd import OPERATIONS
+from conformance.reference.operations import OPERATIONS
 
 ITEM: Final = 4
 """Bytes of the one dtype, float32."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.cases.program.effects import WRITES_OVER, Named, names
+from conformance.cases.program.effects import Named, names
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import EFFECTS, Step, rank_groups
 
 CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_place", "overlap", "start")
@@ -125,7 +126,7 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
     _writes(walk, index, written)
     if written:
         walk.flow |= {"miscounted"} if len(step.into) != len(step.outputs) else set()
-        for effect, flow in _sharing(read, written, WRITES_OVER.get(step.op)):
+        for effect, flow in _sharing(read, written, row(step.op).over):
             walk.effects |= {effect} if walk.op in (None, step.op) else set()
             walk.flow |= {flow} - {""}
         walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})

@@ -13,20 +13,12 @@ from typing import Any, Final, Literal
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import EFFECTS, Step
 from conformance.cases.tensor.dtypes import Array
 
 ARITY: Final = {"buffer": (1, 1), "view": (1, 1), "assign": (2, 0), "copy": (1, 1), "free": (1, 0)}
 """Inputs and outputs of each effect but ``done``, which has as many of the one as of the other."""
-
-UNSTARTED: Final = ("barrier", "send", "recv")
-"""Operations that cannot be started: one gives nothing to wait for, two are a start and its done already."""
-
-UNWRITTEN: Final = ("barrier", "send")
-"""Operations that have no block to write."""
-
-WRITES_OVER: Final = {"ragged_all_to_all": 1}
-"""Of operations that take several operands at once, the number of the one that their result is in place of."""
 
 VIEW: Final = ("start", "stop", "step", "order")
 
@@ -127,16 +119,16 @@ def _collective(where: str, step: Step, table: dict[str, Named]) -> list[Named]:
     for name in step.into:
         if table[name].kind != "storage":
             raise CaseError(f"{where} writes into {name!r}, which is no buffer and no view of one")
-    if step.start and step.op in UNSTARTED:
+    if step.start and not row(step.op).started:
         raise CaseError(f"{where} cannot be started: it has no value to wait for")
-    if step.into and step.op in UNWRITTEN:
+    if step.into and not row(step.op).written:
         raise CaseError(f"{where} has no block to write into {step.into[0]!r}")
     # The wrong number of targets has a meaning, rejection: names beyond them are as if nothing were written.
     targets = [table[name] for name in step.into] + [Named("value")] * len(step.outputs)
     made = targets[: len(step.outputs)]
     if step.start:
         return [Named("ticket", target.base, target.regions) for target in made]
-    return [Named("token")] * len(made) if step.op == "send" else made
+    return [Named("token")] * len(made) if row(step.op).result == "token" else made
 
 
 def _effect(case: Case, where: str, step: Step, table: dict[str, Named]) -> list[Named]:

@@ -3,58 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
 
-import msgspec
-
+from conformance.cases.program.operations import TABLE, Who, row
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.schedule import Buffer, Collective
-
-Who = Literal["all", "root", "sources", "nobody"]
-"""Members by what the attributes call them; ``sources`` are the first of each of ``pairs``."""
-
-
-class Roles(msgspec.Struct, frozen=True):
-    """Which members read ``operands`` blocks each, and which write a result."""
-
-    readers: Who
-    writers: Who
-    operands: int = 1
-
-
-ROLES: Final[dict[str, Roles]] = {
-    "all_gather": Roles("all", "all"),
-    "all_reduce": Roles("all", "all"),
-    "all_to_all": Roles("all", "all"),
-    "all_to_all_uneven": Roles("all", "all"),
-    "arg_reduce": Roles("all", "all"),
-    "axis_index": Roles("nobody", "all", 0),
-    "axis_size": Roles("nobody", "all", 0),
-    "barrier": Roles("nobody", "nobody", 0),
-    "broadcast": Roles("root", "all"),
-    "gather": Roles("all", "root"),
-    "permute": Roles("sources", "all"),
-    "ragged_all_to_all": Roles("all", "all", 6),
-    # What is under way between a send and its recv lies in no buffer.
-    "recv": Roles("nobody", "all"),
-    "reduce": Roles("all", "root"),
-    "reduce_constant": Roles("nobody", "all", 0),
-    "reduce_scatter": Roles("all", "all"),
-    "scatter": Roles("root", "all"),
-    "send": Roles("sources", "nobody"),
-    "shuffle": Roles("all", "all"),
-}
-"""What nobody is named for is neither read nor written there: the blocks of others than the root of a broadcast."""
 
 
 def readers(item: Collective) -> tuple[int, ...]:
     """Return the positions of the participants that read; raise ``ScheduleError`` where the attributes name none."""
-    return _positions(item, ROLES[item.op].readers)
+    return _positions(item, row(item.op).readers)
 
 
 def writers(item: Collective) -> tuple[int, ...]:
     """Return the positions of the participants that write; raise ``ScheduleError`` where the attributes name none."""
-    return _positions(item, ROLES[item.op].writers)
+    return _positions(item, row(item.op).writers)
 
 
 def check_opaque(where: str, item: Collective, buffers: dict[str, Buffer]) -> None:
@@ -62,10 +24,10 @@ def check_opaque(where: str, item: Collective, buffers: dict[str, Buffer]) -> No
 
     Of an operation that is none of the specification it is known only that its participants do.
     """
-    if item.op not in ROLES:
+    if item.op not in TABLE:
         _check_unknown(where, item, buffers)
         return
-    reading, writing = readers(item) * ROLES[item.op].operands, writers(item)
+    reading, writing = readers(item) * row(item.op).operands, writers(item)
     modes = [access.write for access in item.accesses]
     if modes != [False] * len(reading) + [True] * len(writing):
         raise ScheduleError(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,17 +11,9 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.column import Column, column
+from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
-from conformance.reference.spmd import OPERATIONS, check_step
-
-
-def _folding() -> dict[str, Callable[..., Any]]:
-    modules = {name: import_module(f"conformance.reference.operations.{name}") for name in OPERATIONS}
-    return {name: module.terms for name, module in modules.items() if hasattr(module, "terms")}
-
-
-FOLDING: Final = _folding()
-"""The operations that fold: every reference module that says, in a function ``terms``, what it folds."""
+from conformance.reference.spmd import check_step
 
 
 class Folded(NamedTuple):
@@ -45,14 +36,14 @@ def contributions(case: Case) -> dict[str, Folded]:
     for step in case.program.steps:
         if step.op == "done":
             found |= {new: found[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in found}
-        if step.op not in FOLDING or step.idle:
+        if step.op not in FOLDED or step.idle:
             continue
         attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
         how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
         op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]  # by ``check_step``
         for name, output in zip(step.inputs, step.outputs, strict=True):
             if name in blocks:
-                found[output] = Folded(op, factor, FOLDING[step.op](blocks[name], **how, groups=groups))
+                found[output] = Folded(op, factor, FOLDED[step.op](blocks[name], **how, groups=groups))
     return {name: found[name] for name in case.program.results if name in found}
 
 

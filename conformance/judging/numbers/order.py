@@ -11,9 +11,9 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.program.program import Step, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
-from conformance.judging.numbers.contributions import FOLDING
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
+from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import check_step
 
@@ -26,7 +26,7 @@ def folds(case: Case) -> Iterator[Step]:
     """
     for step in case.program.steps:
         if (
-            step.op in FOLDING
+            step.op in FOLDED
             and (step.attrs.get("op") in ARITHMETIC or step.attrs.get("op") in ORDER)
             and not step.attrs.get("local_axes")
             and step.axes
@@ -63,7 +63,7 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     """
     inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
     kinds = {kind for block in inputs for kind, _ in numbers.words(logical(block.dtype))}
-    reducing = [step for step in case.program.steps if step.op in FOLDING and "op" in step.attrs] if kinds else []
+    reducing = [step for step in case.program.steps if step.op in FOLDED and "op" in step.attrs] if kinds else []
     for step in reducing:
         op = step.attrs["op"]
         if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):

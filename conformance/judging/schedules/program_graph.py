@@ -29,8 +29,9 @@ from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.schedules.movement import Move, laid_out, window
 from conformance.reference.effects import Effects, Ranks
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.rejected import Rejected
-from conformance.reference.spmd import OPERANDS, OPERATIONS, check_step, run
+from conformance.reference.spmd import check_step, run
 
 Blocks = list[Node | None]
 
@@ -180,10 +181,10 @@ class _Tracing:
         taken = [self.blocks[name] for name in step.inputs]
         made: list[Blocks] = []
         for number, (name, result) in enumerate(zip(step.outputs, self.results, strict=False)):
-            operands = [taken[number]] if OPERANDS[step.op] == 1 else taken
+            operands = [taken[number]] if TABLE[step.op].operands == 1 else taken
             if step.op == "recv":
                 made.append(operands[0])
-            elif OPERANDS[step.op] == 1 and step.idle:
+            elif TABLE[step.op].operands == 1 and step.idle:
                 made.append(self._kept(f"value {name}", operands[0]))
             else:
                 made.append(self._met(step, f"value {name}" if step.into else name, operands, result, groups))

@@ -8,11 +8,12 @@ from typing import Final
 
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.auto.facts import KIND_OF, KINDS, kind_of_dtype
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import ARITHMETIC, BITWISE, ORDER
-from conformance.reference.spmd import ATTRIBUTES, OPERANDS
+from conformance.reference.spmd import ATTRIBUTES
 
 FINE: Final[dict[str, tuple[str, ...]]] = {
-    "op": tuple(sorted(OPERANDS)),
+    "op": tuple(OPERATIONS),
     "dtype": tuple(NUMPY),
     "world": tuple(map(str, range(1, 9))),
 }
@@ -77,7 +78,7 @@ def impossible(words: Collection[str]) -> str | None:
         name, _, value = word.partition(":")
         if of.setdefault(name, value) != value and name not in ("values", "layout", "trouble", "groups", "axes"):
             return f"a collective has one {name}, not both {of[name]} and {value}"
-    ops = [op for op in OPERANDS if of.get("op", op) == op and of.get("kind of op", KIND_OF[op]) == KIND_OF[op]]
+    ops = [op for op in OPERATIONS if of.get("op", op) == op and of.get("kind of op", KIND_OF[op]) == KIND_OF[op]]
     ops = [op for op in ops if all(_has(op, word) for word in words)]
     if not ops:
         return "no operation is, has or takes all of this"
@@ -93,7 +94,7 @@ def _meets(wanted: str, words: Collection[str]) -> bool:
     return any(word == wanted or (wanted.endswith("*") and word.startswith(wanted[:-1])) for word in words)
 
 
-BLOCKLESS: Final = frozenset(op for op, count in OPERANDS.items() if count == 0)
+BLOCKLESS: Final = frozenset(op for op in OPERATIONS if TABLE[op].operands == 0)
 EQUAL: Final = frozenset({"all_gather", "all_to_all", "reduce_scatter", "scatter", "gather"})
 """Operations whose groups must have one size."""
 
@@ -108,7 +109,7 @@ def _has(op: str, word: str) -> bool:  # noqa: PLR0911 - one a dimension
     if op in BLOCKLESS and name in ("dtype", "kind of dtype", "size", "ndim", "values", "layout"):
         return False
     if name == "operands":
-        return OPERANDS[op] == 1 or (value == "2") == (OPERANDS[op] > 1)
+        return TABLE[op].operands == 1 or (value == "2") == (TABLE[op].operands > 1)
     if name == "form" and op in ("send", "recv", "barrier"):
         return value == "plain" or (op == "recv" and value in ("into", "in place"))
     if name == "form" and op in BLOCKLESS:

@@ -19,7 +19,8 @@ from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto import wrongs
 from conformance.qualification.auto.facts import Words, facts
 from conformance.reference.effects import Ranks
-from conformance.reference.spmd import OPERATIONS, run
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.spmd import run
 
 Way = Literal["result", "operand", "storage", "refusal"]
 

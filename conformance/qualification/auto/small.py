@@ -16,9 +16,10 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.drawn import Drawn
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.rejected import Rejected
-from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, OPERANDS, evaluate
+from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, evaluate
 
 WORLDS: Final = (1, 2, 3)
 SHAPES: Final = ((), (0,), (1,), (2,), (2, 2))
@@ -36,7 +37,7 @@ def small_cases(more: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
     several operands, or with a token, are those small ones that ``more`` has.
     """
     found: dict[str, Drawn] = {}
-    for op in OPERANDS:
+    for op in OPERATIONS:
         for case in (*_calls(op), *_special(op)):
             found.setdefault(digest(case), Drawn(case, SUITE, op, len(found)))
     for case in _apart():
@@ -55,14 +56,14 @@ def _is_small(case: Case) -> bool:
 
 def _calls(op: str) -> Iterator[Case]:
     """Yield the calls of an operation on int32 blocks; each legal one of the first attributes in every form."""
-    if op in ("send", "recv", "barrier") or OPERANDS[op] > 1:
+    if op in ("send", "recv", "barrier") or TABLE[op].operands > 1:
         return
     for world in WORLDS:
         for groups in _groups(world):
-            for shape in SHAPES if OPERANDS[op] else ((),):
+            for shape in SHAPES if TABLE[op].operands else ((),):
                 blocks = [_counted(shape, rank) for rank in range(world)]
                 for attrs in _attributes(op, world, len(shape)):
-                    case = _case(op, blocks if OPERANDS[op] else None, groups, attrs, world)
+                    case = _case(op, blocks if TABLE[op].operands else None, groups, attrs, world)
                     legal = _legal(case)
                     if legal is None:
                         continue
@@ -73,7 +74,7 @@ def _calls(op: str) -> Iterator[Case]:
 
 def _special(op: str) -> Iterator[Case]:
     """Yield calls whose blocks bring every two special values of a dtype together."""
-    if op in ("send", "recv", "barrier") or OPERANDS[op] != 1:
+    if op in ("send", "recv", "barrier") or TABLE[op].operands != 1:
         return
     for dtype, attrs in product(NUMPY, _few_attributes(op)):
         values = specials(dtype)

@@ -8,7 +8,8 @@ from conformance.backends.reference import Stored
 from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.effectful import Effectful
 from conformance.qualification.mutants.storage import flat_storage, shared
-from conformance.reference.effects import SIZED, Ranks
+from conformance.reference.effects import Ranks
+from conformance.reference.operations import TABLE
 
 
 class _Unwritten(Stored):
@@ -154,7 +155,7 @@ class TargetsMayBeLarger(Effectful):
     """A target is asked whether the result fits in, not whether it fills it, as one for the whole world does not."""
 
     breaks = "aliasing.C18"
-    ops = SIZED
+    ops = tuple(op for op in TABLE if TABLE[op].sized)
     effects = _AnySize
 
 

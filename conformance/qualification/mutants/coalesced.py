@@ -14,8 +14,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import BLOCKS_TO_BLOCKS
 from conformance.qualification.mutants.every_program import Results
 from conformance.reference.groups import partition
+from conformance.reference.operations import TABLE
 from conformance.reference.operations.all_gather import all_gather
-from conformance.reference.spmd import OPERANDS
 
 
 class OnlyTheFirstOperand(Reference):
@@ -76,7 +76,7 @@ class NothingIsTooLittle(Reference):
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         step = case.program.collectives[-1]
-        if OPERANDS[step.op] == 1:
+        if TABLE[step.op].operands == 1:
             step.inputs[0]
         return super()._walk(case, placed)
 
@@ -89,6 +89,6 @@ class GroupsOfNothing(Reference):
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         step = case.program.collectives[-1]
-        if OPERANDS[step.op] == 1 and not step.inputs:
+        if TABLE[step.op].operands == 1 and not step.inputs:
             partition(rank_groups(case.program.mesh, step.axes, step.groups), case.program.world)
         return super()._walk(case, placed)

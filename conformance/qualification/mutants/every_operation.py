@@ -10,14 +10,14 @@ from typing import Any, Final
 from conformance.backends.reference import Reference
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
-from conformance.reference.spmd import OPERANDS
+from conformance.reference.operations import TABLE
 
 Blocks = Sequence[Array | None]
 Operation = Callable[..., Any]
 """An operation with its attributes bound; it still takes ``blocks`` and, by keyword, ``groups``."""
 
-BLOCKS_TO_BLOCKS: Final = (
-    frozenset(OPERANDS) - {name for name, count in OPERANDS.items() if count != 1} - {"send", "recv"}
+BLOCKS_TO_BLOCKS: Final = frozenset(
+    name for name, row in TABLE.items() if row.operands == 1 and row.result == "block" and not row.takes_token
 )
 """The operations that make of one block a rank, and no token, one block or none a rank."""
 

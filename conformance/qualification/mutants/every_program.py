@@ -12,7 +12,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import Program, Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
-from conformance.reference.spmd import LOOSE
+from conformance.reference.operations import TABLE
 
 Results = dict[str, tuple[Tensor | None, ...]]
 
@@ -38,7 +38,7 @@ class MendedRanks(Reference, ABC):
         """Return the block that stands in for ``block``; ``first`` is that of rank 0."""
 
     def _walk(self, case: Case, placed: Placed) -> Results:
-        if case.program.collectives[-1].op not in LOOSE:
+        if TABLE[case.program.collectives[-1].op].differ == "nothing":
             placed = {
                 name: [(storage, self.mend(view, ranks[0][1])) for storage, view in ranks]
                 for name, ranks in placed.items()

@@ -16,7 +16,8 @@ from conformance.qualification.mutants.effectful import Act, Pending
 from conformance.qualification.mutants.every_program import Results
 from conformance.qualification.mutants.storage import shared
 from conformance.reference.effects import Ranks
-from conformance.reference.spmd import OPERATIONS, run
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.spmd import run
 
 
 class _Flight(Pending):

@@ -1,1 +1,25 @@
-"""One file for each operation: its meaning in NumPy."""
+"""The meaning of every operation: one file each, whose function bears its name and declares its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any, Final
+
+from conformance.cases.program.operations import TABLE
+
+MODULES: Final[dict[str, ModuleType]] = {
+    module.name: import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)
+}
+"""Every file by the name of its operation."""
+
+OPERATIONS: Final[dict[str, Callable[..., Any]]] = {name: getattr(module, name) for name, module in MODULES.items()}
+
+FOLDED: Final[dict[str, Callable[..., Any]]] = {
+    name: module.terms for name, module in MODULES.items() if hasattr(module, "terms")
+}
+"""Of every operation whose file says in a function ``terms`` what it folds on each rank, that function."""
+
+__all__ = ["FOLDED", "MODULES", "OPERATIONS", "TABLE"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, equal_sizes, partition
 
 
+@operation("gather", sized=True)
 def all_gather(blocks: list[Array], *, axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return the blocks of the group stacked at a new ``axis``, or concatenated along it when ``tiled``."""
     equal_sizes(partition(groups, len(blocks)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import axis_in, partition
@@ -9,6 +10,7 @@ from conformance.reference.reductions import Terms, check, folded, of_nothing
 from conformance.reference.rejected import Rejected
 
 
+@operation("reduce", groups="any")
 def all_reduce(
     blocks: list[Array], *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = (), groups: Groups
 ) -> list[Array]:

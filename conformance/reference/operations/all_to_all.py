@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, equal_sizes, partition, pieces_of
 from conformance.reference.operations.all_gather import joined
 
 
+@operation("exchange")
 def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return, at position p, the p-th pieces along ``split_axis`` of every member, joined at ``concat_axis``.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, one_shape, partition
 from conformance.reference.rejected import Rejected
 
 
+@operation("exchange", differ="rows")
 def all_to_all_uneven(blocks: list[Array], *, sends: Groups, receives: Groups, groups: Groups) -> list[Array]:
     """Return, at position p, the rows that every member q sends it, in member order.
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import partition
@@ -16,6 +17,7 @@ NOWHERE: Final = np.int32(2**31 - 1)
 """The position of a NaN: no element equals it, so no member holds it."""
 
 
+@operation("reduce", groups="any")
 def arg_reduce(blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
     """Return int32 positions: the first member whose element equals the ``max`` or ``min`` (``arg_reduce.C1``)."""
     if op not in ("max", "min"):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import partition
 
 
+@operation("query", readers="nobody", groups="any")
 def axis_index(*, groups: Groups) -> list[Array]:
     """Return the position of each rank in its group as an int32 without axes."""
     partition(groups, sum(len(group) for group in groups))

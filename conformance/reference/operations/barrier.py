@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.reference.groups import partition
 
 
+@operation("query", readers="nobody", writers="nobody", groups="any")
 def barrier(*, groups: Groups) -> None:
     """Return nothing: eager execution in list order has every rank come before any goes on."""
     partition(groups, sum(len(group) for group in groups))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import partition, position_in
 
 
+@operation("spread", readers="root", groups="any")
 def broadcast(blocks: list[Array], *, root: int, groups: Groups) -> list[Array]:
     """Return the block of the member at position ``root`` of each group."""
     for group in partition(groups, len(blocks)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, equal_sizes, partition, position_in
 from conformance.reference.operations.all_gather import joined
 
 
+@operation("gather", writers="root", sized=True)
 def gather(blocks: list[Array], *, root: int, axis: int, tiled: bool, groups: Groups) -> list[Array | None]:
     """Return the blocks of each group joined as by all_gather on the member at ``root``, ``None`` elsewhere."""
     size = equal_sizes(partition(groups, len(blocks)))

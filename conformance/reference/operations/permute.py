@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, partition, position_in
 from conformance.reference.rejected import Rejected
 
 
+@operation("exchange", readers="sources")
 def permute(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array]:
     """Return the source's block at every destination of its group and zeros where no pair points."""
     check_pairs(pairs, groups, len(blocks))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.groups import equal_sizes, partition
 from conformance.reference.rejected import Rejected
 
 
+@operation("exchange", over=1)
 def ragged_all_to_all(
     operand: list[Array],
     output: list[Array],

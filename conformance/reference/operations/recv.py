@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.operations.permute import check_pairs
@@ -11,6 +12,8 @@ from conformance.reference.operations.send import Token
 from conformance.reference.rejected import Rejected
 
 
+# What is under way between a send and its recv lies in no buffer, and in no shape that ranks share.
+@operation("exchange", readers="nobody", differ="all")
 def recv(tokens: list[Token], *, pairs: Groups, shape: tuple[int, ...], dtype: str, groups: Groups) -> list[Array]:
     """Return the block sent to each rank, zeros of ``shape`` and ``dtype`` where none was (``recv.C2``)."""
     check_pairs(pairs, groups, len(tokens))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import partition, position_in
 from conformance.reference.reductions import Terms, check, folded
 
 
+@operation("reduce", writers="root", groups="any")
 def reduce(blocks: list[Array], *, op: str, root: int, factor: float = 1.0, groups: Groups) -> list[Array | None]:
     """Return the reduction of each group on the member at position ``root``, ``None`` elsewhere."""
     check(logical(blocks[0].dtype), op)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import partition
 from conformance.reference.rejected import Rejected
 
 
+@operation("query", readers="nobody", groups="any")
 def reduce_constant(*, value: int, groups: Groups) -> list[Array]:
     """Return ``value`` times the size of each rank's own group as an int32 without axes (``reduce_constant.C1``)."""
     partition(groups, sum(len(group) for group in groups))

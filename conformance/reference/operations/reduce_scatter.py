@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import axis_in, equal_sizes, partition, pieces_of
@@ -9,6 +10,7 @@ from conformance.reference.operations.all_to_all import pieces
 from conformance.reference.reductions import Terms, check, folded
 
 
+@operation("reduce", sized=True)
 def reduce_scatter(
     blocks: list[Array], *, op: str, axis: int, tiled: bool, factor: float = 1.0, groups: Groups
 ) -> list[Array]:

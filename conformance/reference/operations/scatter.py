@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import axis_in, equal_sizes, partition, pieces_of, position_in
 from conformance.reference.operations.all_to_all import pieces
 
 
+@operation("spread", readers="root", sized=True)
 def scatter(blocks: list[Array], *, root: int, axis: int, tiled: bool, groups: Groups) -> list[Array]:
     """Return piece p of the root's block along ``axis``; untiled pieces have extent 1 and lose the axis.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.operations.permute import check_pairs
@@ -18,6 +19,7 @@ class Token:
     sent: tuple[str, tuple[int, ...]]
 
 
+@operation("exchange", readers="sources", writers="nobody")
 def send(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Token]:
     """Return a token for each rank; the block of every source is under way to its destination."""
     check_pairs(pairs, groups, len(blocks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, partition
@@ -9,6 +10,7 @@ from conformance.reference.operations.permute import permute
 from conformance.reference.rejected import Rejected
 
 
+@operation("exchange")
 def shuffle(blocks: list[Array], *, sources: tuple[int, ...], groups: Groups) -> list[Array]:
     """Return at position p the block of position ``sources[p]``; ``sources`` is a permutation (``shuffle.C2``)."""
     size = equal_sizes(partition(groups, len(blocks)))

@@ -19,10 +19,10 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.index_map import sizes
 from conformance.cases.schedule.kernel_body import Store
-from conformance.cases.schedule.opaque_form import ROLES
 from conformance.cases.schedule.schedule import Access, Collective, Kernel
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.movement import Stored
+from conformance.reference.operations import TABLE
 from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, WIDE_DRAWS, initial
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import Evaluation, evaluate_graph, worth
@@ -72,7 +72,7 @@ def _large(facts: Facts, graph: Graph) -> bool:
 def _unknown(facts: Facts, number: int) -> str | None:
     """Return what is not known of a leaf, or too much of it, to run it."""
     leaf = facts.leaves[number]
-    if isinstance(leaf, Collective) and leaf.op not in ROLES:
+    if isinstance(leaf, Collective) and leaf.op not in TABLE:
         return f"{facts.name(number)} is {leaf.op!r}, which is no operation of the specification"
     if isinstance(leaf, Collective) and leaf.op in ("send", "recv"):
         return f"{facts.name(number)} is {leaf.op!r}, and what is under way lies in no buffer"

@@ -25,13 +25,14 @@ from conformance.cases.schedule.kernel_body import (
     Symbol,
     sources,
 )
-from conformance.cases.schedule.opaque_form import ROLES, readers, writers
+from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.elementwise import apply, fold
 from conformance.reference.graph.nodes import operation_of
+from conformance.reference.operations import TABLE
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import crossing
 
@@ -107,7 +108,7 @@ def _meet(memory: Memory, leaf: Collective, values: Values) -> None:
     written = leaf.accesses[len(leaf.accesses) - len(writing) :]
     operands = [
         _blocks(memory, leaf.accesses[number * len(reading) :], reading, written, count, values)
-        for number in range(ROLES[leaf.op].operands)
+        for number in range(TABLE[leaf.op].operands)
     ]
     results = operation(*operands, **leaf.attrs, groups=(tuple(range(count)),)) or ()
     for access, position in zip(written, writing, strict=True):

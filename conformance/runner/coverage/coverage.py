@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.case import Case
-from conformance.cases.program.situations import CLASSES, COUNT, FEATURES, NUMBER, Situation, situations, trigrams
 from conformance.reference.rejected import Rejected
+from conformance.reference.situations import CLASSES, COUNT, FEATURES, NUMBER, Situation, situations, trigrams
 from conformance.reference.spmd import evaluate
 from conformance.runner.log.log import Covered
 from conformance.specs.domains.feasible import feasible_pairs

@@ -15,10 +15,11 @@ from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.program.health import health_case
 from conformance.cases.tensor.stored import sibling_of
+from conformance.reference.operations import TABLE
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Question, misfit
 
-HELLO: Final = msgspec.json.encode(protocol.Hello()) + b"\n"
+HELLO: Final = msgspec.json.encode(protocol.Hello(operations=tuple(TABLE.values()))) + b"\n"
 STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
 
 _decode: Final = msgspec.json.Decoder(protocol.Reply).decode

@@ -6,18 +6,18 @@ min.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from conformance.cases.program.features import LONG
 from conformance.cases.program.program import Attr
-from conformance.cases.program.situations import PAST, PAST_BYTES, axis_word, rank_word
 from conformance.cases.tensor.dtypes import kind
+from conformance.reference.situations import PAST, PAST_BYTES, axis_word, rank_word
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft
-from conformance.specs.domains.reducing import accepted, legal_local_axes
+from conformance.specs.domains.reducing import accepted
 from conformance.specs.domains.shaping import Shape, axis_of, root_of, same_axis, split
 
 Shapes = tuple[Shape, ...]
@@ -45,14 +45,13 @@ _FACTORS: Final = choose.sampled_from([0.5, 2.0, 1.0])
 _REDUCTIONS: Final = {
     family: choose.steered(names, ("reduction",), lambda op: (op,)) for family, names in REDUCTIONS.items()
 }
-_REST: Final[choose.Choice[Shape]] = choose.sampled_from([(), (2,), (3,), (1, 2)])
-_COUNTS: Final = {
+REST: Final[choose.Choice[Shape]] = choose.sampled_from([(), (2,), (3,), (1, 2)])
+COUNTS: Final = {
     "any": choose.sampled_from([1, 2, 0, 3]),
     "whole": choose.sampled_from([1, 2, 3]),
     "empty": choose.just(0),
 }
-_BOOLEANS: Final = choose.booleans()
-_POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
+BOOLEANS: Final = choose.booleans()
 
 
 @dataclass(frozen=True)
@@ -65,19 +64,17 @@ class Call:
     values: str = "any"
 
 
-def call_of(draw: choose.Draw, op: str, drawn: Draft, shapes: str) -> tuple[Draft, Call]:
-    """Draw a call of ``op``; return it and the draft, with another dtype where the drawn one has no fit reductions."""
-    return _CALLS[op](draw, drawn, shapes)
-
-
 Drawn = tuple[Draft, Call]
+"""A call, and its draft, which has another dtype where the drawn one has no fit reductions."""
 
 
-def _alike(drawn: Draft, name: str, shape: Shape, values: str = "any", /, **attrs: Attr) -> Drawn:
+def alike(drawn: Draft, name: str, shape: Shape, values: str = "any", /, **attrs: Attr) -> Drawn:
+    """Return the call of an operation on blocks of one shape."""
     return drawn, Call(name, attrs, (shape,) * drawn.world, values)
 
 
-def _reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
+def reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
+    """Draw a reduction that may be applied again and again, any where it is drawn to be used once."""
     if drawn.once:
         op = draw(_once(drawn.dtype))
         return drawn, {"op": op, "factor": draw(_FACTORS)} if op == "premul_sum" else {"op": op}
@@ -85,101 +82,8 @@ def _reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]
     return drawn, {"op": draw(_REDUCTIONS[kind(drawn.dtype)])}
 
 
-def _all_reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, attrs = _reduction(draw, drawn)
-    shape, values = _shape(draw, drawn, shapes), str(attrs["op"])
-    if drawn.once and drawn.axes:
-        local, values = legal_local_axes(drawn, shape, values)
-        attrs |= {"local_axes": local} if local else {}
-    return _alike(drawn, "all_reduce", shape, values, **attrs)
-
-
-def _arg_reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
-    op = draw(_POSITIONS)
-    return _alike(drawn, "arg_reduce", _shape(draw, drawn, shapes), op, op=op)
-
-
-def _reduce(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, attrs = _reduction(draw, drawn)
-    attrs["root"] = _root(draw, drawn)
-    return _alike(drawn, "reduce", _shape(draw, drawn, shapes), str(attrs["op"]), **attrs)
-
-
-def _broadcast(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    return _alike(drawn, "broadcast", _shape(draw, drawn, shapes), root=_root(draw, drawn))
-
-
-def _permute(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    to = draw(_orders(drawn.group_size))
-    pairs = tuple(enumerate(to))[: None if draw(_BOOLEANS) else max(len(to) - 1, 1)]
-    return _alike(drawn, "permute", _shape(draw, drawn, shapes), pairs=pairs)
-
-
-def _shuffle(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    return _alike(drawn, "shuffle", _shape(draw, drawn, shapes), sources=tuple(draw(_orders(drawn.group_size))))
-
-
-def _all_gather(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _joining(draw, drawn, shapes)
-    return _alike(drawn, "all_gather", shape, axis=axis, tiled=tiled)
-
-
-def _gather(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _joining(draw, drawn, shapes)
-    return _alike(drawn, "gather", shape, root=_root(draw, drawn), axis=axis, tiled=tiled)
-
-
-def _reduce_scatter(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    drawn, attrs = _reduction(draw, drawn)
-    shape, axis, tiled = _splitting(draw, drawn, shapes)
-    return _alike(drawn, "reduce_scatter", shape, str(attrs["op"]), **attrs, axis=axis, tiled=tiled)
-
-
-def _scatter(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _splitting(draw, drawn, shapes)
-    return _alike(drawn, "scatter", shape, root=_root(draw, drawn), axis=axis, tiled=tiled)
-
-
-def _all_to_all(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    shape, axis, tiled = _splitting(draw, drawn, shapes)
-    # The same axis three times in four: the result then takes the operand's place.
-    concat = draw(axis_of(len(shape))) if draw(_BOOLEANS) else axis
-    return _alike(drawn, "all_to_all", shape, split_axis=axis, concat_axis=concat, tiled=tiled)
-
-
-def _all_to_all_uneven(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
-    size, long = drawn.group_size, shapes in SIZES
-    unit = -(-great(drawn, shapes) // size) if long else 1
-    sends = [[unit * draw(_COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
-    receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
-    at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
-    rest = () if long else draw(_REST)
-    operand = tuple((sum(sends[at.get(rank, 0) % size]), *rest) for rank in range(drawn.world))
-    attrs: dict[str, Attr] = {"sends": tuple(map(tuple, sends)), "receives": receives}
-    return drawn, Call("all_to_all_uneven", attrs, operand)
-
-
-_CALLS: Final[dict[str, Callable[[choose.Draw, Draft, str], Drawn]]] = {
-    "all_gather": _all_gather,
-    "all_reduce": _all_reduce,
-    "all_to_all": _all_to_all,
-    "all_to_all_uneven": _all_to_all_uneven,
-    "arg_reduce": _arg_reduce,
-    "broadcast": _broadcast,
-    "gather": _gather,
-    "permute": _permute,
-    "reduce": _reduce,
-    "reduce_scatter": _reduce_scatter,
-    "scatter": _scatter,
-    "shuffle": _shuffle,
-}
-
-CALLED: Final = tuple(_CALLS)
-"""The operations that programs with effects are drawn for: those that make of one block a rank another."""
-
-
-def _shape(draw: choose.Draw, drawn: Draft, shapes: str, least: int = 0) -> Shape:
+def shape_of(draw: choose.Draw, drawn: Draft, shapes: str, least: int = 0) -> Shape:
+    """Draw the shape of a block, with as many axes as ``least`` or more."""
     if shapes == "any":
         return drawn.shape(least)
     if shapes in SIZES:
@@ -200,18 +104,19 @@ def _of_size(count: int, least: int) -> choose.Choice[Shape]:
     return choose.steered([one for one in found if len(one) >= least], ("rank",), lambda one: (rank_word(len(one)),))
 
 
-def _root(draw: choose.Draw, drawn: Draft) -> int:
+def root(draw: choose.Draw, drawn: Draft) -> int:
+    """Draw the position of a root."""
     return draw(root_of(drawn.group_size))
 
 
-def _joining(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
+def joining(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape, the axis to join along or at, and whether blocks are joined along it."""
     tiled = draw(TILED)
-    shape = _shape(draw, drawn, shapes, least=tiled)
+    shape = shape_of(draw, drawn, shapes, least=tiled)
     return shape, draw(axis_of(len(shape) + (not tiled))), tiled
 
 
-def _splitting(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
+def splitting(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape with an axis that divides, and whether pieces keep it."""
     tiled = shapes == "empty" or draw(TILED)
     if shapes in SIZES:
@@ -238,5 +143,6 @@ def _once(dtype: str) -> choose.Choice[str]:
 
 
 @cache
-def _orders(size: int) -> choose.Choice[Any]:
+def orders_of(size: int) -> choose.Choice[Any]:
+    """Return the choice of an order of so many positions."""
     return choose.permutations(range(size))

@@ -16,14 +16,15 @@ from typing import Final
 from msgspec.structs import replace as replaced
 
 from conformance.cases.case import Case
-from conformance.cases.program.situations import CLASS_OF, CLASSES
+from conformance.reference.operations import TABLE
+from conformance.reference.situations import CLASS_OF, CLASSES
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED, call_of
+from conformance.specs.domains.called import CALLED, call_of
 from conformance.specs.domains.domain import DTYPES, Draft
-from conformance.specs.domains.effectful import PARTIAL, UNEVEN, Script, script
+from conformance.specs.domains.effectful import Script, groups_of, script
 from conformance.specs.domains.fitting import FITTING, fitted
 from conformance.specs.domains.mixing import ends_with
-from conformance.specs.domains.placing import EQUAL, PARTITIONS, place
+from conformance.specs.domains.placing import PARTITIONS, place
 
 MOST: Final = 256
 """Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
@@ -35,6 +36,11 @@ STORING: Final = tuple(word for word in CLASSES if word not in ("start", "done")
 """Classes of the steps of programs that start nothing."""
 
 OPS_OF: Final = {word: tuple(op for op in FITTING if CLASS_OF[op] == word) for word in CALLS}
+
+QUERIES: Final = tuple(
+    sorted((op for op in TABLE if TABLE[op].does == "query"), key=lambda op: (TABLE[op].result == "nothing", op))
+)
+"""Operations that take nothing, those with a result first."""
 
 _PLACE: Final = choose.steered(["into", "fresh", "in_place", "overlap"], ("place",), lambda word: (word,))
 _START: Final = choose.steered(["waited", "no", "later", "never"], ("start",), lambda word: (word,))
@@ -134,7 +140,7 @@ class _Chain:
         self.results.append(name)
         if base:
             self.storage[name] = base
-        elif op not in PARTIAL:
+        elif TABLE[op].writers == "all":
             self.values.append(name)
 
     def uniform(self, names: list[str]) -> list[str]:
@@ -262,7 +268,7 @@ def _collective(made: _Chain, word: str, *, start: bool = False) -> None:
     found = made.uniform([*made.values, *made.storage])
     name = draw.one(found) if found and (made.flip() or made.flip()) else ""
     drawn = Draft(draw, program.drawn.mesh, (), None, program.dtypes[name] if name else draw.one(DTYPES))
-    at = place(draw, PARTITIONS if op in UNEVEN else EQUAL, drawn.mesh)
+    at = place(draw, groups_of(op), drawn.mesh)
     drawn = replace(drawn, axes=at.axes, groups=at.groups)
     call = fitted(draw, op, drawn, program.shapes[name][0]) if name else None
     if call is None:
@@ -282,10 +288,10 @@ def _collective(made: _Chain, word: str, *, start: bool = False) -> None:
 
 def _query(made: _Chain) -> None:
     draw, program = made.draw, made.program
-    op = draw.one(("axis_index", "axis_size", "reduce_constant", "barrier"))
+    op = draw.one(QUERIES)
     at = place(draw, PARTITIONS, program.drawn.mesh)
     drawn = replace(program.drawn, axes=at.axes, groups=at.groups)
-    made.results += replace(program, drawn=drawn).query(op, {"value": 3} if op == "reduce_constant" else {})
+    made.results += replace(program, drawn=drawn).query(op, {"value": 3} if "value" in TABLE[op].attributes else {})
 
 
 def _start(made: _Chain) -> None:

@@ -18,10 +18,10 @@ import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
-from conformance.cases.program.situations import dtype_word
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.reference.situations import dtype_word
 from conformance.specs.domains import choose
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.specs.domains.pools import counting, pool, regime_of

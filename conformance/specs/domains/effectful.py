@@ -19,16 +19,11 @@ from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import Layout
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import same
-from conformance.reference.spmd import OPERATIONS
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import Call, Shapes, call_of
+from conformance.specs.domains.called import call_of
+from conformance.specs.domains.calls import Call, Shapes
 from conformance.specs.domains.domain import EQUAL, PARTITIONS, Draft, draft
-
-PARTIAL: Final = ("reduce", "gather")
-"""Operations whose result not every rank has: out of place it is no operand of anything."""
-
-UNEVEN: Final = ("all_reduce", "arg_reduce", "reduce", "broadcast")
-"""Operations whose groups may differ in size."""
 
 _BOOLEANS: Final = choose.booleans()
 _PLACES: Final = choose.steered(
@@ -294,7 +289,7 @@ def script(
     ``alone``: nobody meets anybody, over no axis or in groups of one. ``shapes`` is one of ``calls.SHAPES_OF``, or
     ``any``, ``long`` or ``past``. With ``once`` the call is drawn to be used once, with ``few`` there are two ranks.
     """
-    drawn = draft(draw, groups=PARTITIONS if op in UNEVEN else EQUAL, mesh=(Axis("i", 2),) if few else None)
+    drawn = draft(draw, groups=groups_of(op), mesh=(Axis("i", 2),) if few else None)
     drawn = replace(drawn, once=once, dtype=dtype or drawn.dtype)
     if alone:
         known = {axis.name for axis in drawn.mesh}
@@ -302,6 +297,11 @@ def script(
         singles = None if nowhere else tuple((position,) for position in range(drawn.positions))
         drawn = replace(drawn, axes=() if nowhere else drawn.axes, groups=singles)
     return Script(*call_of(draw, op, drawn, shapes))
+
+
+def groups_of(op: str) -> tuple[str, ...]:
+    """Return the kinds of groups that an operation allows."""
+    return PARTITIONS if TABLE[op].groups == "any" else EQUAL
 
 
 def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:

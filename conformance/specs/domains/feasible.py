@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.program.situations import COUNT, FEATURES, NUMBER
+from conformance.reference.situations import COUNT, FEATURES, NUMBER
 
 FILE: Final = Path(__file__).with_name("feasible.json")
 

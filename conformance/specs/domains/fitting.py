@@ -7,13 +7,16 @@ from typing import Final
 
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import kind
+from conformance.reference.operations import FOLDED, TABLE
+from conformance.reference.spmd import flags
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED, REDUCTIONS, Call
+from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.placing import orders
 from conformance.specs.domains.shaping import Shape
 
-FITTING: Final = tuple(op for op in CALLED if op != "all_to_all_uneven")
+FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")
 """Operations for which a block of any rows may do."""
 
 
@@ -27,29 +30,29 @@ def fitted(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Call | Non
 
 
 def _attributes(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Mapping[str, Attr] | None:
-    size, family = drawn.group_size, kind(drawn.dtype)
+    size, family, row = drawn.group_size, kind(drawn.dtype), TABLE[op]
     attrs: dict[str, Attr] = {}
-    if op in ("all_reduce", "reduce", "reduce_scatter", "arg_reduce"):
+    if row.does == "reduce":
         if family not in ("bool", "integer"):
             return None
-        attrs["op"] = draw.one(("max", "min")) if op == "arg_reduce" else draw.one(REDUCTIONS[family])
-    if op in ("reduce", "broadcast", "gather", "scatter"):
+        attrs["op"] = draw.one(REDUCTIONS[family]) if op in FOLDED else draw.one(("max", "min"))
+    if "root" in row.attributes:
         attrs["root"] = draw.source.below(size)
-    if op in ("all_gather", "gather"):
+    if row.does == "gather":
         attrs["tiled"] = bool(shape) and draw.one((True, False))
         attrs["axis"] = draw.source.below(len(shape) + (not attrs["tiled"]))
-    if op in ("reduce_scatter", "scatter", "all_to_all"):
+    elif "tiled" in row.attributes:
         fits = [(at, True) for at, extent in enumerate(shape) if extent % size == 0]
         fits += [(at, False) for at, extent in enumerate(shape) if extent == size]
         if not fits:
             return None
         at, attrs["tiled"] = draw.one(fits)
-        if op == "all_to_all":
+        if "split_axis" in row.attributes:
             attrs |= {"split_axis": at, "concat_axis": draw.source.below(len(shape))}
         else:
             attrs["axis"] = at
-    if op == "permute":
+    if "pairs" in row.attributes:
         attrs["pairs"] = tuple(enumerate(draw(orders(tuple(range(size))))))
-    if op == "shuffle":
+    if "sources" in row.attributes:
         attrs["sources"] = tuple(draw(orders(tuple(range(size)))))
-    return attrs
+    return attrs | {name: draw.one((False, True)) for name in flags(op)}

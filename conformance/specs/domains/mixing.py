@@ -13,11 +13,13 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import kind
+from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED, REDUCTIONS, call_of
+from conformance.specs.domains.called import CALLED, call_of
+from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
-from conformance.specs.domains.effectful import UNEVEN, Script, made
-from conformance.specs.domains.placing import EQUAL, PARTITIONS, place
+from conformance.specs.domains.effectful import Script, groups_of, made
+from conformance.specs.domains.placing import place
 
 DIFFERS: Final = (
     (), ("op",), ("groups",), ("attrs",), ("op", "groups"), ("op", "dtype"), ("groups", "attrs"), ("op",), ("dtype",),
@@ -50,11 +52,11 @@ def beside(program: Script) -> Script:
     op = draw(_OPS) if "op" in differs else program.call.op
     drawn = replace(program.drawn, dtype=draw(_DTYPES)) if "dtype" in differs else program.drawn
     if "groups" in differs:
-        found = place(draw, PARTITIONS if op in UNEVEN else EQUAL, drawn.mesh)
+        found = place(draw, groups_of(op), drawn.mesh)
         drawn = replace(drawn, axes=found.axes, groups=found.groups)
     drawn, call = call_of(draw, op, drawn, "whole")
     reduction = call.attrs.get("op")
-    if reduction and call.op == program.call.op != "arg_reduce" and "dtype" not in differs:
+    if reduction and call.op == program.call.op in FOLDED and "dtype" not in differs:
         reduction = draw(_unlike(kind(drawn.dtype), str(program.call.attrs["op"])))
         call = replace(call, attrs={**call.attrs, "op": reduction}, values=reduction)
     fitting = (replace(call, operand=shapes) for shapes in (program.call.operand, program.result))

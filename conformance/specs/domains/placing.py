@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import Final
 
 from conformance.cases.program.program import Axis, Groups
-from conformance.cases.program.situations import axes_word, groups_word, members_word, world_word
+from conformance.reference.situations import axes_word, groups_word, members_word, world_word
 from conformance.specs.domains import choose
 
 PARTITIONS: Final = ("none", "even", "strided", "unsorted", "uneven", "singletons")

@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import Final
 
-from conformance.cases.program.situations import axis_word, extent_word, rank_word
+from conformance.reference.situations import axis_word, extent_word, rank_word
 from conformance.specs.domains import choose
 
 Shape = tuple[int, ...]

@@ -13,7 +13,7 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from conformance.cases.program.situations import CLASSES, FEATURES
+from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choose import LAST_FIRST
 from conformance.specs.domains.feasible import rare
 

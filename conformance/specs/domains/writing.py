@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.reference.effects import SIZED
+from conformance.reference.operations import TABLE
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Shapes
 from conformance.specs.domains.effectful import Script
@@ -162,7 +162,7 @@ def crossed(program: Script) -> Case:
 
 def misfit(program: Script, *, start: bool = False) -> Case:
     """Write into what does not fit."""
-    wrong = program.drawn.draw(_MISFITS[program.call.op in SIZED])
+    wrong = program.drawn.draw(_MISFITS[TABLE[program.call.op].sized])
     shapes, other = program.result, "float32" if program.dtype == "int32" else "int32"
     if wrong == "size":
         shapes = _of_another_size(program)

@@ -1,1 +1,14 @@
-"""One file for each operation: its domain, clauses, examples and names."""
+"""The specification of every operation: one file each, with an ``OP``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final
+
+from conformance.specs.op import Op
+
+OPS: Final[dict[str, Op]] = {
+    name: import_module(f"{__name__}.{name}").OP for name in sorted(module.name for module in iter_modules(__path__))
+}
+"""Every operation by name, which is that of its file."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, joining
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_near, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
@@ -24,10 +25,17 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    shape, axis, tiled = joining(draw, drawn, shapes)
+    return alike(drawn, "all_gather", shape, axis=axis, tiled=tiled)
+
+
 OP = Op(
     "all_gather",
     summary="Every member receives all blocks of its group, in member order.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "jax.all_gather"),

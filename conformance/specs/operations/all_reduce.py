@@ -8,8 +8,9 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reducing import accepted, local_axes, reducing
+from conformance.specs.domains.reducing import accepted, legal_local_axes, local_axes, reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
 from conformance.specs.op import Example, Op, rejection, value
@@ -46,10 +47,21 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    drawn, attrs = reduction(draw, drawn)
+    shape, values = shape_of(draw, drawn, shapes), str(attrs["op"])
+    if drawn.once and drawn.axes:
+        local, values = legal_local_axes(drawn, shape, values)
+        attrs |= {"local_axes": local} if local else {}
+    return alike(drawn, "all_reduce", shape, values, **attrs)
+
+
 OP = Op(
     "all_reduce",
     summary="Every member receives the elementwise reduction of its group's blocks.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "jax.psum"),

@@ -8,8 +8,9 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, axis_near, draft, splittable
-from conformance.specs.domains.shaping import axis_beside
+from conformance.specs.domains.shaping import axis_beside, axis_of
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
@@ -43,10 +44,19 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    shape, axis, tiled = splitting(draw, drawn, shapes)
+    # The same axis three times in four: the result then takes the operand's place.
+    concat = draw(axis_of(len(shape))) if draw(BOOLEANS) else axis
+    return alike(drawn, "all_to_all", shape, split_axis=axis, concat_axis=concat, tiled=tiled)
+
+
 OP = Op(
     "all_to_all",
     summary="Member q's piece p becomes member p's piece q.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.program.program import Groups
+from conformance.cases.program.program import Attr, Groups
 from conformance.judging.clause import Subject
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import COUNTS, REST, SIZES, Call, Drawn, great
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
@@ -63,10 +64,24 @@ def _table(rows: list[list[int]]) -> Groups:
     return tuple(tuple(row) for row in rows)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    size, long = drawn.group_size, shapes in SIZES
+    unit = -(-great(drawn, shapes) // size) if long else 1
+    sends = [[unit * draw(COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
+    receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
+    at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
+    rest = () if long else draw(REST)
+    operand = tuple((sum(sends[at.get(rank, 0) % size]), *rest) for rank in range(drawn.world))
+    attrs: dict[str, Attr] = {"sends": tuple(map(tuple, sends)), "receives": receives}
+    return drawn, Call("all_to_all_uneven", attrs, operand)
+
+
 OP = Op(
     "all_to_all_uneven",
     summary="Member q's rows for member p, in parts of any size along axis 0, become member p's part q.",
     domain=programs(),
+    call=calls,
     shares=tuple(
         clause
         for clause in COLLECTIVE

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import Array, kind
 from conformance.judging.clause import Settled, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
@@ -40,6 +44,9 @@ def nan_among_members(subject: Subject) -> Settled | None:
     return found
 
 
+_POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
+
+
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
@@ -49,10 +56,18 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("arg_reduce", shape=drawn.shape(), attrs={"op": op}, values=values)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
+    op = draw(_POSITIONS)
+    return alike(drawn, "arg_reduce", shape_of(draw, drawn, shapes), op, op=op)
+
+
 OP = Op(
     "arg_reduce",
     summary="For every element, the position of the member that holds the greatest or the least.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE + tuple(clause for clause in REDUCTION if clause.id == "reduction.C16"),
     clauses=(
         value(

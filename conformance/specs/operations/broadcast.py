@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft, root_near
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
@@ -23,10 +24,16 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("broadcast", shape=drawn.shape(), attrs={"root": root_near(draw, drawn.group_size)})
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    return alike(drawn, "broadcast", shape_of(draw, drawn, shapes), root=root(draw, drawn))
+
+
 OP = Op(
     "broadcast",
     summary="Every member receives the root's block.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value("broadcast.C1", "Every member of a group receives the block of its root.", "jax.pbroadcast"),

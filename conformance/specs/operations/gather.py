@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, joining, root
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_near, draft, root_near
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
@@ -26,10 +27,17 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("gather", shape=shape, attrs=attrs)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    shape, axis, tiled = joining(draw, drawn, shapes)
+    return alike(drawn, "gather", shape, root=root(draw, drawn), axis=axis, tiled=tiled)
+
+
 OP = Op(
     "gather",
     summary="The root receives all blocks of its group, in member order, the other members nothing.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "mpi.gather"),

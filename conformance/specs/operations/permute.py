@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, orders_of, shape_of
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, pairs_near, pairs_of
@@ -37,10 +38,18 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("permute", shape=drawn.shape(), attrs={"pairs": pairs})
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    to = draw(orders_of(drawn.group_size))
+    pairs = tuple(enumerate(to))[: None if draw(BOOLEANS) else max(len(to) - 1, 1)]
+    return alike(drawn, "permute", shape_of(draw, drawn, shapes), pairs=pairs)
+
+
 OP = Op(
     "permute",
     summary="Blocks move along (source, destination) pairs of positions.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE + PAIRS,
     clauses=(
         value("permute.C1", "Every destination receives the block of its source.", "jax.ppermute"),

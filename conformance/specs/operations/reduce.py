@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, reduction, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft, root_near
 from conformance.specs.domains.reducing import reducing
 from conformance.specs.families.collective import COLLECTIVE
@@ -21,10 +22,18 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    drawn, attrs = reduction(draw, drawn)
+    attrs["root"] = root(draw, drawn)
+    return alike(drawn, "reduce", shape_of(draw, drawn, shapes), str(attrs["op"]), **attrs)
+
+
 OP = Op(
     "reduce",
     summary="The root receives the elementwise reduction of its group's blocks, the other members nothing.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "mpi.reduce"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, draft, splittable
 from conformance.specs.domains.reducing import reducing
 from conformance.specs.families.collective import COLLECTIVE
@@ -25,10 +26,19 @@ def programs(draw: choose.Draw) -> Case:
 
 FOUR = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
 
+
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    drawn, attrs = reduction(draw, drawn)
+    shape, axis, tiled = splitting(draw, drawn, shapes)
+    return alike(drawn, "reduce_scatter", shape, str(attrs["op"]), **attrs, axis=axis, tiled=tiled)
+
+
 OP = Op(
     "reduce_scatter",
     summary="The group's blocks are reduced, and the member at position p keeps piece p.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value(

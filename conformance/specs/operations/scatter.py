@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, root, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, draft, root_near, splittable
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
@@ -21,10 +22,17 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("scatter", shape=shape, attrs=attrs)
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    shape, axis, tiled = splitting(draw, drawn, shapes)
+    return alike(drawn, "scatter", shape, root=root(draw, drawn), axis=axis, tiled=tiled)
+
+
 OP = Op(
     "scatter",
     summary="The root's block is split, and the member at position p receives piece p.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value("scatter.C1", "The member at position p receives piece p of the root's block.", "mpi.scatter"),

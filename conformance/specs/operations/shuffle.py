@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.calls import Drawn, alike, orders_of, shape_of
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
@@ -25,10 +26,16 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("shuffle", shape=drawn.shape(), attrs={"sources": tuple(sources)})
 
 
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    return alike(drawn, "shuffle", shape_of(draw, drawn, shapes), sources=tuple(draw(orders_of(drawn.group_size))))
+
+
 OP = Op(
     "shuffle",
     summary="permute, written as the list of sources.",
     domain=programs(),
+    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value("shuffle.C1", "Position p receives the block of position sources[p].", "jax.pshuffle"),

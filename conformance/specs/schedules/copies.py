@@ -10,10 +10,11 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.index_map import sizes
-from conformance.cases.schedule.opaque_form import ROLES, readers
+from conformance.cases.schedule.opaque_form import readers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
+from conformance.reference.operations import TABLE
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.specs.schedules.domain.algorithms import (
     bytes_of,
@@ -150,7 +151,7 @@ def _forced(facts: Facts) -> Iterator[Node]:
 
 def _read(node: Node) -> tuple[str, ...]:
     """Return the sources that decide the value of a node: of a collective, those of the members that read in it."""
-    if node.op != "collective" or node.arg not in ROLES:
+    if node.op != "collective" or node.arg not in TABLE:
         return node.of
     met = Collective(id=node.id, op=str(node.arg), participants=node.members, group="", attrs=node.attrs)
     try:

@@ -9,11 +9,12 @@ from conformance.cases.case import Case
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import canonical_bools
+from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.called import CALLED
 from conformance.specs.domains.chains import chain, with_leads
-from conformance.specs.domains.effectful import PARTIAL, script, shown
+from conformance.specs.domains.effectful import script, shown
 from conformance.specs.domains.mixing import alternating
 from conformance.specs.domains.passing import WRITTEN
 from conformance.specs.domains.writing import (
@@ -75,7 +76,7 @@ def writes_bool(subject: Subject) -> bool:
 
 def some_have_no_part(subject: Subject) -> bool:
     """Speak about results that only some ranks have, written into storage that all have."""
-    return any(step.op in PARTIAL and step.into for step in subject.case.program.collectives)
+    return any(TABLE[step.op].writers == "root" and step.into for step in subject.case.program.collectives)
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (

@@ -12,7 +12,7 @@ from conformance.cases.program.program import Program, Step
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.compare import refused
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.called import CALLED
 from conformance.specs.domains.chains import chain, with_leads
 from conformance.specs.domains.domain import PARTITIONS, draft
 from conformance.specs.domains.effectful import Script, script, shown

@@ -12,7 +12,7 @@ from conformance.judging.compare import same
 from conformance.judging.liveness import ended, healthy, others_right
 from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import CALLED
+from conformance.specs.domains.called import CALLED
 from conformance.specs.domains.divergent_ranks import Parting, parting
 from conformance.specs.op import rejection
 from conformance.specs.suite import Suite

@@ -11,7 +11,9 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ORDER
+from conformance.reference.spmd import flags
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft, Shape, axis_like, draft, root_near, splittable
 from conformance.specs.domains.sensitive import (
@@ -164,10 +166,23 @@ def reduce_scatters(draw: choose.Draw) -> Case:
     return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)
 
 
+@choose.composite
+def folds(draw: choose.Draw, op: str) -> Case:
+    """Draw a call of an operation that folds and has no other attributes than a reduction and what is yes or no."""
+    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    attrs |= {name: draw(choose.booleans()) for name in flags(op)}
+    return drawn.case(
+        op, shape=drawn.draw(_MANY) if values.endswith("choices") else drawn.shape(), attrs=attrs, values=values
+    )
+
+
+_OWN: Final = {"all_reduce": all_reduces(), "reduce": reduces(), "reduce_scatter": reduce_scatters()}
+"""Domains of operations that fold and have more attributes."""
+
 SUITE: Final = Suite(
     "numerics",
     "Results that depend on the order of operations, and special values.",
-    domains={"all_reduce": all_reduces(), "reduce": reduces(), "reduce_scatter": reduce_scatters()},
+    domains={op: _OWN.get(op) or folds(op) for op in FOLDED},
     clauses=tuple(replace(clause, suite="numerics") for clause in CLAUSES),
     share=0.5,
 )

@@ -18,6 +18,7 @@ from conformance.cases.program.effects import Named, names
 from conformance.cases.program.features import LONG, group_words
 from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.reference.operations import TABLE
 
 Situation = Mapping[str, str]
 """One word for each feature."""
@@ -32,19 +33,8 @@ WIDE: Final = 16
 LANES: Final = 4
 """Elements that the narrowest vector of an implementation holds."""
 
-OPERATIONS: Final = (
-    *("all_gather", "all_reduce", "all_to_all", "all_to_all_uneven", "arg_reduce", "axis_index", "axis_size"),
-    *("barrier", "broadcast", "gather", "permute", "ragged_all_to_all", "recv", "reduce", "reduce_constant"),
-    *("reduce_scatter", "scatter", "send", "shuffle"),
-)
-
-CLASS_OF: Final = {
-    **dict.fromkeys(("all_reduce", "arg_reduce", "reduce", "reduce_scatter"), "reduce"),
-    **dict.fromkeys(("all_gather", "gather"), "gather"),
-    **dict.fromkeys(("all_to_all", "all_to_all_uneven", "ragged_all_to_all"), "exchange"),
-    **dict.fromkeys(("permute", "recv", "send", "shuffle"), "exchange"),
-    **dict.fromkeys(("broadcast", "scatter"), "spread"),
-    **dict.fromkeys(("axis_index", "axis_size", "barrier", "reduce_constant"), "query"),
+CLASS_OF: Final[dict[str, str]] = {
+    **{name: TABLE[name].does for name in sorted(TABLE)},
     **{name: name for name in EFFECTS},
 }
 """The class of a step that is not started."""
@@ -53,7 +43,7 @@ CLASSES: Final[tuple[str, ...]] = ("reduce", "gather", "exchange", "spread", "qu
 """The classes of steps: what sums, joins, exchanges, hands out and asks; what is started; and each effect."""
 
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
-    "operation": OPERATIONS,
+    "operation": tuple(sorted(TABLE)),
     "reduction": ("none", "sum", "mean", "premul_sum", "product", "max", "min", "and", "or", "xor"),
     "dtype": ("none", "bool", "narrow", "signed", "unsigned", "float8", "half", "single", "double", "complex"),
     "extent": ("none", "zero", "one", "small", "undivided", "remainder", "wide", "long", "past"),
@@ -263,7 +253,7 @@ def _axis_word(step: Step, read: Sequence[Sequence[Any]]) -> str:
     if not isinstance(axis, int) or block is None:
         return "none"
     # An axis that is to be made may stand behind the last one.
-    made = step.op in ("all_gather", "gather") and not step.attrs.get("tiled")
+    made = CLASS_OF[step.op] == "gather" and not step.attrs.get("tiled")
     return axis_word(axis, block.ndim + made)
 
 
