@@ -24,7 +24,7 @@ from conformance.backends.opencl.export.graph import asked_once, exported_graph
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.attributes import WANTED
-from conformance.backends.opencl.graph.meetings import MEETING
+from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.drafted import drafted, drafted_graph
@@ -73,7 +73,7 @@ class OpenCL(Backend):
         """
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
-        return {name: limits | ({"faults": WORDS[:3]} if name in MEETING else {}) for name in WANTED}
+        return {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:

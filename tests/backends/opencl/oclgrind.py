@@ -112,7 +112,7 @@ def test_what_is_planted_is_found(what: str, session: Session) -> None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("op", WANTED)
+@pytest.mark.parametrize("op", sorted(WANTED))
 def test_the_suites_own_cases_run_clean(
     op: str,
     settings: str,

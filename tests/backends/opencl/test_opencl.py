@@ -91,7 +91,7 @@ def test_it_claims_every_operation_and_dtype_of_the_specification(opencl: Any) -
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("op", WANTED)
+@pytest.mark.parametrize("op", sorted(WANTED))
 def test_the_suites_own_domain_holds_on_every_algorithm(op: str, algorithm: str, opencl: Any, session: Session) -> None:
     backend = opencl(force=algorithm)
     for subject in drawn(op, 90):

@@ -13,31 +13,17 @@ from conformance.cases.program.program import Groups
 Shape = tuple[int, ...]
 Attrs = dict[str, Any]
 
-_NUMBERS: Final = tuple[int, ...]
-_TABLE: Final = tuple[tuple[int, ...], ...]
+NUMBERS: Final = tuple[int, ...]
+ROWS: Final = tuple[tuple[int, ...], ...]
 
-WANTED: Final[dict[str, dict[str, Any]]] = {
-    "all_gather": {"axis": int, "tiled": bool},
-    "all_reduce": {"op": str, "factor": float, "local_axes": _NUMBERS},
-    "all_to_all": {"split_axis": int, "concat_axis": int, "tiled": bool},
-    "all_to_all_uneven": {"sends": _TABLE, "receives": _TABLE},
-    "arg_reduce": {"op": str},
-    "axis_index": {},
-    "axis_size": {},
-    "barrier": {},
-    "broadcast": {"root": int},
-    "gather": {"root": int, "axis": int, "tiled": bool},
-    "permute": {"pairs": _TABLE},
-    "ragged_all_to_all": {},
-    "recv": {"pairs": _TABLE, "shape": _NUMBERS, "dtype": str},
-    "reduce": {"op": str, "root": int, "factor": float},
-    "reduce_constant": {"value": int},
-    "reduce_scatter": {"op": str, "axis": int, "tiled": bool, "factor": float},
-    "scatter": {"root": int, "axis": int, "tiled": bool},
-    "send": {"pairs": _TABLE},
-    "shuffle": {"sources": _NUMBERS},
-}
-"""The operations and the types of their attributes."""
+WANTED: Final[dict[str, dict[str, Any]]] = {}
+"""The operations and the types of their attributes, as each says where it is made."""
+
+
+def takes(operation: str, **types: Any) -> None:
+    """Say that the engine has an operation, and the types of its attributes."""
+    WANTED[operation] = types
+
 
 DEFAULTS: Final[Attrs] = {"factor": 1.0, "local_axes": ()}
 """Attributes that may be left out, and what they are then."""
@@ -46,7 +32,7 @@ DEFAULTS: Final[Attrs] = {"factor": 1.0, "local_axes": ()}
 def attributes(operation: str, given: Mapping[str, Any]) -> Attrs:
     """Return the attributes in their types, defaults filled in; raise a ``RejectionError`` for wrong ones."""
     if operation not in WANTED:
-        raise no.UnknownOperationError(f"unknown operation {operation!r}; known are {', '.join(WANTED)}")
+        raise no.UnknownOperationError(f"unknown operation {operation!r}; known are {', '.join(sorted(WANTED))}")
     wanted = WANTED[operation]
     if not set(wanted) - set(DEFAULTS) <= set(given) <= set(wanted):
         raise no.WrongAttributesError(f"{operation} takes the attributes {sorted(wanted)}, got {sorted(given)}")

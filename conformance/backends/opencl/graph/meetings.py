@@ -11,13 +11,13 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.opencl.graph import rejections as no
-from conformance.backends.opencl.graph.attributes import WANTED, attributes, partitioned
+from conformance.backends.opencl.graph.attributes import attributes, partitioned
 from conformance.backends.opencl.graph.node import Movement
 from conformance.cases.program.program import Program, Step
 
-MEETING: Final = tuple(name for name in WANTED if name not in ("send", "recv", "ragged_all_to_all"))
-"""Operations that may be a step of some ranks alone. What a send has under way is of all ranks at once, and so are the
-tables of a ragged exchange."""
+TOGETHER: Final = ("send", "recv", "ragged_all_to_all")
+"""Operations that are never a step of some ranks alone. What a send has under way is of all ranks at once, and so are
+the tables of a ragged exchange."""
 
 Group = tuple[int, ...]
 Blocks = tuple[Movement, ...]

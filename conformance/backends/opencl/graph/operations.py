@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from conformance.backends.opencl.graph import rejections as no
 from conformance.backends.opencl.graph.attributes import (
+    NUMBERS,
+    ROWS,
     Attrs,
     Shape,
     attributes,
@@ -20,14 +24,56 @@ from conformance.backends.opencl.graph.attributes import (
     partitioned,
     piece_shape,
     root_in,
+    takes,
 )
 from conformance.backends.opencl.graph.node import Collective, Movement
 from conformance.backends.opencl.graph.reductions import accumulator, result_dtype
+from conformance.backends.opencl.graph.view import View
 from conformance.cases.program.program import Groups
 
 Blocks = tuple[Movement, ...]
 Found = tuple[str, Shape | list[Shape | None], Attrs]
 """The dtype of the result, its shape (one for all ranks or one a rank) and the attributes as lowering takes them."""
+
+
+class Form(msgspec.Struct, frozen=True):
+    """What lowering asks about an operation.
+
+    One that ``reduces`` folds, ``partly`` where it has partial results to carry on: an arg_reduce has none, as a value
+    forgets its position. Blocks of one that moves may be ``passed_on`` by way of others; else each piece goes to one
+    place only. ``folded`` gives what the member at a position folds, in order, where each folds something else.
+    """
+
+    check: Callable[[Blocks, Groups, Attrs], Found]
+    reduces: bool = False
+    partly: bool = False
+    passed_on: bool = False
+    folded: Callable[[Collective, tuple[int, ...], int], Blocks] | None = None
+
+
+FORMS: Final[dict[str, Form]] = {}
+"""Every operation on one block a rank, as each says where it is checked."""
+
+Check = Callable[[Blocks, Groups, Attrs], Found]
+
+
+def form(
+    operation: str,
+    *,
+    reduces: bool = False,
+    partly: bool = False,
+    passed_on: bool = False,
+    folded: Callable[[Collective, tuple[int, ...], int], Blocks] | None = None,
+    **types: Any,
+) -> Callable[[Check], Check]:
+    """Say of the function that it checks an operation, what lowering asks about it and the types of its attributes."""
+    takes(operation, **types)
+
+    def said(check: Check) -> Check:
+        FORMS[operation] = Form(check, reduces, partly, passed_on, folded)
+        return check
+
+    return said
 
 
 def collective(operation: str, blocks: Blocks, given: Mapping[str, Any], groups: Groups, stage: int = 0) -> Collective:
@@ -36,7 +82,7 @@ def collective(operation: str, blocks: Blocks, given: Mapping[str, Any], groups:
     if operation != "all_to_all_uneven":
         alike(blocks)
     partitioned(groups, len(blocks))
-    dtype, found, attrs = CHECKS[operation](blocks, groups, attrs)
+    dtype, found, attrs = FORMS[operation].check(blocks, groups, attrs)
     shapes = tuple(found) if isinstance(found, list) else (found,) * len(blocks)
     return Collective(operation, attrs, groups, blocks, dtype, shapes, stage)
 
@@ -53,6 +99,22 @@ def alike(blocks: Blocks, *, extents: bool = True) -> None:
                 raise no.BlocksDifferError(f"all ranks need one {what}: rank 0 has {first}, rank {rank} has {mine}")
 
 
+def piece(made: Collective, view: View, axis_name: str, position: int, size: int) -> View:
+    """Return the part of ``view`` along an axis that belongs to a position: a range of it (tiled) or a slice."""
+    axis = made.attrs[axis_name]
+    if not made.attrs["tiled"]:
+        return view.index(axis, position)
+    extent = view.shape[axis] // size
+    return view.narrow(axis, position * extent, (position + 1) * extent)
+
+
+def _pieces(made: Collective, group: tuple[int, ...], position: int) -> Blocks:
+    """Return that piece of every member's block which the member at ``position`` keeps."""
+    blocks = (made.blocks[rank] for rank in group)
+    return tuple(Movement(block.node, piece(made, block.view, "axis", position, len(group))) for block in blocks)
+
+
+@form("all_reduce", reduces=True, partly=True, op=str, factor=float, local_axes=NUMBERS)
 def _all_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     accumulator(dtype, attrs["op"])
@@ -63,6 +125,7 @@ def _all_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
     return result_dtype(dtype, attrs["op"]), kept, {**attrs, "local_axes": tuple(axes)}
 
 
+@form("arg_reduce", reduces=True, op=str)
 def _arg_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     if attrs["op"] not in ("max", "min"):
@@ -71,6 +134,7 @@ def _arg_reduce(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
     return "int32", shape, attrs
 
 
+@form("reduce", reduces=True, partly=True, op=str, root=int, factor=float)
 def _reduce(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     accumulator(dtype, attrs["op"])
@@ -78,6 +142,7 @@ def _reduce(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return result_dtype(dtype, attrs["op"]), _only_roots(shape, groups, attrs["root"]), attrs
 
 
+@form("reduce_scatter", reduces=True, partly=True, folded=_pieces, op=str, axis=int, tiled=bool, factor=float)
 def _reduce_scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     accumulator(dtype, attrs["op"])
@@ -87,6 +152,7 @@ def _reduce_scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return result_dtype(dtype, attrs["op"]), piece, {**attrs, "axis": axis}
 
 
+@form("all_gather", passed_on=True, axis=int, tiled=bool)
 def _all_gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     size, tiled = equal_size(groups), attrs["tiled"]
@@ -94,6 +160,7 @@ def _all_gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return dtype, joined_shape(shape, axis, size, tiled=tiled), {**attrs, "axis": axis}
 
 
+@form("gather", passed_on=True, root=int, axis=int, tiled=bool)
 def _gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape, attrs = _all_gather(blocks, groups, attrs)
     root_in(groups, attrs["root"])
@@ -101,6 +168,7 @@ def _gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return dtype, _only_roots(shape, groups, attrs["root"]), attrs
 
 
+@form("scatter", passed_on=True, root=int, axis=int, tiled=bool)
 def _scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     size = equal_size(groups)
@@ -109,6 +177,7 @@ def _scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return dtype, piece_shape(shape, axis, size, tiled=attrs["tiled"]), {**attrs, "axis": axis}
 
 
+@form("all_to_all", split_axis=int, concat_axis=int, tiled=bool)
 def _all_to_all(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     size, tiled = equal_size(groups), attrs["tiled"]
@@ -119,6 +188,7 @@ def _all_to_all(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return dtype, joined, {**attrs, "split_axis": split, "concat_axis": concat}
 
 
+@form("all_to_all_uneven", sends=ROWS, receives=ROWS)
 def _all_to_all_uneven(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     size, sends, receives = equal_size(groups), attrs["sends"], attrs["receives"]
     for what, table in (("sends", sends), ("receives", receives)):
@@ -137,11 +207,13 @@ def _all_to_all_uneven(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return blocks[0].node.dtype, shapes, attrs
 
 
+@form("permute", pairs=ROWS)
 def _permute(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     pairs_in(attrs["pairs"], equal_size(groups))
     return *_first(blocks), attrs
 
 
+@form("send", pairs=ROWS)
 def _send(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape, attrs = _permute(blocks, groups, attrs)
     assert isinstance(shape, tuple)  # permute gives one shape to all
@@ -149,6 +221,7 @@ def _send(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return dtype, [shape if rank in arriving else None for rank in range(len(blocks))], attrs
 
 
+@form("shuffle", sources=NUMBERS)
 def _shuffle(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     size, sources = equal_size(groups), attrs["sources"]
     if sorted(sources) != list(range(size)):
@@ -156,6 +229,7 @@ def _shuffle(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return *_first(blocks), {"pairs": tuple((source, p) for p, source in enumerate(sources))}
 
 
+@form("broadcast", passed_on=True, root=int)
 def _broadcast(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     root_in(groups, attrs["root"])
     return *_first(blocks), attrs
@@ -168,20 +242,3 @@ def _first(blocks: Blocks) -> tuple[str, Shape]:
 def _only_roots(shape: Shape, groups: Groups, root: int) -> list[Shape | None]:
     roots = {group[root] for group in groups}
     return [shape if rank in roots else None for rank in range(sum(len(group) for group in groups))]
-
-
-CHECKS: Final[dict[str, Callable[[Blocks, Groups, Attrs], Found]]] = {
-    "all_gather": _all_gather,
-    "all_reduce": _all_reduce,
-    "all_to_all": _all_to_all,
-    "all_to_all_uneven": _all_to_all_uneven,
-    "arg_reduce": _arg_reduce,
-    "broadcast": _broadcast,
-    "gather": _gather,
-    "permute": _permute,
-    "reduce": _reduce,
-    "reduce_scatter": _reduce_scatter,
-    "scatter": _scatter,
-    "send": _send,
-    "shuffle": _shuffle,
-}

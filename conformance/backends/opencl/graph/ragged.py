@@ -9,10 +9,12 @@ from typing import Final
 import numpy as np
 
 from conformance.backends.opencl.graph import rejections as no
-from conformance.backends.opencl.graph.attributes import equal_size, partitioned
+from conformance.backends.opencl.graph.attributes import equal_size, partitioned, takes
 from conformance.backends.opencl.graph.node import Collective, Movement
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
+
+takes("ragged_all_to_all")
 
 TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 

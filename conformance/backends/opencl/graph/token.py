@@ -8,11 +8,21 @@ from typing import Any
 import msgspec
 
 from conformance.backends.opencl.graph import rejections as no
-from conformance.backends.opencl.graph.attributes import attributes, equal_size, pairs_in, partitioned
+from conformance.backends.opencl.graph.attributes import (
+    NUMBERS,
+    ROWS,
+    attributes,
+    equal_size,
+    pairs_in,
+    partitioned,
+    takes,
+)
 from conformance.backends.opencl.graph.node import Collective, Join, Movement, Output, Part, whole
 from conformance.backends.opencl.graph.view import contiguous
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import NUMPY
+
+takes("recv", pairs=ROWS, shape=NUMBERS, dtype=str)
 
 
 class Token(msgspec.Struct, frozen=True, eq=False):

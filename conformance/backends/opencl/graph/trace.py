@@ -11,8 +11,8 @@ import msgspec
 
 from conformance.backends.base import Unsupported
 from conformance.backends.opencl.graph import rejections as no
-from conformance.backends.opencl.graph.attributes import attributes, partitioned
-from conformance.backends.opencl.graph.meetings import MEETING, meet
+from conformance.backends.opencl.graph.attributes import WANTED, attributes, partitioned, takes
+from conformance.backends.opencl.graph.meetings import TOGETHER, meet
 from conformance.backends.opencl.graph.node import Collective, Fill, Movement, Opened, Output, Write, whole
 from conformance.backends.opencl.graph.operations import alike, collective
 from conformance.backends.opencl.graph.ragged import TABLES, exchange
@@ -105,7 +105,7 @@ def _apart(
     world = range(program.world)
 
     def make(step: Step, group: tuple[int, ...], operands: list[tuple[Movement, ...]]) -> list[Blocks]:
-        if step.op not in MEETING:
+        if step.op not in WANTED or step.op in TOGETHER:
             raise Unsupported(f"{step.op} is no step of some ranks alone")
         _check_arity(step)
         if step.op == "barrier":
@@ -269,6 +269,11 @@ def _constants(step: Step, groups: Groups, world: int) -> Blocks:
             raise no.ConstantTooLargeError(f"{step.op}: {value} on rank {rank} is outside int32")
     return tuple(whole(Fill(rank, "int32", 1, found[rank]), ()) for rank in range(world))
 
+
+takes("barrier")
+takes("axis_index")
+takes("axis_size")
+takes("reduce_constant", value=int)
 
 _CONSTANTS: dict[str, Callable[[tuple[int, ...], int, dict[str, Any]], int]] = {
     "axis_index": lambda _group, position, _attrs: position,

@@ -24,11 +24,12 @@ from conformance.backends.opencl.graph.node import (
     root,
     whole,
 )
+from conformance.backends.opencl.graph.operations import FORMS
 from conformance.backends.opencl.graph.trace import Traced
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower.choose import choose
 from conformance.backends.opencl.lower.moving import moved
-from conformance.backends.opencl.lower.reducing import REDUCING, reduced
+from conformance.backends.opencl.lower.reducing import reduced
 from conformance.backends.opencl.schedule.order import needs
 from conformance.backends.opencl.settings import Algorithm, Settings
 
@@ -63,7 +64,8 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
 
 def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
     """Return what each member of ``group`` receives, by rank, made by one algorithm."""
-    return (reduced if made.operation in REDUCING else moved)(made, group, algorithm)
+    form = FORMS.get(made.operation)
+    return (reduced if form is not None and form.reduces else moved)(made, group, algorithm)
 
 
 def lower(traced: Traced, settings: Settings) -> Lowered:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from conformance.backends.opencl.graph.operations import FORMS
 from conformance.backends.opencl.settings import Algorithm, Settings
-
-FOLDS_PARTLY: Final = frozenset({"all_reduce", "reduce", "reduce_scatter"})
-"""The reductions that have partial results to carry on. An ``arg_reduce`` has none: a value forgets its position."""
-
-PASSED_ON: Final = frozenset({"all_gather", "broadcast", "gather", "scatter"})
-"""The operations whose blocks can travel by way of others; the rest send each piece to one place only."""
 
 
 def choose(operation: str, elements: int, members: int, settings: Settings) -> Algorithm:
     """Return the algorithm for one group of ``members`` with ``elements`` a rank."""
+    form = FORMS.get(operation)
     if settings.force in ("ring", "tree"):
-        return settings.force if operation in FOLDS_PARTLY | PASSED_ON else "naive"
+        return settings.force if form and (form.partly or form.passed_on) else "naive"
     if settings.force is not None:
         return settings.force
-    if operation not in FOLDS_PARTLY or members < settings.ring_members:
+    if not form or not form.partly or members < settings.ring_members:
         return "direct"
     if elements < settings.one_shot_below:
         return "one_shot"

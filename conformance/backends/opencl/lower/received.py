@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends.opencl.graph.node import Collective, Movement
+from conformance.backends.opencl.graph.operations import piece
 from conformance.backends.opencl.graph.view import View, contiguous
 
 
@@ -30,26 +31,16 @@ def arrivals(made: Collective, group: tuple[int, ...], position: int) -> Iterato
             yield arrival
 
 
-def operands(made: Collective, group: tuple[int, ...], position: int) -> tuple[Movement, ...]:
-    """Return, in member order, the views whose reduction the member at ``position`` receives, local axes last."""
+def operands(made: Collective, group: tuple[int, ...]) -> tuple[Movement, ...]:
+    """Return, in member order, the views whose reduction members receive, local axes last."""
     blocks = [made.blocks[rank] for rank in group]
-    if made.operation == "reduce_scatter":
-        return tuple(Movement(block.node, _piece(made, block.view, "axis", position, len(group))) for block in blocks)
     # Slices are folded in order of the last local axis first, as NumPy takes them.
     local = sorted(made.attrs.get("local_axes", ()), reverse=True)
     return tuple(Movement(block.node, block.view.last(local)) for block in blocks)
 
 
-def _piece(made: Collective, view: View, axis_name: str, position: int, size: int) -> View:
-    axis = made.attrs[axis_name]
-    if not made.attrs["tiled"]:
-        return view.index(axis, position)
-    extent = view.shape[axis] // size
-    return view.narrow(axis, position * extent, (position + 1) * extent)
-
-
 def _slot(made: Collective, axis_name: str, position: int, size: int) -> View:
-    return _piece(made, contiguous(made.shape), axis_name, position, size)
+    return piece(made, contiguous(made.shape), axis_name, position, size)
 
 
 def _all_gather(made: Collective, group: tuple[int, ...], _position: int) -> Iterator[Arrival]:
@@ -60,7 +51,7 @@ def _all_gather(made: Collective, group: tuple[int, ...], _position: int) -> Ite
 def _all_to_all(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
     size = len(group)
     for q, rank in enumerate(group):
-        taken = _piece(made, made.blocks[rank].view, "split_axis", position, size)
+        taken = piece(made, made.blocks[rank].view, "split_axis", position, size)
         yield Arrival(_slot(made, "concat_axis", q, size), q, taken)
 
 
@@ -104,7 +95,7 @@ def _broadcast(made: Collective, group: tuple[int, ...], _position: int) -> Iter
 
 def _scatter(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
     root = made.attrs["root"]
-    taken = _piece(made, made.blocks[group[root]].view, "axis", position, len(group))
+    taken = piece(made, made.blocks[group[root]].view, "axis", position, len(group))
     yield Arrival(contiguous(made.shape), root, taken)
 
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.backends.opencl.graph.node import Collective, Fill, Movement, whole
+from conformance.backends.opencl.graph.operations import FORMS
 from conformance.backends.opencl.graph.reductions import of_nothing
 from conformance.backends.opencl.lower import all_to_all, direct, naive, one_shot, ring, tree
 from conformance.backends.opencl.lower.folding import Folding
 from conformance.backends.opencl.lower.received import operands
 from conformance.backends.opencl.settings import Algorithm
-
-REDUCING: Final = frozenset({"all_reduce", "arg_reduce", "reduce", "reduce_scatter"})
 
 Fold = Callable[[Folding, tuple[int, ...], tuple[int, ...]], dict[int, Movement]]
 """Take a reduction, its group and the positions that want it; return at least their end results, flat, by position."""
@@ -28,7 +27,7 @@ FOLDS: Final[dict[Algorithm, Fold]] = {
 }
 
 PIECEWISE: Final[dict[Algorithm, Algorithm]] = {"direct": "one_shot", "all_to_all": "naive"}
-"""Of a reduce_scatter every member wants a piece of its own, so these have no shards left to share out."""
+"""Where every member folds something of its own, these have no shards left to share out."""
 
 
 def reduced(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
@@ -36,13 +35,19 @@ def reduced(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> d
     found: dict[int, Movement] = {}
     shape = made.blocks[group[0]].view.shape
     if any(shape[axis] == 0 for axis in made.attrs.get("local_axes", ())):
-        value, size = of_nothing(made.dtype, made.attrs["op"]), math.prod(made.shape)
-        return {rank: whole(Fill(rank, made.dtype, size, value), made.shape) for rank in group}
-    if made.operation == "reduce_scatter":
-        for position in range(len(group)):
-            folding = Folding(made, operands(made, group, position))
-            found |= FOLDS[PIECEWISE.get(algorithm, algorithm)](folding, group, (position,))
-    else:
+        return {rank: _of_nothing(made, rank) for rank in group}
+    folded = FORMS[made.operation].folded
+    if folded is None:
         wanted = tuple(p for p, rank in enumerate(group) if made.shapes[rank] is not None)
-        found = FOLDS[algorithm](Folding(made, operands(made, group, 0)), group, wanted)
+        found = FOLDS[algorithm](Folding(made, operands(made, group)), group, wanted)
+    for position in range(len(group)) if folded is not None else ():
+        if terms := folded(made, group, position):
+            found |= FOLDS[PIECEWISE.get(algorithm, algorithm)](Folding(made, terms), group, (position,))
+        else:
+            found[position] = _of_nothing(made, group[position])
     return {group[p]: whole(block.node, made.shape) for p, block in found.items()}
+
+
+def _of_nothing(made: Collective, rank: int) -> Movement:
+    value, size = of_nothing(made.dtype, made.attrs["op"]), math.prod(made.shape)
+    return whole(Fill(rank, made.dtype, size, value), made.shape)
