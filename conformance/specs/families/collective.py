@@ -7,7 +7,7 @@ from dataclasses import replace
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
-from conformance.reference.spmd import OPERANDS
+from conformance.reference.operations import TABLE
 from conformance.specs.divergences import concerns, diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
@@ -77,7 +77,7 @@ def about_operands(clause: Clause) -> Clause:
     """
 
     def speaks(subject: Subject) -> bool:
-        return clause.when(subject) and not (OPERANDS[subject.step.op] == 1 and not subject.step.inputs)
+        return clause.when(subject) and not (TABLE[subject.step.op].operands == 1 and not subject.step.inputs)
 
     return replace(clause, when=speaks)
 

@@ -40,11 +40,12 @@ def reduced(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> d
     if folded is None:
         wanted = tuple(p for p, rank in enumerate(group) if made.shapes[rank] is not None)
         found = FOLDS[algorithm](Folding(made, operands(made, group)), group, wanted)
-    for position in range(len(group)) if folded is not None else ():
-        if terms := folded(made, group, position):
-            found |= FOLDS[PIECEWISE.get(algorithm, algorithm)](Folding(made, terms), group, (position,))
-        else:
-            found[position] = _of_nothing(made, group[position])
+    else:
+        for position, rank in enumerate(group):
+            terms = folded(made, group, position)
+            fold = FOLDS[PIECEWISE.get(algorithm, algorithm)]
+            own = fold(Folding(made, terms), group, (position,)) if terms else {position: _of_nothing(made, rank)}
+            found |= own
     return {group[p]: whole(block.node, made.shape) for p, block in found.items()}
 
 
