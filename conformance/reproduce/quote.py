@@ -90,7 +90,7 @@ def _text(statement: ast.stmt) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Leaves out annotations and our own markers of whose an exception is, which say nothing about a framework."""
+    """Leaves out annotations and our own markers, of whose an exception is and what is claimed."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
@@ -115,5 +115,5 @@ def _marker(expression: ast.expr) -> bool:
     return (
         isinstance(expression, ast.Call)
         and isinstance(expression.func, ast.Name)
-        and expression.func.id in ("framework", "adapter")
+        and expression.func.id in ("framework", "adapter", "claimed")
     )

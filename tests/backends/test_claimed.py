@@ -9,7 +9,7 @@ import pytest
 from conformance.backends import protocol
 from conformance.backends.claimed import unhealthy
 from conformance.backends.discovery import DeclarationError, find
-from conformance.backends.mpi.claims import CLAIMS
+from conformance.backends.mpi.claims import claims
 from conformance.backends.reference import Reference
 from conformance.runner.worker.workers import Worker
 
@@ -46,7 +46,7 @@ def test_who_claims_faults_claims_an_all_reduce(
 
 def test_claims_without_faults_need_none() -> None:
     assert unhealthy({"broadcast": {}, "gather": {"effects": ("start",)}}) is None
-    assert unhealthy(CLAIMS) is None
+    assert unhealthy(claims()) is None
 
 
 def test_without_one_a_backend_does_not_start() -> None:

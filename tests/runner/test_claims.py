@@ -13,7 +13,7 @@ from conformance.backends.claimed import plain_claims
 from conformance.backends.discovery import DeclarationError, find
 from conformance.backends.jax.claims import claims as jax_claims
 from conformance.backends.jax.claims import vmap_claims
-from conformance.backends.mpi.claims import CLAIMS as MPI_CLAIMS
+from conformance.backends.mpi.claims import claims as mpi_claims
 from conformance.backends.opencl import OpenCL
 from conformance.backends.tinygrad.claims import claims as tinygrad_claims
 from conformance.backends.torch import claims as torch_claims
@@ -42,7 +42,7 @@ def test_what_every_adapter_claims_is_right() -> None:
         jax_claims("cpu", checked=True),
         jax_claims("cpu", checked=False),
         vmap_claims(),
-        MPI_CLAIMS,
+        mpi_claims(),
         tinygrad_claims(),
     )
     for claims in (*ours, torch_claims.C10D, torch_claims.FUNCTIONAL, torch_claims.CHECKED):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from conformance.backends.base import Backend, Claims, Unsupported, rank_error
-from conformance.backends.mpi.claims import CLAIMS, GUARANTEES, LAYOUTS
+from conformance.backends.mpi.claims import GUARANTEES, LAYOUTS, claims
 from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
 from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
 from conformance.backends.shares import merged
@@ -48,7 +48,7 @@ class MPI(Backend):
     @property
     def claims(self) -> Claims:
         """Return what the MPI standard defines."""
-        return CLAIMS
+        return claims()
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:
@@ -129,9 +129,9 @@ def refusal(case: Case) -> str | None:
     if any(step.start and not waited.issuperset(step.outputs) for step in program.steps):
         return "MPI wants every collective that is started waited for"
     for step in program.collectives:
-        if step.op not in CLAIMS:
-            return f"MPI has no {step.op}; it has {', '.join(sorted(CLAIMS))}"
-        allowed = CLAIMS[step.op].get("layout", LAYOUTS)
+        if step.op not in claims():
+            return f"MPI has no {step.op}; it has {', '.join(sorted(claims()))}"
+        allowed = claims()[step.op].get("layout", LAYOUTS)
         for name in step.inputs:
             layouts = case.inputs[name].layouts if name in case.inputs else ()
             if not set(layouts) <= set(allowed):

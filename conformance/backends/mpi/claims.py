@@ -14,8 +14,9 @@ there is no call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
@@ -105,30 +106,33 @@ is the operand's."""
 ONE_BUFFER: Final[Limits] = {"effects": (*MEMORY, "in_place"), "flow": FLOW}
 """MPI_Bcast has one buffer: there is no output beside the input."""
 
-CLAIMS: Final[Claims] = {
-    "all_reduce": {**ANY_GROUPS, **REDUCING, **FORMS, "local_axes": ("empty",)},
-    "reduce": {**ANY_GROUPS, **REDUCING, **FORMS},
-    "reduce_scatter": {**EQUAL_GROUPS, **REDUCING, **FORMS},
-    # MPI_MAXLOC and MPI_MINLOC of pairs of a value and its index: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
-    # MPI_2INT and MPI_SHORT_INT are all the pairs there are.
-    "arg_reduce": {**ANY_GROUPS, "op": ("max", "min"), "dtype": ("int16", "int32", "int64", "float32", "float64")},
-    "all_gather": {**EQUAL_GROUPS, **FORMS},
-    "gather": {**EQUAL_GROUPS, **FORMS},
-    "scatter": {**EQUAL_GROUPS, **FORMS},
-    "all_to_all": {**EQUAL_GROUPS, **FORMS},
-    # "rows": blocks differ in their first extent, which is what the sizes say.
-    "all_to_all_uneven": {**EQUAL_GROUPS, **FORMS, "ranks": ("alike", "rows")},
-    "broadcast": {**ANY_GROUPS, **ONE_BUFFER},
-    # MPI_Sendrecv on every rank: it combines "the sending of a message to one destination and the receiving of another
-    # message". A list of sources that is legal names every position once.
-    "permute": {**PAIRS, **FORMS},
-    "shuffle": {**EQUAL_GROUPS, **FORMS},
-    # A send that no receive matches makes a program erroneous.
-    "send": {**PAIRS, "tokens": ("received",)},
-    "recv": PAIRS,
-    "barrier": ANY_GROUPS,
-    "axis_index": ANY_GROUPS,
-    "axis_size": ANY_GROUPS,
-    # Not claimed: ragged_all_to_all, whose senders say where receivers write (MPI_Alltoallv asks the receivers), and
-    # reduce_constant, which would be an all_reduce like any other.
-}
+CLAIMS: Final[dict[str, Limits]] = {}
+"""What is claimed of each operation, as its function says once it is imported (``claims``).
+
+Not claimed are ragged_all_to_all, whose senders say where receivers write (MPI_Alltoallv asks the receivers), and
+reduce_constant, which would be an all_reduce like any other.
+"""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def claimed(listed: dict[str, Any], *limits: Limits, **more: Sequence[str]) -> Callable[[Function], Function]:
+    """Claim the operation that a function bears the name of, within ``limits``, and add the function to ``listed``."""
+
+    def said(function: Function) -> Function:
+        found: Limits = {}
+        for each in limits:
+            found |= each
+        CLAIMS[function.__name__] = found | more
+        listed[function.__name__] = function
+        return function
+
+    return said
+
+
+def claims() -> Claims:
+    """Return what the MPI standard defines of the operations that have a function; MPI is not initialised for it."""
+    import_module("mpi4py").rc.initialize = False
+    for module in ("operations", "messages"):
+        import_module(f"conformance.backends.mpi.{module}")
+    return CLAIMS

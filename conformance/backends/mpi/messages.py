@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mpi4py import MPI
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
+from conformance.backends.mpi.claims import EQUAL_GROUPS, FORMS, PAIRS, claimed
 from conformance.backends.mpi.datatypes import Datatypes, one_place, unwritten
 from conformance.backends.mpi.operations import Call, Target, filled
 from conformance.cases.tensor.dtypes import NUMPY, Array
@@ -17,6 +18,12 @@ Pairs = tuple[tuple[int, int], ...]
 
 TAGS: Final = 32768
 """Tags that every MPI has, from 0 on: its standard promises an upper bound of at least 32767."""
+
+TAGGED: Final[dict[str, Callable[..., Call]]] = {}
+"""One call of MPI for one block, with a tag: a message that is never received must not meet a later receive."""
+
+TOKENS: Final[dict[str, Callable[..., Any]]] = {}
+"""Several calls of their own, with a tag too."""
 
 
 class Token(NamedTuple):
@@ -27,6 +34,9 @@ class Token(NamedTuple):
     tag: int
 
 
+# MPI_Sendrecv on every rank: it combines "the sending of a message to one destination and the receiving of another
+# message". A list of sources that is legal names every position once.
+@claimed(TAGGED, PAIRS, FORMS)
 def permute(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, pairs: Pairs) -> Call:
     """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source."""
     rank = comm.Get_rank()
@@ -41,6 +51,7 @@ def permute(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag
     return Call("Sendrecv", arguments, lambda: target, (block,))
 
 
+@claimed(TAGGED, EQUAL_GROUPS, FORMS)
 def shuffle(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, tag: int, *, sources: tuple[int, ...]
 ) -> Call:
@@ -49,6 +60,8 @@ def shuffle(
     return permute(block, out, comm, described, tag, pairs=pairs)
 
 
+# A send that no receive matches makes a program erroneous.
+@claimed(TOKENS, PAIRS, tokens=("received",))
 def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
     """Start this rank's sends; nobody waits for them unless the token is taken."""
     with Datatypes() as described:
@@ -58,6 +71,7 @@ def send(block: Array, comm: MPI.Comm, tag: int, *, pairs: Pairs) -> Token:
     return Token(started, block, tag)
 
 
+@claimed(TOKENS, PAIRS)
 def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[int, ...], dtype: str) -> Array:
     """Start this rank's receive and wait for it and for its send."""
     del tag  # The token has that of the send.
@@ -72,10 +86,3 @@ def recv(token: Token, comm: MPI.Comm, tag: int, *, pairs: Pairs, shape: tuple[i
     with framework():
         MPI.Request.Waitall([*started, *token.sends])
     return out
-
-
-TAGGED: Final[dict[str, Callable[..., Call]]] = {"permute": permute, "shuffle": shuffle}
-"""One call of MPI for one block, with a tag: a message that is never received must not meet a later receive."""
-
-TOKENS: Final[dict[str, Callable[..., Token | Array]]] = {"send": send, "recv": recv}
-"""Several calls of their own, with a tag too."""

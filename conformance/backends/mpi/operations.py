@@ -15,6 +15,7 @@ import numpy as np
 from mpi4py import MPI
 
 from conformance.backends.base import Unsupported
+from conformance.backends.mpi.claims import ANY_GROUPS, EQUAL_GROUPS, FORMS, ONE_BUFFER, REDUCING, claimed
 from conformance.backends.mpi.datatypes import Datatypes, adjacent, elements, one_place, pairs, unwritten
 from conformance.cases.tensor.dtypes import Array
 
@@ -34,6 +35,12 @@ class Call(NamedTuple):
     reads: tuple[Array, ...]
 
 
+CALLS: Final[dict[str, Callable[..., Call]]] = {}
+"""One call of MPI for one block."""
+
+ALONE: Final[dict[str, Callable[..., Array | None]]] = {}
+"""Called without a block."""
+
 NAMES: Final = {
     "sum": MPI.SUM, "product": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
     "and": MPI.BAND, "or": MPI.BOR, "xor": MPI.BXOR,
@@ -43,6 +50,7 @@ LOCATING: Final = {"max": MPI.MAXLOC, "min": MPI.MINLOC}
 """The predefined operation that each reduction is, of logical types, and of pairs of a value and its position."""
 
 
+@claimed(CALLS, ANY_GROUPS, REDUCING, FORMS, local_axes=("empty",))
 def all_reduce(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, local_axes: tuple[int, ...] = ()
 ) -> Call:
@@ -55,6 +63,7 @@ def all_reduce(
     return Call("Allreduce", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
 
 
+@claimed(CALLS, ANY_GROUPS, REDUCING, FORMS)
 def reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, root: int) -> Call:
     """``Reduce``, in place on the root where operand and target are one; the others' targets are not looked at."""
     del described
@@ -66,6 +75,7 @@ def reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, o
     return Call("Reduce", arguments, lambda: target if at_root else out, (block,))
 
 
+@claimed(CALLS, EQUAL_GROUPS, REDUCING, FORMS)
 def reduce_scatter(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, axis: int, tiled: bool
 ) -> Call:
@@ -81,6 +91,9 @@ def reduce_scatter(
     return Call("Reduce_scatter_block", arguments, lambda: target, (packed,))
 
 
+# MPI_MAXLOC and MPI_MINLOC of pairs of a value and its index: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT and
+# MPI_SHORT_INT are all the pairs there are.
+@claimed(CALLS, ANY_GROUPS, op=("max", "min"), dtype=("int16", "int32", "int64", "float32", "float64"))
 def arg_reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str) -> Call:
     """``Allreduce`` by ``MAXLOC`` or ``MINLOC``, which leave positions beside the values."""
     del described
@@ -92,6 +105,7 @@ def arg_reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, 
     return Call("Allreduce", arguments, found["position"].copy, (made,))
 
 
+@claimed(CALLS, EQUAL_GROUPS, FORMS)
 def all_gather(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, axis: int, tiled: bool) -> Call:
     """``Allgather`` into the places that the blocks have in the joined result."""
     target, slots = joined(block, out, comm.Get_size(), axis, tiled)
@@ -100,6 +114,7 @@ def all_gather(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, 
     return Call("Allgather", (source, described(*slots)), lambda: target, (block,))
 
 
+@claimed(CALLS, EQUAL_GROUPS, FORMS)
 def gather(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int, axis: int, tiled: bool
 ) -> Call:
@@ -112,6 +127,7 @@ def gather(
     return Call("Gather", arguments, lambda: target if at_root else out, (block,))
 
 
+@claimed(CALLS, EQUAL_GROUPS, FORMS)
 def scatter(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int, axis: int, tiled: bool
 ) -> Call:
@@ -123,6 +139,7 @@ def scatter(
     return Call("Scatter", (described(*pieces) if at_root else None, into, root), lambda: target, (block,))
 
 
+@claimed(CALLS, EQUAL_GROUPS, FORMS)
 def all_to_all(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, split_axis: int, concat_axis: int, tiled: bool
 ) -> Call:
@@ -136,6 +153,8 @@ def all_to_all(
     return Call("Alltoall", (source, described(*slots)), lambda: target, (block,))
 
 
+# "rows": blocks differ in their first extent, which is what the sizes say.
+@claimed(CALLS, EQUAL_GROUPS, FORMS, ranks=("alike", "rows"))
 def all_to_all_uneven(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, sends: Table, receives: Table
 ) -> Call:
@@ -152,6 +171,7 @@ def all_to_all_uneven(
     return Call("Alltoallv", ((source, (sent, starts(sent)), row), into), lambda: target, (block,))
 
 
+@claimed(CALLS, ANY_GROUPS, ONE_BUFFER)
 def broadcast(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, root: int) -> Call:
     """``Bcast`` in place; else from where the root's block lies, of which the root's result is a copy."""
     if out is not None and not one_place(block, out):
@@ -164,16 +184,19 @@ def broadcast(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *
     return Call("Bcast", (described(buffer), root), lambda: np.array(buffer) if copies else buffer, (block,))
 
 
+@claimed(ALONE, ANY_GROUPS)
 def barrier(comm: MPI.Comm) -> None:
     """Enter the barrier."""
     comm.Barrier()
 
 
+@claimed(ALONE, ANY_GROUPS)
 def axis_index(comm: MPI.Comm) -> Array:
     """Return the number that ``Get_rank`` gives, as an array."""
     return np.array(comm.Get_rank(), np.int32)
 
 
+@claimed(ALONE, ANY_GROUPS)
 def axis_size(comm: MPI.Comm) -> Array:
     """Return the number that ``Get_size`` gives, as an array."""
     return np.array(comm.Get_size(), np.int32)
@@ -224,25 +247,3 @@ def row_of(table: Table, comm: MPI.Comm) -> tuple[int, ...]:
 def starts(counts: Sequence[int]) -> list[int]:
     """Return where parts of these sizes begin when they follow one another."""
     return [sum(counts[:part]) for part in range(len(counts))]
-
-
-CALLS: Final[dict[str, Callable[..., Call]]] = {
-    "all_reduce": all_reduce,
-    "reduce": reduce,
-    "reduce_scatter": reduce_scatter,
-    "arg_reduce": arg_reduce,
-    "all_gather": all_gather,
-    "gather": gather,
-    "scatter": scatter,
-    "all_to_all": all_to_all,
-    "all_to_all_uneven": all_to_all_uneven,
-    "broadcast": broadcast,
-}
-"""One call of MPI for one block."""
-
-ALONE: Final[dict[str, Callable[..., Array | None]]] = {
-    "barrier": barrier,
-    "axis_index": axis_index,
-    "axis_size": axis_size,
-}
-"""Called without a block."""

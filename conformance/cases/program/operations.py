@@ -29,8 +29,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     It takes ``operands`` values, mapped over as many as a step names where that is one; with ``takes_token`` that one
     is a token. ``readers`` of its blocks, and ``writers`` of its result, are the members that do. ``groups`` may be
     ``any`` or have to be ``equal`` in size; where the result is ``sized``, one of its extents comes with that size.
-    Blocks ``differ`` from rank to rank in nothing, in their ``rows`` or in ``all``. It writes ``over`` the operand of
-    that number where it is done in place.
+    What a result ``folds`` are the blocks of its group, or of a prefix of it. Blocks ``differ`` from rank to rank in
+    nothing, in their ``rows`` or in ``all``. It writes ``over`` the operand of that number where it is done in place.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     writers: Who = "all"
     groups: Literal["equal", "any"] = "equal"
     sized: bool = False
+    folds: Literal["group", "prefix"] = "group"
     differ: Literal["nothing", "rows", "all"] = "nothing"
     over: int | None = None
 
@@ -116,6 +117,7 @@ def _check(made: Operation, grouped: bool, partial: bool) -> None:
     wrong = {
         "it takes no groups": not grouped,
         "it reduces without an attribute op": made.does == "reduce" and "op" not in have,
+        "its row says what it folds, and it reduces nothing": made.folds != "group" and made.does != "reduce",
         "it asks and takes a block": made.does == "query" and made.operands > 0,
         "it takes no block, and its row does not say that it asks": made.does != "query" and made.operands == 0,
         "it takes no block, and its row says who reads one": made.operands == 0 and made.readers != nobody,

@@ -8,12 +8,12 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import NumberModel
-from conformance.cases.program.program import Step, rank_groups
+from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
-from conformance.reference.operations import FOLDED
+from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import check_step
 
@@ -47,12 +47,18 @@ def order_shows(case: Case) -> bool:
         return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folds(case))
     for step in folds(case):
         attrs = check_step(step)
-        for group in rank_groups(case.program.mesh, step.axes, step.groups):
+        for group in _folded(step, rank_groups(case.program.mesh, step.axes, step.groups)):
             for name in step.inputs:
                 column = np.stack([blocks[name][rank].reshape(-1) for rank in group])
                 if column.size and inexact(column, str(attrs["op"]), attrs["factor"]).any():
                     return True
     return False
+
+
+def _folded(step: Step, groups: Groups) -> Iterator[tuple[int, ...]]:
+    """Yield the ranks whose blocks a result folds: those of a group, or of every prefix of one."""
+    for group in groups:
+        yield from (group[: count + 1] for count in range(len(group))) if TABLE[step.op].folds == "prefix" else (group,)
 
 
 def choices_show(case: Case, numbers: NumberModel) -> bool:
