@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import Parameter, getdoc, signature
+from pathlib import Path
 from typing import Any
 
 import click
@@ -99,13 +100,51 @@ def notes(op: Op) -> str:
 @click.command("spec")
 @click.argument("name", required=False, metavar="[OP|CLAUSE|SOURCE]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(name: str | None, as_json: bool) -> None:
+@click.option("--search", "words", metavar="WORDS", help="Print the sentences that have all of these words.")
+@click.option("--markdown", is_flag=True, help="Write the whole specification as pages to the folder of -o.")
+@click.option("-o", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder of the pages.")
+def command(name: str | None, as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
     """Print the specification: of everything, of an operation (a framework's name will do), a clause or a source."""
-    data, show = _chosen(name)
+    if sum((name is not None, words is not None, markdown)) > 1:
+        raise click.UsageError("give a name, --search or --markdown: one of the three")
+    if markdown != (folder is not None):
+        raise click.UsageError("--markdown writes pages to the folder of -o: give both or neither")
+    if folder is not None:
+        _write(folder)
+        return
+    data, show = _chosen(name) if words is None else _found(words)
     if as_json:
         print_json(data)
     else:
         show(printer())
+
+
+def _write(folder: Path) -> None:
+    from conformance.specification.document import pages
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in pages().items():
+            (folder / file).write_text(text, encoding="utf-8")
+            click.echo(f"wrote {folder / file}")
+    except OSError as error:
+        raise click.UsageError(f"the folder {str(folder)!r} cannot be written: {error.strerror}") from None
+
+
+def _found(words: str) -> tuple[dict[str, Any], Any]:
+    from conformance.specification.search import search
+
+    sentences = search(words)
+    if not sentences:
+        raise click.UsageError(
+            f"no sentence of the specification has all of {words!r}; try fewer words, or parts of them"
+        )
+
+    def show(console: Console) -> None:
+        for each in sentences:
+            console.print(f"{each.name:<24} {each.text}", markup=False)
+
+    return {"sentences": [each._asdict() for each in sentences]}, show
 
 
 def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:

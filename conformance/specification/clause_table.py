@@ -1,0 +1,39 @@
+"""Clauses as a numbered list that can be linked to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from conformance.judging.clause import Clause
+from conformance.judging.schedules.clause import AnyClause
+
+
+def clause_lines(clauses: Iterable[Clause | AnyClause]) -> list[str]:
+    """Return the lines of a Markdown table: id, requirement, sentence and source; what sources say otherwise below."""
+    known = tuple(clauses)
+    rows = (f"| {anchor(c.id)} | {c.requirement} | {_cell(c.text)} | {_sources(c)} |" for c in known)
+    head = ("| clause | requirement | sentence | source |", "| --- | --- | --- | --- |")
+    return [*head, *rows, "", *_divergences(known)]
+
+
+def anchor(id: str) -> str:
+    """Return an id that can be linked to."""
+    return f'<a id="{id.lower()}"></a>`{id}`'
+
+
+def _sources(clause: Clause | AnyClause) -> str:
+    return ", ".join(f"`{part}`" for part in clause.source.split("; "))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _divergences(clauses: Sequence[Clause | AnyClause]) -> list[str]:
+    lines = [
+        f"- `{clause.id}`, {each.source}: {each.text}"
+        for clause in clauses
+        if isinstance(clause, Clause)
+        for each in clause.diverges
+    ]
+    return ["Systems that say something else:", "", *lines, ""] if lines else []

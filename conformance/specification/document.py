@@ -1,0 +1,114 @@
+"""The specification as Markdown: one page on operations, one on schedules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.clause_table import clause_lines
+from conformance.specification.functions import function_lines
+from conformance.specification.operation import operation_lines
+from conformance.specification.words import REQUIREMENTS, WORDS
+from conformance.specs import OPS, SHARED, SUITES
+from conformance.specs.schedules import EVERY
+from conformance.specs.sources import SOURCES
+
+WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
+
+SUMMARIES: Final = {
+    "collective": "What every collective promises, whatever it computes.",
+    "reduction": "What every operation with a reduction promises.",
+    "pairs": "What a list of (source, destination) pairs must be.",
+    **{name: suite.summary for name, suite in SUITES.items()},
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by the name of its file."""
+    return {"specification.md": _text(_operations()), "specification-schedules.md": _text(_schedules())}
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _operations() -> list[str]:
+    return [
+        "# Specification",
+        "",
+        "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
+        "The meaning of each operation is the Python function that stands beside it; the clauses say the same in",
+        "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own.",
+        "",
+        WRITTEN,
+        "",
+        *_words(),
+        "## Operations",
+        "",
+        *[f"- [{op.name}](#{op.name}): {op.summary}" for op in OPS.values()],
+        "",
+        *[line for op in OPS.values() for line in operation_lines(op)],
+        "## Clauses that several operations share",
+        "",
+        *_families(),
+        "## Functions that operations call",
+        "",
+        "The functions above call these, which are part of their meaning.",
+        "",
+        *function_lines(),
+        *_sources(),
+    ]
+
+
+def _words() -> list[str]:
+    return [
+        "## Words and notation",
+        "",
+        "| requirement | what it asks |",
+        "| --- | --- |",
+        *[f"| *{name}* | {text} |" for name, text in REQUIREMENTS.items()],
+        "",
+        "A clause has an id, `all_gather.C2`, that never changes and is never used again. Its source is who says so;",
+        "[Sources](#sources) lists them.",
+        "",
+        "| word | meaning |",
+        "| --- | --- |",
+        *[f'| <a id="word-{name.replace(" ", "-")}"></a>{name} | {word.meaning} |' for name, word in WORDS.items()],
+        "",
+    ]
+
+
+def _families() -> list[str]:
+    lines: list[str] = []
+    for family in dict.fromkeys(clause.id.partition(".")[0] for clause in SHARED):
+        clauses = [clause for clause in SHARED if clause.id.partition(".")[0] == family]
+        lines += [f"### Clauses of {family}", "", SUMMARIES.get(family, ""), "", *clause_lines(clauses)]
+    return lines
+
+
+def _sources() -> list[str]:
+    lines = ["## Sources", "", "| name | document | version | section | licence | what it settles |"]
+    lines.append("| --- | --- | --- | --- | --- | --- |")
+    for source in SOURCES.values():
+        text = source.document
+        lines.append(
+            f"| `{source.name}` | {text.title} (`{text.file}`) | {text.version} | {source.section} | {text.licence} | "
+            f"{source.settles} |"
+        )
+    return lines
+
+
+def _schedules() -> list[str]:
+    families = dict.fromkeys(id.partition(".")[0] for id in EVERY)
+    lines = [
+        "# Specification: schedules",
+        "",
+        "What a schedule may and may not do with a graph. [schedules.md](schedules.md) has the form that the clauses",
+        "read, and [specification.md](specification.md) the words.",
+        "",
+        WRITTEN,
+        "",
+    ]
+    for family in families:
+        clauses = [clause for clause in EVERY.values() if clause.id.partition(".")[0] == family]
+        lines += [f"## Clauses of {family}", "", *clause_lines(clauses)]
+    return lines

@@ -1,0 +1,34 @@
+"""A worked example as a table: what each rank holds before and after, computed by the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.spmd import evaluate
+from conformance.runner.smoke import example_case
+from conformance.specs.op import Example
+
+
+def example_call(name: str, example: Example) -> str:
+    """Return the attributes and groups of an example as they are given."""
+    attrs = "".join(f", {attr} = {value}" for attr, value in example.attrs.items())
+    groups = "one group of all" if example.groups is None else f"groups {[list(group) for group in example.groups]}"
+    return f"`{name}` of {example.dtype}{attrs}; {groups}:"
+
+
+def example_table(name: str, example: Example) -> list[str]:
+    """Return the lines of a Markdown table with one row a rank."""
+    case = example_case(name, example)
+    before = case.blocks()
+    results = evaluate(case)["y"]
+    titles = list(before) if len(before) > 1 else ["block"] * len(before)
+    lines = [f"| rank | {' | '.join([*titles, 'result'])} |", "|" + " --- |" * (len(titles) + 2)]
+    for rank, result in enumerate(results):
+        cells = [_shown(blocks[rank]) for blocks in before.values()]
+        lines.append(f"| {rank} | {' | '.join([*cells, _shown(result)])} |")
+    return lines
+
+
+def _shown(block: Array | None) -> str:
+    return "nothing" if block is None else f"`{np.asarray(block).tolist()}`"
