@@ -42,6 +42,7 @@ from conformance.cases.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.engine import Engine
+    from conformance.backends.opencl.runtime.rounds import Graphs
     from conformance.backends.opencl.runtime.session import Session
     from conformance.backends.opencl.runtime.value import Value
 
@@ -97,6 +98,13 @@ class OpenCL(Backend):
 
         return Engine(self.session, self.settings)
 
+    @cached_property
+    def graphs(self) -> Graphs:
+        """What runs graphs on the open devices."""
+        from conformance.backends.opencl.runtime.rounds import Graphs
+
+        return Graphs(self.engine)
+
     @property
     def alignment(self) -> int:
         """The bytes at whose multiples a sub-buffer may begin on every open device."""
@@ -142,12 +150,10 @@ class OpenCL(Backend):
 
     def graph(self, case: GraphCase) -> Observation:
         """Run a graph in its rounds and return what was asked for and read; never raise."""
-        from conformance.backends.opencl.runtime.rounds import run
-
         start = time.perf_counter()
         try:
             results: dict[str, tuple[Tensor | None, ...]] = {
-                name: (tensor,) for name, tensor in run(case, self.engine).items()
+                name: (tensor,) for name, tensor in self.graphs.run(case).items()
             }
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is the observation
             return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)

@@ -72,6 +72,8 @@ class Settings:
     fuse_reduce: bool = True
     most_computed: int = 256
     most_buffers: int = 24
+    merge: bool = True
+    optimise_from: int = 2**12
     reuse: bool = True
     order: int | None = None
     profile: bool = False

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.export.graph import asked_once
-from conformance.backends.opencl.runtime.rounds import run
-from conformance.cases.graph.case import GraphCase, asked_key, declared, read_key
+from conformance.cases.graph.case import GraphCase, Round, asked_key, declared, read_key
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.execute import differs, eager, worth
 from conformance.reference.schedule.facts import Facts
@@ -39,7 +38,7 @@ def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
 def test_a_drawn_graph_has_the_values_of_eager_evaluation(number: int, opencl: OpenBackend) -> None:
     graph, _ = numbered(graphs(), 3, number)
     case, facts = _filled(graph, 4)
-    right, found = eager(facts, 4), run(case, opencl().engine)
+    right, found = eager(facts, 4), opencl().graphs.run(case)
     for name in graph.results:
         wanted, mask = worth(right.meanings[name], right.memory), right.mask(name)
         open_here = None if mask is None else (mask & OPEN) > 0
@@ -63,3 +62,30 @@ def test_a_chain_of_elementwise_operations_is_one_kernel(opencl: OpenBackend) ->
         nodes.append(Node(id=f"n{number}", op="alu", of=of, shape=(8,), dtype="float32", device="d", arg="add"))
     found = opencl().schedule(Graph(nodes=tuple(nodes), results=("n10",)))
     assert len(found.items) == 1
+
+
+def _round_case() -> GraphCase:
+    nodes = (
+        Node(id="x", op="buf", shape=(4,), dtype="int32", device="d", arg="x"),
+        Node(id="y", op="alu", of=("x", "x"), shape=(4,), dtype="int32", device="d", arg="add"),
+        Node(id="z", op="alu", of=("y", "x"), shape=(4,), dtype="int32", device="d", arg="mul"),
+        Node(id="w", op="assign", of=("x", "z"), shape=(4,), dtype="int32", device="d"),
+    )
+    rounds = (
+        Round(until=2),
+        Round(until=3, writes={"x": from_array(np.arange(4, 8, dtype=np.int32))}, asked=("y", "z")),
+        Round(until=4, asked=("y", "x"), read=("x",)),
+    )
+    graph = Graph(nodes=nodes, results=("y", "z", "x"))
+    return GraphCase(graph=graph, buffers={"x": from_array(np.arange(4, dtype=np.int32))}, rounds=rounds)
+
+
+def test_a_value_listed_before_a_write_keeps_what_it_was_in_later_rounds(opencl: OpenBackend) -> None:
+    found = {name: to_array(tensor[0]).tolist() for name, tensor in opencl().graph(_round_case()).results.items()}
+    assert found == {
+        "1/y": [0, 2, 4, 6],
+        "1/z": [0, 10, 24, 42],
+        "2/y": [0, 2, 4, 6],
+        "2/x": [0, 10, 24, 42],
+        "2/buffer/x": [0, 10, 24, 42],
+    }

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from conformance.backends.base import Refused
+from conformance.backends.opencl.graph.folding import converted, folded, neutral
 from conformance.backends.opencl.graph.index_map import (
     IndexMap,
     Shape,
@@ -201,12 +202,21 @@ class Asking:
         operands = of[len(chosen) :]
         joined = promoted(each.dtype for each in operands) or operands[0].dtype
         taken = [*chosen, *(self._converted(each, joined) for each in operands)]
-        dtype = "bool" if node.arg in COMPARISONS else joined
-        return self.values.make("alu", dtype, shape, device, taken, str(node.arg))
+        dtype, op = "bool" if node.arg in COMPARISONS else joined, str(node.arg)
+        bits = folded(op, taken, dtype)
+        if bits is not None:
+            return self.values.const(bits, dtype, shape, device)
+        same = neutral(op, taken)
+        if same is not None:
+            return same
+        return self.values.make("alu", dtype, shape, device, taken, op)
 
     def _converted(self, value: Value, dtype: str) -> Value:
         if value.dtype == dtype:
             return value
+        bits = converted(value, dtype)
+        if bits is not None:
+            return self.values.const(bits, dtype, value.shape, value.device)
         return self.values.make("cast", dtype, value.shape, value.device, (value,))
 
     def _reduced(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:

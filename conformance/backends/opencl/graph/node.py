@@ -121,6 +121,19 @@ class Take(msgspec.Struct, frozen=True):
 Instruction = kernel_body.Instruction | Take
 
 
+def sources(line: Instruction) -> tuple[int, ...]:
+    """Return the numbers of the instructions that one takes."""
+    if isinstance(line, kernel_body.Alu):
+        return line.of
+    if isinstance(line, Take):
+        return (line.index,)
+    return (
+        (line.of,)
+        if isinstance(line, kernel_body.Cast | kernel_body.Bitcast | kernel_body.Reduce | kernel_body.Store)
+        else ()
+    )
+
+
 class Launch(msgspec.Struct, frozen=True, eq=False):
     """One kernel over the points of ``extents``: instructions, of which each names earlier ones by number.
 

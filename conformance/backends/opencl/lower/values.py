@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -13,6 +13,7 @@ from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.launches import Writer
+from conformance.backends.opencl.schedule.merge import merged
 from conformance.backends.opencl.schedule.partition import (
     Freshness,
     Home,
@@ -60,10 +61,13 @@ def nodes_of(
     limits: dict[int, int] = {}
     while True:
         fresh = Freshness(order, asking.assigns, asking.replaced, forced, kept)
-        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits)
+        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
         if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits)):
             break
-    builder = _Builder(asking, given, kept, first, found.stored, fresh)
+    together = merged(found, fresh, settings)
+    if together:
+        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, together)
+    builder = _Builder(asking, given, kept, first)
     builder.build(found.homes, order)
     return Lowering(
         tuple(builder.place(value) for value in wanted),
@@ -169,6 +173,10 @@ def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int]) 
     return found
 
 
+Steps = dict[Value | tuple[str, int], Home | Value]
+"""What makes a value, or a version of a buffer: a kernel, or the value itself, a copy or what comes of a meeting."""
+
+
 class _Builder:
     """Nodes in an order in which each comes after those it reads."""
 
@@ -178,30 +186,59 @@ class _Builder:
         given: Mapping[str, Buffer],
         kept: Mapping[Value, Buffer],
         first: Mapping[str, int],
-        stored: Collection[Value],
-        fresh: Freshness,
     ) -> None:
-        self._asking, self._stored, self._fresh = asking, stored, fresh
+        self._asking = asking
         self.nodes: dict[Value, Node] = dict(kept)
         self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
         self._meetings: dict[object, Collective] = {}
         self.received: tuple[Movement, ...] = ()
 
     def build(self, homes: Sequence[Home], order: Sequence[Value]) -> None:
-        after = self._fresh.after
-        made: dict[Value, Home | Value] = {home.value: home for home in homes if home.assign is None}
-        made |= {value: value for value in order if value.op in ("copy", "received") and value not in self.nodes}
-        steps: list[tuple[tuple[int, int, int], Home | Value]] = [
-            ((after[value], 1, value.number), each) for value, each in made.items()
-        ]
-        steps += [((home.assign.number, 0, 0), home) for home in homes if home.assign is not None]
-        for _, step in sorted(steps, key=lambda pair: pair[0]):
-            if isinstance(step, Home):
-                self._home(step)
-            elif step.op == "copy":
-                self._copy(step)
-            else:
-                self._received(step)
+        """Make the node of every kernel, copy and meeting, each after what it reads."""
+        by_version: Steps = {
+            (each.assign.buffer, each.assign.version): each for each in homes if each.assign is not None
+        }
+        steps: Steps = {root: home for home in homes for root in home.roots}
+        steps.update(by_version)
+        steps |= {each: each for each in order if each.op in ("copy", "received") and each not in self.nodes}
+        done: set[Home | Value] = set()
+        stack = list(reversed(steps.values()))
+        while stack:
+            step = stack[-1]
+            waiting = [] if step in done else [each for each in self._before(step, steps) if each not in done]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if step not in done:
+                done.add(step)
+                self._make(step)
+
+    def _before(self, step: Home | Value, steps: Steps) -> Iterator[Home | Value]:
+        """Yield what a step reads, and the write before a write."""
+        if isinstance(step, Value):
+            read: Iterable[Value] = [value for each in step.of for value in (each, base(each))]
+        else:
+            read = step.stored
+            root = step.roots[0] if step.roots else step.value
+            if root.op == "load":
+                read = {*read, root}
+            if step.assign is not None and (step.assign.buffer, step.assign.version - 1) in steps:
+                yield steps[step.assign.buffer, step.assign.version - 1]
+        for value in read:
+            found = steps.get(value)
+            if found is not None and found is not step:
+                yield found
+            elif value.op == "load" and value.arg in steps:
+                yield steps[value.arg]
+
+    def _make(self, step: Home | Value) -> None:
+        if isinstance(step, Home):
+            self._home(step)
+        elif step.op == "copy":
+            self._copy(step)
+        else:
+            self._received(step)
 
     def place(self, value: Value) -> Wanted:
         """Return where a value lies."""
@@ -229,9 +266,10 @@ class _Builder:
         value, assign = home.value, home.assign
         writer = Writer(home, self._lying)
         if assign is None:
-            asked = self._asking.made.get(value, "")
             launch = writer.launch(identity(value.shape), self._names(home))
-            self.nodes[value] = Computed(value.device, value.dtype, value.size, launch, 0, asked)
+            for number, root in enumerate(home.roots):
+                asked = self._asking.made.get(root, "")
+                self.nodes[root] = Computed(root.device, root.dtype, root.size, launch, number, asked)
             return
         before = self._versions[assign.buffer, assign.version - 1]
         launch = writer.launch(assign.map, self._names(home))

@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.index_map import IndexMap, bounds_of, steps
-from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
+from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take, sources
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.render.elementwise import conversion, literal, operation
 from conformance.cases.schedule.kernel_body import COMPARISONS, Alu, Bitcast, Cast, Constant, Index, Load, Reduce, Store
@@ -96,7 +96,7 @@ class _Text:
             pending.add(number)
             line = self._lines[number]
             if not isinstance(line, Reduce):
-                stack.extend(_sources(line))
+                stack.extend(sources(line))
                 continue
             # What the loop's body needs, as far as it does not change along the loop, is computed out here.
             seen: set[int] = set()
@@ -109,7 +109,7 @@ class _Text:
                 if self._depends[each] <= axes:
                     stack.append(each)
                 else:
-                    search.extend(_sources(self._lines[each]))
+                    search.extend(sources(self._lines[each]))
             inner[number] = seen
         found = []
         for number in sorted(pending):
@@ -192,7 +192,7 @@ class _Text:
 
     def _axes(self, line: Instruction) -> frozenset[int]:
         """Return the axes of the kernel along which a value changes."""
-        found = frozenset().union(*(self._depends[each] for each in _sources(line)))
+        found = frozenset().union(*(self._depends[each] for each in sources(line)))
         if isinstance(line, Index):
             return frozenset({line.axis})
         if isinstance(line, Load | Take):
@@ -200,14 +200,6 @@ class _Text:
             moving = zip(first.strides, bounds_of(first), first.extents, strict=True)
             return found | {axis for axis, (step, bound, extent) in enumerate(moving) if step or bound != (0, extent)}
         return found - set(line.axes) if isinstance(line, Reduce) else found
-
-
-def _sources(line: Instruction) -> tuple[int, ...]:
-    if isinstance(line, Alu):
-        return line.of
-    if isinstance(line, Take):
-        return (line.index,)
-    return (line.of,) if isinstance(line, Cast | Bitcast | Reduce | Store) else ()
 
 
 def _place(index_map: IndexMap) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -34,14 +35,17 @@ class Launched(NamedTuple):
 class Plan:
     """Commands in order, the storages they need, and which of them hold the results."""
 
-    def __init__(self, made: Schedule, lowered: Lowered, inputs: tuple[int, ...], session: Session) -> None:
+    def __init__(
+        self, made: Schedule, lowered: Lowered, inputs: tuple[int, ...], session: Session, optimise_from: int = 0
+    ) -> None:
         """Make every item of a schedule ready on the devices of ``session``; ``inputs`` numbers its inputs."""
         self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
         content, begins = table(item for item in made.items if isinstance(item, Kernel))
         constant = session.memory.constant(content) if begins else None
         if constant is not None:
             weakref.finalize(self, session.memory.release, constant)
-        session.kernels.build(fused(item.launch) for item in made.items if isinstance(item, Fused))
+        launches = [item.launch for item in made.items if isinstance(item, Fused)]
+        session.kernels.build({fused(each): math.prod(each.extents) >= optimise_from for each in launches})
         ready = Ready(session.kernels, constant, begins)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]

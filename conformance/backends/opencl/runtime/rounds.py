@@ -2,43 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from conformance.backends.opencl.graph.asked import Asking, devices_of, storages_of
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
-from conformance.backends.opencl.graph.node import Buffer
+from conformance.backends.opencl.graph.node import Buffer, Node
 from conformance.backends.opencl.graph.value import Value
 from conformance.backends.opencl.lower.values import Wanted, nodes_of
-from conformance.backends.opencl.runtime import memory
 from conformance.backends.opencl.runtime.engine import Engine
+from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Plan
 from conformance.backends.opencl.schedule.drafted import scheduled_round
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.schedule.index_map import Affine, elements
 from conformance.cases.tensor.dtypes import NUMPY, Array
-from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.cases.tensor.tensor import Tensor, from_array
+
+PREPARED: Final = 256
+"""Graphs whose plans are kept, the least recently run dropped first."""
 
 
-def run(case: GraphCase, engine: Engine) -> dict[str, Tensor]:
-    """Return all results of a graph case by key; raise ``Refused`` for what has no meaning."""
-    return _Run(case, engine).results()
+class PreparedRound(NamedTuple):
+    """A round made ready: ``inputs`` are the storages that its plan takes, ``wanted`` where every value lies.
+
+    ``later`` are the values that a later round needs, by number. ``places`` names the storage of a value that was there
+    before, or gives the number of the plan's result that it is.
+    """
+
+    plan: Plan
+    inputs: tuple[str, ...]
+    wanted: dict[int, Wanted]
+    asked: dict[str, int]
+    later: tuple[int, ...]
+    places: dict[int, str | int]
+
+
+class Prepared(NamedTuple):
+    """A graph made ready, to be run on other buffers again and again; ``homes`` has the device of each buffer."""
+
+    rounds: tuple[PreparedRound, ...]
+    homes: dict[str, int]
+
+
+class Graphs:
+    """The graphs that an engine has made ready."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Start with none."""
+        self._engine = engine
+        self._made: OrderedDict[Any, Prepared] = OrderedDict()
+
+    def run(self, case: GraphCase) -> dict[str, Tensor]:
+        """Return all results of a graph case by key; raise ``Refused`` for what has no meaning."""
+        return _Run(case, self.prepared(case), self._engine).results()
+
+    def prepared(self, case: GraphCase) -> Prepared:
+        """Return what a graph of this structure is made ready as."""
+        rounds = [(each.until, tuple(each.writes), each.values, each.asked, each.read) for each in case.rounds]
+        forms = {name: (each.dtype, each.shape) for name, each in case.buffers.items()}
+        key = msgspec.msgpack.encode((case.graph, rounds, forms))
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = _prepared(case, self._engine)
+            if len(self._made) > PREPARED:
+                self._made.popitem(last=False)
+        self._made.move_to_end(key)
+        return found
+
+
+def _prepared(case: GraphCase, engine: Engine) -> Prepared:
+    devices = devices_of(case)
+    storages = storages_of(case, devices)
+    asking = Asking(case.graph, storages, devices)
+    kept: dict[Value, Buffer] = {}
+    rounds = []
+    for number, each in enumerate(case.rounds):
+        for name in each.writes:
+            if name in storages:
+                asking.written(name)
+        asking.begin()
+        bound = case.bound(number)
+        for node in case.listed(number):
+            asking.take(node, bound)
+        asked = {name: asking.worth(name) for name in each.asked}
+        later = [value for value in _later(case, number, asking) if value not in kept]
+        given = {name: Buffer(one.device, one.dtype, one.size, name) for name, one in storages.items()}
+        lowering = nodes_of(asking, [*asked.values(), *later], later, given, kept, engine.settings)
+        made, lowered = scheduled_round(lowering, engine.settings, engine.session.platform.alignment)
+        names: dict[Node, str] = {node: node.name for node in (*given.values(), *kept.values())}
+        plan = Plan(made, lowered, tuple(range(len(made.inputs))), engine.session, engine.settings.optimise_from)
+        places: dict[int, str | int] = {
+            one.value.number: names.get(one.node, place)
+            for place, one in enumerate(lowering.wanted)
+            if one.node is not None
+        }
+        rounds.append(
+            PreparedRound(
+                plan,
+                tuple(node.name for node in made.inputs),
+                {one.value.number: one for one in lowering.wanted},
+                {name: value.number for name, value in asked.items()},
+                tuple(value.number for value in later),
+                places,
+            )
+        )
+        for value in later:
+            kept[value] = Buffer(value.device, value.dtype, value.size, f"kept {value.number}")
+    return Prepared(tuple(rounds), {name: one.device for name, one in storages.items()})
+
+
+def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
+    """Return the values, listed up to now, that nodes of later rounds take or that later rounds ask for."""
+    rest = case.graph.nodes[case.rounds[number].until :]
+    names = [name for node in rest for name in node.of]
+    names += [name for each in case.rounds[number + 1 :] for name in each.asked]
+    known = asking.meanings
+    found = (known[name] for name in names if name in known)
+    values = dict.fromkeys(each for each in found if isinstance(each, Value))
+    return [value for value in values if value.size and value.op != "const"]
 
 
 class _Run:
-    """One case under way."""
+    """One case under way: the storages that its rounds leave to each other, by name."""
 
-    def __init__(self, case: GraphCase, engine: Engine) -> None:
-        self._case, self._engine = case, engine
-        devices = devices_of(case)
-        storages = storages_of(case, devices)
-        self._asking = Asking(case.graph, storages, devices)
-        self._held: dict[str, memory.Storage] = {}
-        self._kept: dict[Value, memory.Storage] = {}
-        self._other = {name: to_array(each) for name, each in case.buffers.items() if name not in storages}
-        for name in storages:
-            self._put(name, case.buffers[name])
+    def __init__(self, case: GraphCase, prepared: Prepared, engine: Engine) -> None:
+        self._case, self._prepared, self._engine = case, prepared, engine
+        self._held: dict[str, Storage] = {}
+        self._other: dict[str, Tensor] = {}
+        for name, content in case.buffers.items():
+            self._put(name, content)
 
     def results(self) -> dict[str, Tensor]:
         found: dict[str, Tensor] = {}
@@ -47,88 +143,47 @@ class _Run:
         return found
 
     def _put(self, name: str, content: Tensor) -> None:
-        storage = self._asking.storages.get(name)
-        if storage is None:
-            self._other[name] = to_array(content)
-        elif storage.size:
+        device = self._prepared.homes.get(name)
+        if device is None or not content.bits:
+            # No node names it, or there is nothing in it.
+            self._other[name] = content
+        else:
             array = np.frombuffer(bytes.fromhex(content.bits), np.uint8)
-            self._held[name] = self._engine.upload(storage.device, array)
+            self._held[name] = self._engine.upload(device, array)
 
     def _round(self, number: int) -> dict[str, Tensor]:
-        case, asking, each = self._case, self._asking, self._case.rounds[number]
+        each, prepared = self._case.rounds[number], self._prepared.rounds[number]
         for name, content in each.writes.items():
             self._put(name, content)
-            if name in asking.storages:
-                asking.written(name)
-        asking.begin()
-        bound = case.bound(number)
-        for node in case.listed(number):
-            asking.take(node, bound)
-        asked = {name: asking.worth(name) for name in each.asked}
-        later = [
-            value for value in self._later(number) if value.size and value.op != "const" and value not in self._kept
-        ]
-        made = self._computed([*asked.values(), *later], later)
-        results = {asked_key(number, name): self._tensor(made[value], value) for name, value in asked.items()}
-        for value in later:
-            storage = made[value][1]
-            assert storage is not None  # it has elements, and is no constant
-            self._kept[value] = storage
-        for name in each.read:
-            results[read_key(number, name)] = self._read(name, case.buffers[name])
+        given = {place: self._held[name] for place, name in enumerate(prepared.inputs)}
+        launched = prepared.plan.launch(given)
+        storages: dict[int, Storage] = {}
+        for value, place in prepared.places.items():
+            found = self._held[place] if isinstance(place, str) else launched.results[f"{place}"].storages[0]
+            assert found is not None  # what has a place has elements
+            storages[value] = found
+        results = {
+            asked_key(number, name): self._tensor(prepared.wanted[value], storages.get(value))
+            for name, value in prepared.asked.items()
+        }
+        self._held |= {f"kept {value}": storages[value] for value in prepared.later}
+        results |= {read_key(number, name): self._read(name) for name in each.read}
         return results
 
-    def _later(self, number: int) -> list[Value]:
-        """Return the values, listed up to now, that nodes of later rounds take or that later rounds ask for."""
-        rest = self._case.graph.nodes[self._case.rounds[number].until :]
-        names = [name for node in rest for name in node.of]
-        names += [name for each in self._case.rounds[number + 1 :] for name in each.asked]
-        known = self._asking.meanings
-        found = (known[name] for name in names if name in known)
-        return list(dict.fromkeys(each for each in found if isinstance(each, Value)))
-
-    def _computed(
-        self, wanted: Sequence[Value], later: Sequence[Value]
-    ) -> dict[Value, tuple[Wanted, memory.Storage | None]]:
-        """Run what the round needs, and return where every value lies."""
-        asking = self._asking
-        given = {
-            name: Buffer(storage.device, storage.dtype, storage.size, name) for name, storage in asking.storages.items()
-        }
-        kept = {value: Buffer(value.device, value.dtype, value.size, f"kept {value.number}") for value in self._kept}
-        lowering = nodes_of(asking, wanted, later, given, kept, self._engine.settings)
-        made, lowered = scheduled_round(lowering, self._engine.settings, self._engine.session.platform.alignment)
-        storages: dict[Buffer, memory.Storage] = {given[name]: held for name, held in self._held.items()}
-        storages |= {kept[value]: held for value, held in self._kept.items()}
-        numbers = {node: place for place, node in enumerate(storages)}
-        plan = Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self._engine.session)
-        launched = plan.launch({numbers[node]: storage for node, storage in storages.items()})
-        found: dict[Value, tuple[Wanted, memory.Storage | None]] = {}
-        for number, each in enumerate(lowering.wanted):
-            if each.node is None:
-                found[each.value] = each, None
-            elif each.node in storages:
-                found[each.value] = each, storages[each.node]
-            else:
-                block = launched.results[f"{number}"]
-                found[each.value] = each, block.storages[0]
-        return found
-
-    def _tensor(self, made: tuple[Wanted, memory.Storage | None], value: Value) -> Tensor:
-        wanted, storage = made
+    def _tensor(self, wanted: Wanted, storage: Storage | None) -> Tensor:
+        value = wanted.value
         if storage is None:
-            bits = value.arg if value.op == "const" else b""
-            array = np.frombuffer(bits, NUMPY[value.dtype]) if bits else np.zeros(1, NUMPY[value.dtype])
-            return from_array(np.broadcast_to(array[:1].reshape(()), value.shape))
+            bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
+            return from_array(np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape))
         content = self._engine.fetched(value.device, storage).view(NUMPY[value.dtype])
         return from_array(gathered(content, wanted.map, value.shape))
 
-    def _read(self, name: str, like: Tensor) -> Tensor:
+    def _read(self, name: str) -> Tensor:
         if name not in self._held:
-            return from_array(self._other[name]) if name in self._other else like
-        storage = self._asking.storages[name]
-        content = self._engine.fetched(storage.device, self._held[name]).view(NUMPY[storage.dtype])
-        return from_array(content.reshape(like.shape))
+            return self._other[name]
+        like = self._case.buffers[name]
+        content = self._engine.fetched(self._prepared.homes[name], self._held[name])
+        return from_array(content.view(NUMPY[like.dtype]).reshape(like.shape))
 
 
 def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Array:

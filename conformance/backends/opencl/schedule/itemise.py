@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import (
@@ -11,6 +11,7 @@ from conformance.backends.opencl.graph.node import (
     Elementwise,
     Fill,
     Join,
+    Launch,
     Movement,
     Node,
     Part,
@@ -25,10 +26,16 @@ from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Ker
 from conformance.backends.opencl.schedule.regions import reach, region, regions
 from conformance.backends.opencl.schedule.spread import Spread, spreading
 from conformance.backends.opencl.schedule.stream import moved, streamed
+from conformance.backends.opencl.schedule.trim import trimmed
 from conformance.backends.opencl.settings import Settings
 
+Stores = Mapping[Launch, Sequence[Computed]]
+"""For each launch the nodes that it stores, in the order of its stores."""
 
-def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: Settings) -> Iterator[Item]:
+
+def itemise(
+    node: Node, fill: Filled, shared: Spread, alignment: int, settings: Settings, stores: Stores
+) -> Iterator[Item]:
     """Yield the items of a node, without edges; nothing for a storage that exists before, or that others fill."""
     if isinstance(node, Copy):
         span = node.start, node.start + node.size
@@ -42,8 +49,8 @@ def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: 
         yield from _joined(node, (Part(node.at, node.value),), alignment, settings)
     elif isinstance(node, Reduce):
         yield _folded(node, fill, alignment, settings)
-    elif isinstance(node, Computed):
-        yield _fused(node)
+    elif isinstance(node, Computed) and node is stores[node.launch][0]:
+        yield _fused(node, stores[node.launch])
     elif isinstance(node, Join) and node not in fill.joins:
         for part in node.parts:
             if shared.get(part):
@@ -52,11 +59,13 @@ def itemise(node: Node, fill: Filled, shared: Spread, alignment: int, settings: 
         yield from _joined(node, own, alignment, settings)
 
 
-def _fused(node: Computed) -> Fused:
-    sources = tuple(Region(read, 0, read.size) for read in storages(node.launch))
-    targets = (Region(node, 0, node.size),)
-    accesses = (*(each.access(write=False) for each in sources), targets[0].access(write=True))
-    return Fused(node.device, accesses, (), node.launch, sources, targets)
+def _fused(node: Computed, stored: Sequence[Computed]) -> Fused:
+    launch = trimmed(node.launch, [each.number for each in stored])
+    sources = tuple(Region(read, 0, read.size) for read in storages(launch))
+    targets = tuple(Region(each, 0, each.size) for each in stored)
+    reads = tuple(each.access(write=False) for each in sources)
+    accesses = (*reads, *(each.access(write=True) for each in targets))
+    return Fused(node.device, accesses, (), launch, sources, targets)
 
 
 def _transfer(node: Node, source: Node, span: tuple[int, int], at: int, alignment: int) -> Transfer:

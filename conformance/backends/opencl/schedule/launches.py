@@ -53,10 +53,15 @@ class Writer:
         """Return the kernel, which stores its value where ``target`` says."""
         home = self._home
         for number, at in sorted(home.asked, key=lambda key: key[0]):
-            self._at[number, at] = self._written(home.values[number], at)
+            # What is read from storage is loaded where somebody takes it.
+            if not self._lies(home.values[number]):
+                self._at[number, at] = self._written(home.values[number], at)
         rank = len(home.value.shape)
-        root = self._at[home.value.number, At(tuple(range(rank)), identity(home.value.shape))]
-        self._lines.append(Store(access=len(self._accesses), of=root))
+        every = At(tuple(range(rank)), identity(home.value.shape))
+        roots = home.roots or [home.value]
+        found = [self._worth(root, every) for root in roots]
+        for place, of in enumerate(found):
+            self._lines.append(Store(access=len(self._accesses) + place, of=of))
         extents = tuple(home.extents)
         reads = tuple(
             (node, self._over(at, found)) for (node, found), at in zip(self._accesses, self._axes, strict=True)
@@ -67,7 +72,7 @@ class Writer:
             rank,
             tuple(self._lines),
             reads,
-            ((over(target, tuple(range(rank)), extents), home.value.dtype),),
+            tuple((over(target, tuple(range(rank)), extents), root.dtype) for root in roots),
             home.reason,
             asked,
         )
@@ -77,15 +82,14 @@ class Writer:
 
     def _written(self, value: Value, at: At) -> int:
         """Write a value at some points of the kernel, and return the number of its instruction."""
-        root = value is self._home.value and self._home.assign is None
         if value.op == "const":
             return self._add(Constant(value=Tensor(dtype=value.dtype, shape=(), bits=value.arg.hex())))
-        if value.op == "load" or (value in self._home.stored and not root):
+        if value.op == "load":
             return self._load(value, at)
         special = {"iota": self._counted, "move": self._moved, "reduce": self._reduced, "gather": self._taken}
         if value.op in special:
             return special[value.op](value, at)
-        of = tuple(self._at[each.number, at] for each in value.of)
+        of = tuple(self._worth(each, at) for each in value.of)
         plain_lines: dict[str, Instruction] = {
             "alu": Alu(op=value.arg, of=of),
             "cast": Cast(of=of[0], dtype=value.dtype),
@@ -99,8 +103,19 @@ class Writer:
 
     def _reduced(self, value: Value, at: At) -> int:
         within = inside(self._home, value, at)
-        source = self._at[value.of[0].number, within]
+        source = self._worth(value.of[0], within)
         return self._add(Reduce(op=value.arg[0], of=source, axes=within.axes[len(at.axes) :]))
+
+    def _lies(self, value: Value) -> bool:
+        """Return whether a value is read from a storage."""
+        return value not in self._home.roots and value.op != "const" and value in self._home.stored
+
+    def _worth(self, value: Value, at: At) -> int:
+        """Return the number of the instruction that gives a value at some points."""
+        key = value.number, at
+        if key not in self._at:
+            self._at[key] = self._load(value, at)
+        return self._at[key]
 
     def _load(self, value: Value, at: At) -> int:
         node, lies = self._lying(value)
@@ -118,8 +133,8 @@ class Writer:
     def _moved(self, value: Value, at: At) -> int:
         source = value.of[0]
         there = At(at.axes, then(at.map, value.arg))
-        found = self._at[source.number, there]
-        if value.arg.mask is None or base(value) in self._home.stored:
+        found = self._worth(source, there)
+        if value.arg.mask is None or self._lies(base(value)):
             return found
         _, valid = self._position(there)
         if valid is None:
@@ -131,9 +146,9 @@ class Writer:
 
     def _taken(self, value: Value, at: At) -> int:
         data, index = plain(value.of[0]), value.of[1]
-        number = self._at[index.number, At(at.axes, then(at.map, index_of(value)))]
+        number = self._worth(index, At(at.axes, then(at.map, index_of(value))))
         if data.op == "const":
-            return self._at[data.number, At(at.axes, then(at.map, base_of(value)))]
+            return self._worth(data, At(at.axes, then(at.map, base_of(value))))
         node, lies = self._lying(data)
         axis, shape = value.arg, value.of[0].shape
         base = composed(then(at.map, base_of(value)), lies)

@@ -61,6 +61,7 @@ class Home:
     def __init__(self, value: Value, assign: Assign | None = None, reason: str = "") -> None:
         """Begin with the points of the value."""
         self.value, self.assign, self.reason = value, assign, reason
+        self.roots: list[Value] = [] if assign is not None else [value]
         self.extents: list[int] = list(value.shape)
         self.asked: dict[Key, None] = {}
         self.values: dict[int, Value] = {}
@@ -147,53 +148,82 @@ def partition(
     fresh: Freshness,
     settings: Settings,
     limits: Limits,
+    together: Mapping[Value, Value],
 ) -> Partition:
     """Return the kernels of the values in ``order``, the last first.
 
     ``forced`` are the values that need a storage, with the reason; those ``kept`` have one, and so have leaves.
+    ``together`` names for values the later one in whose kernel they are stored too.
     """
-    homes = [Home(each.value, each, "an assign") for each in assigns]
-    asking: dict[Value, list[tuple[Home, At]]] = {}
-    stored: set[Value] = set()
+    asking = _Wishes(assigns)
+    for value in order:
+        wanted = asking.of(value)
+        leaf = value in kept or value.op in ("const", "received") or (value.op == "load" and value not in forced)
+        if leaf:
+            reason = _stale(value, wanted, fresh) if value.op == "load" else ""
+        else:
+            reason = forced.get(value) or _apart(value, wanted, fresh, settings, limits)
+        if reason and (value in forced or asking.needed_outside(wanted, together.get(value))):
+            asking.store(value, wanted, reason, together.get(value, value))
+        elif leaf:
+            for home, _ in wanted:
+                home.stored.add(value)
+        else:
+            for home, at in wanted:
+                asking.sources(home, value, at)
+    return Partition(tuple(asking.homes), frozenset(asking.stored))
 
-    def ask(home: Home, value: Value, at: At) -> None:
+
+class _Wishes:
+    """The kernels found so far, and who needs what at which points."""
+
+    def __init__(self, assigns: Sequence[Assign]) -> None:
+        self.homes = [Home(each.value, each, "an assign") for each in assigns]
+        self.stored: set[Value] = set()
+        self._asking: dict[Value, list[tuple[Home, At]]] = {}
+        self._by_value: dict[Value, Home] = {}
+        for home in self.homes:
+            self._ask(home, home.value, At(tuple(range(len(home.extents))), identity(home.value.shape)))
+
+    def of(self, value: Value) -> list[tuple[Home, At]]:
+        """Return who needs a value; all who do have been met."""
+        return self._asking.pop(value, [])
+
+    def needed_outside(self, wanted: Sequence[tuple[Home, At]], leader: Value | None) -> bool:
+        """Return whether any but the kernel of ``leader`` needs a value, which that one computes."""
+        own = None if leader is None else self._by_value.get(leader)
+        return own is None or any(home is not own for home, _ in wanted)
+
+    def store(self, value: Value, wanted: Sequence[tuple[Home, At]], reason: str, leader: Value) -> None:
+        """Store a value, in a kernel of its own or in that of ``leader``, and let whoever needs it read it there."""
+        self.stored.add(value)
+        own = self._by_value.get(leader)
+        for home, _ in wanted:
+            if home is not own:
+                home.stored.add(value)
+        if value.op == "copy":
+            return
+        if own is None:
+            own = self._by_value[value] = Home(value, None, reason)
+            self.homes.append(own)
+        else:
+            own.roots.append(value)
+        at = At(tuple(range(len(value.shape))), identity(value.shape))
+        own.asked[value.number, at] = None
+        own.values[value.number] = value
+        self.sources(own, value, at)
+
+    def sources(self, home: Home, value: Value, at: At) -> None:
+        """Note what a kernel needs to compute a value at some points."""
+        for source, there in _sources(home, value, at):
+            self._ask(home, source, there)
+
+    def _ask(self, home: Home, value: Value, at: At) -> None:
         key = value.number, at
         if key not in home.asked:
             home.asked[key] = None
             home.values[value.number] = value
-            asking.setdefault(value, []).append((home, at))
-
-    for home in homes:
-        rank = len(home.extents)
-        ask(home, home.value, At(tuple(range(rank)), identity(home.value.shape)))
-    for value in order:
-        wanted = asking.pop(value, [])
-        if value in kept or value.op in ("const", "received") or (value.op == "load" and value not in forced):
-            reason = "" if value.op != "load" else _stale(value, wanted, fresh)
-            if not reason:
-                for home, _ in wanted:
-                    home.stored.add(value)
-                continue
-        else:
-            reason = forced.get(value) or _apart(value, wanted, fresh, settings, limits)
-        if not reason:
-            for home, at in wanted:
-                for source, there in _sources(home, value, at):
-                    ask(home, source, there)
-            continue
-        stored.add(value)
-        for home, _ in wanted:
-            home.stored.add(value)
-        if value.op == "copy":
-            continue
-        own = Home(value, None, reason)
-        homes.append(own)
-        at = At(tuple(range(len(value.shape))), identity(value.shape))
-        own.asked[value.number, at] = None
-        own.values[value.number] = value
-        for source, there in _sources(own, value, at):
-            ask(own, source, there)
-    return Partition(tuple(homes), frozenset(stored))
+            self._asking.setdefault(value, []).append((home, at))
 
 
 def _apart(

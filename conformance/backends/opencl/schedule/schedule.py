@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from conformance.backends.opencl.graph.node import Buffer, Join, Movement, Node, Write
+from conformance.backends.opencl.graph.node import Buffer, Computed, Join, Launch, Movement, Node, Write
 from conformance.backends.opencl.schedule.fuse import filled
 from conformance.backends.opencl.schedule.hazards import Hazards
 from conformance.backends.opencl.schedule.item import Barrier, Item
@@ -64,6 +64,9 @@ def schedule(
     nodes = [node for node, _ in order]
     inside = straight(nodes, results, fill, shared, alignment)
     roots = lying(nodes, inside)
+    stores: dict[Launch, list[Computed]] = {}
+    for made in sorted((each for each in nodes if isinstance(each, Computed)), key=lambda each: each.number):
+        stores.setdefault(made.launch, []).append(made)
     bare: list[Item] = []
     passed = 0
     for node, stage in order:
@@ -71,7 +74,7 @@ def schedule(
             bare.extend(_barriers(groups, bare))
         passed = stage
         if not isinstance(node, Write) or node.value.node not in inside:
-            bare.extend(itemise(node, fill, shared, alignment, chosen))
+            bare.extend(itemise(node, fill, shared, alignment, chosen, stores))
     nodes = [node for node in nodes if node not in fill.within]
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
     outputs = dict.fromkeys(roots.get(block.node, block.node) for block in results if block.node.size)
