@@ -12,15 +12,16 @@ from rich.table import Table
 
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.qualification.auto.auto import Auto, Profile, Row, qualify_auto
+from conformance.qualification.auto.auto import Profile, qualify_auto
 from conformance.qualification.auto.corpus import MOST
+from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
 from conformance.qualification.mutants.corpus import CORPUS
 from conformance.qualification.qualify import Qualification, qualify
 from conformance.qualification.qualify_variants import Variant, judged_variants
-from conformance.qualification.rows import Rows, head, known_rows
+from conformance.qualification.rows import AUTO, WRITTEN, Rows, head, known_rows
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
@@ -35,6 +36,9 @@ DIES: Final = 0.95
 DIES_UNSEEN: Final = 0.90
 """The same of the half whose survivors are not named."""
 
+EARLIEST: Final = 12
+"""Draws of every suite and operation in which --every-kill looks for more kills: all of them would take minutes a mutant."""
+
 
 @click.command("qualify")
 @click.option("--mutants", "module", help="Module of mutants, instead of the suite's own.")
@@ -47,6 +51,8 @@ DIES_UNSEEN: Final = 0.90
 @click.option("-o", "--output", "directory", type=Written(), help="Folder for the rows, as they come.")
 @click.option("--resume", is_flag=True, help="Go on with the rows in the folder of -o.")
 @click.option("--in-process", is_flag=True, help="Without worker processes: quicker, and as good for honest mutants.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes for automatic mutants [default: one a core].")
+@click.option("--every-kill", is_flag=True, help="Look for a kill in every suite and operation, not the first alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")
 def command(
     module: str | None,
@@ -59,6 +65,8 @@ def command(
     directory: Path | None,
     resume: bool,
     in_process: bool,
+    jobs: int | None,
+    every_kill: bool,
     as_json: bool,
 ) -> int:
     """Show that every mutant is killed, and by the clause it was made to break, and that no variant is refused."""
@@ -73,8 +81,11 @@ def command(
         raise click.UsageError("--mutants names nothing; a module, as in package.module, or a path to a .py file would")
     chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
     wanted = head(module or "", seed, examples, suites, ops)
-    known = known_rows(directory, wanted, resume=resume) if directory is not None else ()
-    rows = Rows(directory, wanted, known) if directory is not None else None
+    known = known_rows(directory, wanted, Mutant, WRITTEN, resume=resume) if directory is not None else ()
+    rows = Rows(directory, wanted, known, WRITTEN) if directory is not None and only != "auto" else None
+    asked = head(f"auto {auto}", seed, examples, suites, ops)
+    had = known_rows(directory, asked, Row, AUTO, resume=resume) if directory is not None and auto else ()
+    made_rows = Rows(directory, asked, had, AUTO) if directory is not None and auto else None
     with Progress(quiet=as_json) as progress:
 
         def watch(mutant: Mutant) -> None:
@@ -84,6 +95,8 @@ def command(
             progress.tell(f"{mutant.name}: {what}", now=True)
 
         def watch_auto(row: Row) -> None:
+            if made_rows is not None:
+                made_rows.write(row)
             progress.tell(f"{row.name}: {row.fate} after {row.cases} cases", now=True)
 
         found = Qualification(mutants=(), survivors=(), seed=seed, examples=examples)
@@ -98,7 +111,10 @@ def command(
         made: Auto | None = None
         if auto is not None and only in (None, "auto"):
             profile = Profile(seed, examples, suites, ops)
-            made, _ = qualify_auto(auto, profile, watch=watch_auto, tell=lambda line: progress.tell(line, now=True))
+            made, _ = qualify_auto(
+                auto, profile, more=EARLIEST if every_kill else 0, jobs=jobs or 0, known=had, watch=watch_auto,
+                tell=lambda line: progress.tell(line, now=True),
+            )  # fmt: skip
     if not module:
         uncovered = tuple(report for report in CORPUS if report.missing)
         found = msgspec.structs.replace(found, uncovered=uncovered)

@@ -7,6 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -25,18 +26,40 @@ FOLDER: Final = "CONFORMANCE_CACHE"
 """The environment variable that names the folder of what is drawn once."""
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    """A case, the suite and the operation whose domain it is of, and how many were drawn there before it."""
+LARGE: Final = 1 << 16
+"""Hex digits from which a case is held packed: the 216 cases of the suite ``long`` have 1.3 GB, all others 32 MB."""
 
-    case: Case
+
+class Drawn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A case, the suite and the operation whose domain it is of, and how many were drawn there before it.
+
+    ``name`` is the digest of the case, which is ``packed`` where it is large.
+    """
+
     suite: str
     op: str
     index: int
+    name: str
+    held: Case | None = None
+    packed: bytes = b""
 
     @property
-    def name(self) -> str:
-        """Return the digest of the case."""
-        return digest(self.case)
+    def case(self) -> Case:
+        """Return the case, unpacked where it is not held."""
+        return self.held or msgspec.msgpack.decode(zlib.decompress(self.packed), type=Case)
+
+    @property
+    def large(self) -> bool:
+        """Return whether the case is packed."""
+        return self.held is None
+
+
+def drawn_case(case: Case, suite: str, op: str, index: int) -> Drawn:
+    """Return a case with where it came from."""
+    digits = sum(len(block.bits) for operand in case.inputs.values() for block in operand.blocks)
+    if digits < LARGE:
+        return Drawn(suite, op, index, digest(case), case)
+    return Drawn(suite, op, index, digest(case), packed=zlib.compress(msgspec.msgpack.encode(case), 1))
 
 
 def drawn_cases(seed: int, examples: int, suites: Sequence[str], ops: Sequence[str]) -> tuple[Drawn, ...]:
@@ -56,11 +79,14 @@ def _drawing_suites(op: str, suites: Sequence[str]) -> list[str]:
 def _drawing(suite: str, op: str, examples: int, seed: int) -> Callable[[], tuple[Drawn, ...]]:
     def draw() -> tuple[Drawn, ...]:
         draws = Plan(ops=(op,), examples=examples).of(suite, op)
-        every: list[Case] = []
-        draw_cases(draws.domain, draws.examples, seed, every.append)
         found: dict[str, Drawn] = {}
-        for index, case in enumerate(every):
-            found.setdefault(digest(case), Drawn(case, suite, op, index))
+        index = count()
+
+        def take(case: Case) -> None:
+            made = drawn_case(case, suite, op, next(index))
+            found.setdefault(made.name, made)
+
+        draw_cases(draws.domain, draws.examples, seed, take)
         return tuple(found.values())
 
     return draw

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final, TypeVar
 
 import msgspec
 
-from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError
 from conformance.runner.log.environment import digests
 
-FILE = "qualify.jsonl"
+R = TypeVar("R", bound=msgspec.Struct)
+
+WRITTEN: Final = "qualify.jsonl"
+AUTO: Final = "auto.jsonl"
+"""The files of written mutants and of automatic ones."""
 
 
 class Head(msgspec.Struct, frozen=True, tag_field="type", tag="head"):
@@ -29,40 +33,46 @@ def head(mutants: str, seed: int, examples: int, suites: tuple[str, ...], ops: t
     return Head(mutants, seed, examples, suites, ops, "-".join(part[:16] for part in digests()))
 
 
-def known_rows(folder: Path, wanted: Head, *, resume: bool) -> tuple[Mutant, ...]:
+def known_rows(folder: Path, wanted: Head, kind: type[R], file: str, *, resume: bool) -> tuple[R, ...]:
     """Return the rows that are there; nothing is written.
 
     Raise ``MutantError`` where there are some and ``resume`` is false, or they are of another qualification.
     """
-    path = folder / FILE
+    path = folder / file
     if not path.exists():
         return ()
     if not resume:
         raise MutantError(f"{path} exists: choose another folder with -o, or go on with --resume")
-    # The last line may be half written.
-    whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-    try:
-        had = msgspec.json.decode(whole[0], type=Head)
-        rows = tuple(msgspec.json.decode(line, type=Mutant) for line in whole[1:])
-    except (IndexError, msgspec.DecodeError) as error:
-        raise MutantError(f"{path} is no qualification: {error}") from error
+    had, rows = rows_in(folder, kind, file)
     if had != wanted:
         differing = next(name for name in Head.__struct_fields__ if getattr(had, name) != getattr(wanted, name))
         raise MutantError(f"{path} is of another qualification: its {differing} differ; choose another folder with -o")
     return rows
 
 
+def rows_in(folder: Path, kind: type[R], file: str) -> tuple[Head, tuple[R, ...]]:
+    """Return the head and the rows of a file; raise ``MutantError`` where it is none."""
+    path = folder / file
+    try:
+        # The last line may be half written.
+        whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+        had = msgspec.json.decode(whole[0], type=Head)
+        return had, tuple(msgspec.json.decode(line, type=kind) for line in whole[1:])
+    except (OSError, IndexError, msgspec.DecodeError) as error:
+        raise MutantError(f"{path} is no qualification: {error}") from error
+
+
 class Rows:
     """The file, open for more rows."""
 
-    def __init__(self, folder: Path, wanted: Head, known: tuple[Mutant, ...]) -> None:
+    def __init__(self, folder: Path, wanted: Head, known: tuple[msgspec.Struct, ...], file: str) -> None:
         """Write the head and the rows that are known."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / FILE
+        self._path = folder / file
         lines = [msgspec.json.encode(each) for each in (wanted, *known)]
         self._path.write_bytes(b"".join(line + b"\n" for line in lines))
 
-    def write(self, row: Mutant) -> None:
+    def write(self, row: msgspec.Struct) -> None:
         """Add a row."""
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(row) + b"\n")

@@ -42,6 +42,9 @@ CLASS_OF: Final[dict[str, str]] = {
 CLASSES: Final[tuple[str, ...]] = ("reduce", "gather", "exchange", "spread", "query", "start", *EFFECTS)
 """The classes of steps: what sums, joins, exchanges, hands out and asks; what is started; and each effect."""
 
+TURNS: Final = ("first", "second", "later")
+"""Which of a program's collectives one is."""
+
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "operation": tuple(sorted(TABLE)),
     "reduction": ("none", "sum", "mean", "premul_sum", "product", "max", "min", "and", "or", "xor"),
@@ -62,7 +65,7 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "start": ("no", "waited", "later", "never"),
     "operands": ("none", "one", "several", "same"),
     "after": ("nothing", *CLASSES),
-    "turn": ("first", "second", "later"),
+    "turn": TURNS,
     "values": ("none", "plain", "negative_zero", "extreme", "subnormal", "infinite", "nan"),
 }
 """Every feature and its words.
@@ -95,30 +98,28 @@ def trigrams(case: Case) -> Iterator[tuple[str, str, str]]:
     yield from zip(classes, classes[1:], classes[2:], strict=False)
 
 
-def situations(case: Case, read: Sequence[Sequence[Sequence[Any]]]) -> list[Situation]:
-    """Return the situation of every collective of a legal program, in order.
+def situations(case: Case, read: Sequence[Sequence[Sequence[Any]]]) -> Iterator[Situation]:
+    """Yield the situation of every collective of a program, in order, of as many as were come to.
 
-    ``read`` has, for each of them, the operands that it reads, as blocks of all ranks.
+    ``read`` has, for each of them, the operands that it reads, as blocks of all ranks. Raise ``ValueError`` at one
+    whose axes or groups are none.
     """
     program = case.program
     effects = any(step.op in EFFECTS or step.into or step.start for step in program.steps)
     table = names(case) if effects else {}
     views = {step.outputs[0]: step for step in program.steps if step.op == "view"}
-    found: list[Situation] = []
-    for index, step in enumerate(program.steps):
-        if step.op in EFFECTS:
-            continue
-        turn = ("first", "second", "later")[min(len(found), 2)]
+    collectives = [index for index, step in enumerate(program.steps) if step.op not in EFFECTS]
+    for number, (index, operands) in enumerate(zip(collectives, read, strict=False)):
+        step = program.steps[index]
         before = step_class(program.steps[index - 1]) if index else "nothing"
         words = _call_words(step) | _mesh_words(case, step)
-        words |= _operand_words(step, read[len(found)], _members(case, step))
-        words |= {"axis": _axis_word(step, read[len(found)]), "layout": _layout_word(case, step, table)}
+        words |= _operand_words(step, operands, _members(case, step))
+        words |= {"axis": _axis_word(step, operands), "layout": _layout_word(case, step, table)}
         words |= {"view": _view_word(step, views), "place": _place_word(step, table)}
-        words |= {"start": _start_word(case, index), "after": before, "turn": turn}
+        words |= {"start": _start_word(case, index), "after": before, "turn": TURNS[min(number, 2)]}
         if step.idle or (not step.inputs and CLASS_OF[step.op] != "query"):
             words |= NOTHING_DONE
-        found.append({name: words[name] for name in FEATURES})
-    return found
+        yield {name: words[name] for name in FEATURES}
 
 
 def _call_words(step: Step) -> dict[str, str]:

@@ -51,7 +51,7 @@ def test_changed_code_is_seen_by_its_backend_alone() -> None:
 
 def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
     seed, profile = 3, Profile(3, 12, ("collectives", "aliasing"), ("all_gather", "broadcast"))
-    found, rows = qualify_auto(18, profile, families=("reference", "conditional"), whole=True, equivalence=False)
+    found, rows = qualify_auto(18, profile, families=("reference", "conditional"), more=12, equivalence=False)
     assert found.controls == {"reference": "passed", "conditional": "passed"}
     drawn = drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops)
     by_name = {f"{mutant.family}-{mutant.digest}": mutant for mutant in corpus(18, seed)}
@@ -71,9 +71,12 @@ def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
 
 
 def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
-    assert impossible({"dtype:int8", "values:nan"}) == "no dtype has these values or this reduction"
-    assert impossible({"op:barrier", "dtype:int8"}) == "no operation is, has or takes all of this"
-    assert impossible({"op:all_reduce", "reduction:sum", "form:in place"}) is None
+    assert (
+        impossible({"exact dtype=int8", "values=nan"}) == "no program has a collective with dtype=signed and values=nan"
+    )
+    assert impossible({"legal=no", "operation=barrier", "reduction=sum"}) is not None
+    assert impossible({"trouble=late", "place=into"}) is not None
+    assert impossible({"operation=all_reduce", "reduction=sum", "place=in_place"}) is None
 
 
 def test_an_impossible_number_of_mutants_is_one_line() -> None:

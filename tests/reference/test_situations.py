@@ -36,7 +36,7 @@ def words(*steps: Step) -> dict[str, str]:
     case = program(BUFFER, VIEW, *steps)
     read: list[list[object]] = []
     evaluate(case, lambda _, operands: read.append(operands))
-    return dict(situations(case, read)[-1])  # type: ignore[arg-type]
+    return dict(list(situations(case, read))[-1])  # type: ignore[arg-type]
 
 
 def test_a_collective_has_one_word_for_every_feature() -> None:

@@ -80,5 +80,5 @@ def _faults(random: Random) -> Iterator[Fault]:
         effect = random.choice(sorted(WAYS))
         fixed = needs(effect)
         if forms(effect):
-            fixed |= {f"form:{random.choice(forms(effect))}"}
+            fixed |= {random.choice(forms(effect))}
         yield Fault(effect, condition(random, fixed) | fixed, random.choice((0, 1, -1)), random.choice((0, 1, -1)))

@@ -15,6 +15,7 @@ from conformance.reference import operations
 
 REFERENCE: Final = Family(
     name="reference",
+    memory=6 << 30,
     packages=("conformance.reference", "conformance.backends.reference"),
     backend="conformance.backends.reference:Reference",
     changed=(
@@ -48,6 +49,7 @@ ENGINE: Final = Family(
     name="engine",
     environment=_pocl(),
     cpu=60.0,
+    batch=8,
     packages=("conformance.backends.opencl",),
     backend="conformance.backends.opencl:OpenCL",
     changed=tuple(

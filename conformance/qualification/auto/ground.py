@@ -1,4 +1,4 @@
-"""What is known before a mutant runs: the right answers, whether they pass, and which cases come to which code."""
+"""What is known before a mutant runs: the right answers, and which cases come to which code and have which words."""
 
 from __future__ import annotations
 
@@ -6,105 +6,136 @@ import functools
 import gc
 import hashlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, TypeVar
+from functools import cached_property, partial
+from typing import Final
 
 import msgspec
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.qualification.auto.facts import facts
-from conformance.qualification.auto.judged import SCHEDULES, asked, failing, key
+from conformance.qualification.auto.changes import Change
+from conformance.qualification.auto.facts import Words, facts
+from conformance.qualification.auto.judged import SCHEDULES, asked, key
 from conformance.qualification.auto.pool import At, Ended, in_children
-from conformance.qualification.auto.reach import Lines, traced
+from conformance.qualification.auto.reach import Lines, numbers, reached, traced
 from conformance.qualification.auto.shadow import Family, changed_backend, source_of
-from conformance.qualification.drawn import Drawn, kept
+from conformance.qualification.drawn import Drawn, drawn_case, kept
 from conformance.qualification.mutant_module import MutantError
 from conformance.runner.backend_run import outside
 from conformance.runner.meaning import meaning
 from conformance.runner.schedules import drawn as drawn_questions
 from conformance.runner.worker.in_process import InProcess
 
-T = TypeVar("T")
 
+class Survey(msgspec.Struct, frozen=True):
+    """One pass of the unchanged code over cases: ``answers`` are digests, by the key of the case, of those it claims.
 
-class Right(msgspec.Struct, frozen=True):
-    """The digests of the unchanged backend's answers to the cases it claims, and the clause that one breaks, if any."""
+    ``lines`` are, by module, the cases that come to each line, and ``words`` the collectives that have each word, as
+    bits in hex. ``places`` are the collectives: the number of the case and of the step.
+    """
 
     answers: dict[str, str]
-    failed: str = ""
+    lines: dict[str, dict[int, str]] = {}
+    words: dict[str, str] = {}
+    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Ground:
-    """A family's cases, what is right about them, and the lines of its code that each comes to."""
+    """A family's cases and what its unchanged code does on them."""
 
     family: Family
     drawn: tuple[Drawn, ...]
-    right: Right
-    lines: Lines
+    survey: Survey
 
+    @cached_property
+    def lines(self) -> Lines:
+        """Return, by module and line, the cases that come to it."""
+        return {name: {line: int(bits, 16) for line, bits in seen.items()} for name, seen in self.survey.lines.items()}
 
-def ground(
-    family: Family,
-    drawn: tuple[Drawn, ...],
-    name: str,
-    *,
-    known: Mapping[str, str] | None = None,
-    control: bool = True,
-    trace: bool = True,
-) -> Ground:
-    """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk.
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """Return, by word, the collectives that have it."""
+        return {word: int(bits, 16) for word, bits in self.survey.words.items()}
 
-    An answer whose digest is that of ``known`` is right, and need not be judged; without ``control`` none is.
-    Without ``trace`` no lines are told.
-    Raise ``MutantError`` when the unchanged backend does not start or does not get through.
-    """
-    label = f"{family.name}-{_sources(family)}-{name}"
-    parts = _parts(len(drawn))
+    def reaching(self, change: Change) -> Sequence[int]:
+        """Return the numbers of the cases that come to a change."""
+        return numbers(reached(change, self.lines, len(self.drawn)))
 
-    def right() -> Right:
-        made = _alone(partial(_right, family, drawn, known or {}, control=control), parts, family)
-        answers = {name: answer for part in made for name, answer in part.answers.items()}
-        return Right(answers, next((part.failed for part in made if part.failed), ""))
+    def meeting(self, words: Words) -> dict[int, list[int]]:
+        """Return the collectives that have all of ``words``: their steps, by the number of the case."""
+        met = (1 << len(self.survey.places)) - 1
+        for word in words:
+            met &= self.words.get(word, 0)
+        found: dict[int, list[int]] = {}
+        for number in numbers(met):
+            case, step = self.survey.places[number]
+            found.setdefault(case, []).append(step)
+        return found
 
-    def lines() -> dict[str, dict[int, str]]:
-        made = _alone(partial(_lines, family, drawn), parts, family)
-        found: dict[str, dict[int, int]] = {module: {} for module in family.changed}
-        for (first, _), part in zip(parts, made, strict=True):
-            for module, seen in part.items():
-                for line, bits in seen.items():
-                    found[module][line] = found[module].get(line, 0) | bits << first
-        return {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in found.items()}
-
-    answers = kept(f"right-{label}", Right, right)
-    told = kept(f"lines-{label}", dict[str, dict[int, str]], lines) if trace else {}
-    return Ground(
-        family, drawn, answers, {name: {at: int(bits, 16) for at, bits in seen.items()} for name, seen in told.items()}
-    )
-
-
-_CACHE: Final = type(functools.cache(len))
 
 PARTS: Final = 8
 """Pieces that cases are cut into, for as many processes."""
 
 
-def _parts(count: int) -> list[tuple[int, int]]:
-    size = -(-count // PARTS) or 1
+def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
+    """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk.
+
+    Raise ``MutantError`` when the unchanged backend does not start or does not get through.
+    """
+    parts = _parts(len(drawn), PARTS if family.memory else 1)
+
+    def survey() -> Survey:
+        made: dict[tuple[int, int], Survey] = {}
+        run = partial(_surveyed, family, drawn)
+        for part, found in in_children(parts, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
+            if isinstance(found, Ended):
+                raise MutantError(
+                    f"the unchanged {family.name} {found.how} in case {found.at}, so that its mutants prove nothing"
+                )
+            made[part] = found
+        return _joined([(part[0], made[part]) for part in parts], _worded(drawn) if words else Survey({}))
+
+    return Ground(family, drawn, kept(f"survey-{family.name}-{_sources(family)}-{name}", Survey, survey))
+
+
+def _joined(parts: Sequence[tuple[int, Survey]], worded: Survey) -> Survey:
+    lines: dict[str, dict[int, int]] = {}
+    for first, part in parts:
+        for module, seen in part.lines.items():
+            of = lines.setdefault(module, {})
+            for line, bits in seen.items():
+                of[line] = of.get(line, 0) | int(bits, 16) << first
+    told = {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
+    answers = {name: answer for _, part in parts for name, answer in part.answers.items()}
+    return Survey(answers, told, worded.words, worded.places)
+
+
+def _worded(drawn: Sequence[Drawn]) -> Survey:
+    """Return the words of every collective of the cases."""
+    places: list[tuple[int, int]] = []
+    listed: dict[str, list[int]] = {}
+    for number, each in enumerate(drawn):
+        for step, words in facts(each.case):
+            for word in words:
+                listed.setdefault(word, []).append(len(places))
+            places.append((number, step))
+    digits = {word: bytearray(b"0" * len(places)) for word in listed}
+    for word, found in listed.items():
+        for at in found:
+            digits[word][-1 - at] = ord("1")
+    return Survey({}, words={word: f"{int(bits, 2):x}" for word, bits in digits.items()}, places=tuple(places))
+
+
+_CACHE: Final = type(functools.cache(len))
+
+
+def _parts(count: int, parts: int) -> list[tuple[int, int]]:
+    size = -(-count // parts) or 1
     return [(first, min(first + size, count)) for first in range(0, count, size)]
-
-
-def words_of(drawn: Sequence[Drawn], name: str) -> list[list[frozenset[str]]]:
-    """Return the words of each collective of each case; kept on disk."""
-    made = kept(
-        f"words-{name}", list[list[list[str]]], lambda: [[sorted(w) for _, w in facts(one.case)] for one in drawn]
-    )
-    known: dict[str, str] = {}
-    return [[frozenset(known.setdefault(word, word) for word in words) for words in each] for each in made]
 
 
 def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
@@ -112,62 +143,35 @@ def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
 
     def draw() -> tuple[Drawn, ...]:
         asked_for = [each for each in drawn_questions(examples, seed)["programs"] if isinstance(each, Case)]
-        return tuple(Drawn(case, SCHEDULES, "programs", at) for at, case in enumerate(asked_for))
+        return tuple(drawn_case(case, SCHEDULES, "programs", at) for at, case in enumerate(asked_for))
 
     return kept(f"schedules-{seed}-{examples}", tuple[Drawn, ...], draw)
 
 
-def _alone(run: Callable[[tuple[int, int], At], T], parts: list[tuple[int, int]], family: Family) -> list[T]:
-    """Return what ``run`` returns of each part, in processes of their own: what is opened there is closed with it."""
-    made: dict[tuple[int, int], T] = {}
-    for part, found in in_children(parts, run, memory=None, cpu=family.cpu):
-        if isinstance(found, Ended):
-            raise MutantError(
-                f"the unchanged {family.name} {found.how} in case {found.at}, so that its mutants prove nothing"
-            )
-        made[part] = found
-    return [made[part] for part in parts]
-
-
-def _right(
-    family: Family, drawn: Sequence[Drawn], known: Mapping[str, str], part: tuple[int, int], at: At, *, control: bool
-) -> Right:
-    worker = _worker(family)
-    claims, answers, failed = worker.ready.claims, {}, ""
-    for number in range(*part):
-        each = drawn[number]
-        at.come_to(number)
-        if outside(claims, meaning(each.case)) is not None:
-            continue
-        answer = asked(worker, each)
-        broken = failing(worker, each) if control and known.get(key(each)) != answer else None
-        if broken is None:
-            answers[key(each)] = answer
-        elif not failed:
-            failed = f"{broken[0]} on {each.op} {each.name} of {each.suite}"
-    return Right(answers, failed)
-
-
-def _worker(family: Family) -> InProcess:
-    return InProcess(BackendSpec(family.name, ()), backend=changed_backend(family, None)())
-
-
-def _lines(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At) -> Lines:
+def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At) -> Survey:
     backend = changed_backend(family, None)()
     worker = InProcess(BackendSpec(family.name, ()), backend=backend)
-    assert worker.ready
-    files = {_origin(module): module for module in family.changed}
+    claims = worker.ready.claims
     caches = [each for each in gc.get_objects() if type(each) is _CACHE]
     ours = [each for each in caches if str(getattr(each, "__module__", "")).startswith(family.packages)]
+    answers: dict[str, str] = {}
 
     def run(number: int) -> object:
+        each = drawn[number]
         at.come_to(number)
         for cache in ours:
             cache.cache_clear()
         forget(backend)
-        return asked(worker, drawn[number])
+        answers[key(each)] = asked(worker, each)
+        return None
 
-    return traced([partial(run, number) for number in range(*part)], files)
+    # The reference claims everything, and to ask it is the dearest part of a small case.
+    everything = family.memory is not None
+    claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case)) is None]
+    files = {_origin(module): module for module in family.changed}
+    lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
+    told = {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
+    return Survey(answers, told)
 
 
 def forget(backend: Backend) -> None:

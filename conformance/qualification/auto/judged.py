@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,49 +39,124 @@ class Kill(msgspec.Struct, frozen=True):
 class Seen(msgspec.Struct, frozen=True):
     """What a mutant did: its kills, in the order in which they were come to, and how many cases it was given.
 
-    ``differs`` says that some answer was another than the right one; ``applied`` that a fault changed something.
+    ``differs`` says that some answer was another than the unchanged code's, ``applied`` that a fault changed something,
+    ``cut`` that it had no time left, and ``control`` which clause the unchanged code breaks on a case that it fails.
     """
 
     kills: tuple[Kill, ...] = ()
     cases: int = 0
     differs: bool = False
     applied: bool = True
+    cut: bool = False
+    control: str = ""
+
+    def before(self, later: Seen) -> Seen:
+        """Return both as one, ``later`` being the cases after these."""
+        return Seen(
+            (*self.kills, *later.kills),
+            self.cases + later.cases,
+            self.differs or later.differs,
+            self.applied or later.applied,
+            later.cut,
+            self.control or later.control,
+        )
 
 
 @dataclass(frozen=True)
 class Work:
-    """A mutant to be run: how to make it, and the numbers of the cases that may show it."""
+    """A mutant to be run: how to make it, and the numbers of the cases that may show it, in order.
+
+    No case begins once ``seconds`` of the processor are spent. After the first kill the first ``more`` draws of every
+    other suite and operation are run too.
+    """
 
     make: Callable[[], Backend]
     cases: Sequence[int]
+    seconds: float
+    more: int = 0
 
 
-def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, *, whole: bool) -> Seen:
-    """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of the right answers.
+class Unchanged:
+    """The code of a family as it is, started when it is first asked, to be held against what its mutants fail."""
 
-    With ``whole`` go on until each suite and operation has a kill, otherwise to the first.
+    def __init__(self, backend: str) -> None:
+        """Hold the name of the class, ``module:name``."""
+        self._backend = backend
+        self._worker: InProcess | None = None
+        self._answers: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
+
+    def answer(self, each: Drawn) -> str:
+        """Return the digest of its answer to a case."""
+        if key(each) not in self._answers:
+            self._answers[key(each)] = asked(self._started(), each)
+        return self._answers[key(each)]
+
+    def breaks(self, each: Drawn) -> str:
+        """Return the clause that it breaks on a case, or nothing."""
+        if key(each) not in self._broken:
+            broken = failing(self._started(), each)
+            self._broken[key(each)] = f"{broken[0]} on {each.op} {each.name} of {each.suite}" if broken else ""
+        return self._broken[key(each)]
+
+    def _started(self) -> InProcess:
+        if self._worker is None:
+            module, _, name = self._backend.partition(":")
+            made = getattr(importlib.import_module(module), name)()
+            self._worker = InProcess(BackendSpec("unchanged", ()), backend=made)
+        return self._worker
+
+
+def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+    """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of right answers.
+
+    An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out.
     """
     backend = work.make()
     worker = InProcess(BackendSpec("mutant", ()), backend=backend)
     kills: dict[tuple[str, str], Kill] = {}
-    count, differs = 0, False
+    count, differs, cut, failed = 0, False, False, ""
+    began = time.process_time()
     for number in work.cases:
         each = drawn[number]
-        if key(each) not in right or (each.suite, each.op) in kills:
+        if key(each) not in right or (each.suite, each.op) in kills or (kills and each.index >= work.more):
             continue
+        cut = time.process_time() - began > work.seconds
+        if cut or failed:
+            break
         at.come_to(number)
         count += 1
         answer = asked(worker, each)
-        if answer == right[key(each)]:
+        if answer == right[key(each)] or answer == control.answer(each):
             continue
         differs = True
         broken = failing(worker, each)
-        if broken is not None:
+        if broken is None:
+            continue
+        failed = control.breaks(each)
+        if not failed:
             kills[each.suite, each.op] = Kill(each.suite, each.op, each.index, *broken)
-            if not whole:
-                break
+        if not work.more:
+            break
+    worker.close()
     applied = bool(getattr(backend, "applied", 1))
-    return Seen(tuple(kills.values()), count, differs, applied)
+    return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed)
+
+
+def told_apart(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+    """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first."""
+    worker = InProcess(BackendSpec("mutant", ()), backend=work.make())
+    began, count = time.process_time(), 0
+    for number in work.cases:
+        each = drawn[number]
+        if time.process_time() - began > work.seconds:
+            return Seen(cases=count, cut=True)
+        at.come_to(number)
+        count += 1
+        answer = asked(worker, each)
+        if answer != right.get(key(each)) and answer != control.answer(each):
+            return Seen(cases=count, differs=True)
+    return Seen(cases=count)
 
 
 def key(each: Drawn) -> str:

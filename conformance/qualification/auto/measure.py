@@ -1,39 +1,44 @@
-"""``python -m conformance.qualification.auto.measure N SEED…``: measure where automatic mutants die.
+"""``python -m conformance.qualification.auto.measure DIR…``: sum up where automatic mutants died.
 
-It writes ``power.json`` beside ``runner/coverage/power.py``: for each family how many mutants could die, and of
-each that did the first draw of every suite and operation that kills it.
+Each folder is one of ``conformance qualify --auto N --only auto --every-kill -o DIR``. It writes ``power.json`` beside
+``runner/coverage/power.py``: for each family how many mutants could die, and of each that did the first draw of every
+suite and operation that kills it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from conformance.qualification.auto.auto import Profile, Row, qualify_auto
+from conformance.qualification.auto.outcome import Row
+from conformance.qualification.rows import AUTO, Head, rows_in
 from conformance.runner.coverage.power import FILE, Measured
-from conformance.runner.plan import EXAMPLES
 
 
-def measured(rows: list[Row], seeds: tuple[int, ...]) -> Measured:
-    """Return what rows of complete kills come to: equivalent and void mutants are left out."""
+def measured(parts: Sequence[tuple[Head, Sequence[Row]]]) -> Measured:
+    """Return what rows of complete kills come to: equivalent and void mutants are left out.
+
+    Raise ``ValueError`` where not all are of one number of examples.
+    """
+    examples = {head.examples for head, _ in parts}
+    if len(examples) != 1:
+        raise ValueError(f"measured with {' and '.join(map(str, sorted(examples)))} examples: take one number of them")
     families: dict[str, list[dict[str, int]]] = {}
-    for row in rows:
+    for row in (row for _, rows in parts for row in rows):
         if row.fate not in ("equivalent", "void"):
             kills = {f"{kill.suite} {kill.op}".strip(): kill.index for kill in row.kills}
             families.setdefault(row.family, []).append(kills)
-    return Measured(seeds=seeds, examples=EXAMPLES, families=families)
+    return Measured(seeds=tuple(sorted({head.seed for head, _ in parts})), examples=examples.pop(), families=families)
 
 
-def main(count: int, seeds: tuple[int, ...]) -> None:
-    """Measure ``count`` mutants of each seed and write the file."""
-    rows: list[Row] = []
-    for seed in seeds:
-        _, found = qualify_auto(count, Profile(seed, EXAMPLES), whole=True, tell=print)
-        rows += found
-    Path(FILE).write_bytes(msgspec.json.encode(measured(rows, seeds)) + b"\n")
+def main(folders: Sequence[str]) -> None:
+    """Sum up the rows of the folders and write the file."""
+    found = measured([rows_in(Path(folder), Row, AUTO) for folder in folders])
+    Path(FILE).write_bytes(msgspec.json.encode(found) + b"\n")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), tuple(map(int, sys.argv[2:])))
+    main(sys.argv[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import resource
@@ -10,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,8 +24,9 @@ QUIET: Final = 240.0
 """Seconds without a new case after which a process is taken for hung. With 60, a long case
 of the unchanged reference was, on two cores that eleven other processes shared."""
 
-MEMORY: Final = 6 << 30
-"""Bytes of address space that a mutant of plain Python may take."""
+IDLE: Final = 30.0
+BUSY: Final = 0.5
+"""Seconds after which a process waits for ever if it used less than so many of the processor since its last case."""
 
 
 class At:
@@ -54,42 +57,67 @@ class Ended:
 
 
 @dataclass
-class _Child:
-    number: int
+class _Child(Generic[T]):
+    tasks: list[T]
     process: Any
     receiver: Connection
     at: At
+    done: int = 0
     seen: int = -2
     since: float = field(default_factory=time.monotonic)
+    spent: float | None = None
 
 
 def in_children(
-    tasks: Sequence[T], run: Callable[[T, At], R], *, jobs: int = 0, memory: int | None = MEMORY, cpu: float = CPU
+    tasks: Sequence[T],
+    run: Callable[[T, At], R],
+    *,
+    jobs: int = 0,
+    memory: int | None = None,
+    cpu: float = CPU,
+    batch: int = 1,
 ) -> Iterator[tuple[T, R | Ended]]:
-    """Yield each task with what ``run`` returned for it in a process of its own, as they end."""
+    """Yield each task with what ``run`` returned for it in a process of its own, as they end.
+
+    With a ``batch`` a process does so many tasks one after the other. What ends or hangs in a process that did others
+    before is run again in a new one, so that nothing is blamed for what they left behind.
+    """
     fork = multiprocessing.get_context("fork")
-    jobs, waiting = jobs or cores(), list(enumerate(tasks))[::-1]
-    under_way: dict[Connection, _Child] = {}
+    jobs, waiting = jobs or cores(), [list(tasks[at : at + batch]) for at in range(0, len(tasks), batch)][::-1]
+    under_way: dict[Connection, _Child[T]] = {}
+    # What is there by now stays: collecting it would copy every page of it in every process.
+    gc.collect()
+    gc.freeze()
     try:
         while waiting or under_way:
             while waiting and len(under_way) < jobs:
-                number, task = waiting.pop()
+                mine = waiting.pop()
                 receiver, sender = fork.Pipe(duplex=False)
                 at = At(cpu)
-                process = fork.Process(target=_run, args=(run, task, at, sender, memory), daemon=True)
+                process = fork.Process(target=_run, args=(run, mine, at, sender, memory), daemon=True)
                 process.start()
                 sender.close()
-                under_way[receiver] = _Child(number, process, receiver, at)
+                under_way[receiver] = _Child(mine, process, receiver, at)
             ready = set(wait(list(under_way), timeout=1.0))
             for receiver, child in list(under_way.items()):
                 result = _result(child, ended=receiver in ready)
-                if result is not None:
+                if result is None:
+                    continue
+                (made,) = result
+                again = isinstance(made, Ended) and child.done > 0
+                if not again:
+                    yield child.tasks[child.done], made
+                    child.done += 1
+                if isinstance(made, Ended) or child.done == len(child.tasks):
+                    _close(child)
                     del under_way[receiver]
-                    yield tasks[child.number], result[0]
+                    if child.tasks[child.done :]:
+                        waiting.append(child.tasks[child.done :])
     finally:
+        gc.unfreeze()
         for child in under_way.values():
             child.process.kill()
-            child.process.join()
+            _close(child)
 
 
 def cores() -> int:
@@ -97,30 +125,40 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _result(child: _Child, *, ended: bool) -> tuple[Any] | None:
-    """Return what became of a process, ``None`` while it is under way."""
+def _result(child: _Child[T], *, ended: bool) -> tuple[Any] | None:
+    """Return what became of a process's task, ``None`` while it is under way."""
     if ended:
         try:
-            made = child.receiver.recv()
+            return (child.receiver.recv(),)
         except (EOFError, OSError):
             child.process.join()
             code = child.process.exitcode
             how = "hung" if code == -signal.SIGPROF else f"ended by signal {-code}" if code < 0 else f"exit {code}"
-            made = Ended(how, child.at.number)
-        child.receiver.close()
-        child.process.join()
-        return (made,)
+            return (Ended(how, child.at.number),)
     if child.at.number != child.seen:
-        child.seen, child.since = child.at.number, time.monotonic()
-    if time.monotonic() - child.since > QUIET:
+        child.seen, child.since, child.spent = child.at.number, time.monotonic(), _spent(child.process.pid)
+    quiet = time.monotonic() - child.since
+    if quiet > QUIET or (quiet > IDLE and (_spent(child.process.pid) or IDLE) - (child.spent or 0.0) < BUSY):
         child.process.kill()
-        child.process.join()
-        child.receiver.close()
         return (Ended("hung", child.at.number),)
     return None
 
 
-def _run(run: Callable[[T, At], R], task: T, at: At, sender: Connection, memory: int | None) -> None:
+def _close(child: _Child[T]) -> None:
+    child.process.join()
+    child.receiver.close()
+
+
+def _spent(process: int) -> float | None:
+    """Return the seconds of the processor that a process has used, ``None`` where the system does not say."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _run(run: Callable[[T, At], R], tasks: Sequence[T], at: At, sender: Connection, memory: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     if memory is not None:
@@ -128,8 +166,9 @@ def _run(run: Callable[[T, At], R], task: T, at: At, sender: Connection, memory:
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
-    at.come_to(-1)
-    sender.send(run(task, at))
+    for task in tasks:
+        at.come_to(-1)
+        sender.send(run(task, at))
     sender.close()
     # Native libraries may hang or fail as they are taken down, and nothing is left to be written.
     os._exit(0)

@@ -15,35 +15,32 @@ Lines = dict[str, dict[int, int]]
 Trace = Callable[[FrameType, str, Any], Any]
 
 
-def traced(runs: Iterable[Callable[[], object]], files: Mapping[str, str]) -> Lines:
-    """Return the lines that each of ``runs``, by number, comes to, of the modules in ``files`` (file to module).
+def traced(runs: Iterable[tuple[int, Callable[[], object]]], files: Mapping[str, str]) -> Lines:
+    """Return the lines that each of ``runs``, with its number, comes to, of the modules in ``files`` (file to module).
 
     What a run computes once and keeps for later ones counts for the first of them alone, unless it forgets.
     """
     found: Lines = {module: {} for module in files.values()}
-    bit = 1
+    seen: set[tuple[str, int]] = set()
 
-    def into(frame: FrameType, event: str, argument: object) -> Trace | None:  # noqa: ARG001 - what settrace asks for
-        module = files.get(frame.f_code.co_filename)
-        if module is None:
-            return None
-        seen = found[module]
-
-        def line(frame: FrameType, event: str, argument: object) -> Trace:  # noqa: ARG001 - as above
-            if event == "line":
-                seen[frame.f_lineno] = seen.get(frame.f_lineno, 0) | bit
-            return line
-
+    def line(frame: FrameType, event: str, argument: object) -> Trace:  # noqa: ARG001 - what settrace asks for
+        seen.add((frame.f_code.co_filename, frame.f_lineno))
         return line
 
+    def into(frame: FrameType, event: str, argument: object) -> Trace | None:  # noqa: ARG001 - as above
+        return line if frame.f_code.co_filename in files else None
+
     before = sys.gettrace()
-    for run in runs:
+    for number, run in runs:
+        seen.clear()
         sys.settrace(into)
         try:
             run()
         finally:
             sys.settrace(before)
-        bit <<= 1
+        for file, at in seen:
+            lines = found[files[file]]
+            lines[at] = lines.get(at, 0) | 1 << number
     return found
 
 

@@ -24,7 +24,8 @@ class Family:
 
     Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``), and of
     modules in ``only`` none but those functions; those in ``in_c`` hold OpenCL C text. Each of its processes gets
-    ``environment``, and ``cpu`` seconds of the processor for a case.
+    ``environment``, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they are
+    limited; it runs ``batch`` mutants, one after the other.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Family:
     in_c: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     cpu: float = 30.0
+    memory: int | None = None
+    batch: int = 1
 
 
 class _Changed(Loader):

@@ -15,7 +15,7 @@ from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
-from conformance.qualification.drawn import Drawn
+from conformance.qualification.drawn import Drawn, drawn_case
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.rejected import Rejected
@@ -39,12 +39,12 @@ def small_cases(more: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
     found: dict[str, Drawn] = {}
     for op in OPERATIONS:
         for case in (*_calls(op), *_special(op)):
-            found.setdefault(digest(case), Drawn(case, SUITE, op, len(found)))
+            found.setdefault(digest(case), drawn_case(case, SUITE, op, len(found)))
     for case in _apart():
-        found.setdefault(digest(case), Drawn(case, SUITE, case.program.steps[-1].op, len(found)))
+        found.setdefault(digest(case), drawn_case(case, SUITE, case.program.steps[-1].op, len(found)))
     for each in more:
         if _is_small(each.case):
-            found.setdefault(each.name, Drawn(each.case, SUITE, each.op, len(found)))
+            found.setdefault(each.name, drawn_case(each.case, SUITE, each.op, len(found)))
     return tuple(found.values())
 
 
