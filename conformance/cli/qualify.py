@@ -37,7 +37,7 @@ DIES_UNSEEN: Final = 0.90
 """The same of the half whose survivors are not named."""
 
 EARLIEST: Final = 12
-"""Draws of every suite and operation in which --every-kill looks for more kills: all of them would take minutes a mutant."""
+"""Draws of every suite and operation in which --every-kill looks for more kills: all would take minutes a mutant."""
 
 
 @click.command("qualify")

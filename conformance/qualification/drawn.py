@@ -66,10 +66,10 @@ def drawn_cases(seed: int, examples: int, suites: Sequence[str], ops: Sequence[s
     """Return the distinct cases of a seed, the first draws of every suite and operation before the second ones."""
     parts = (kept(f"cases-{seed}-{examples}-{suite}-{op}", tuple[Drawn, ...], _drawing(suite, op, examples, seed))
              for op in ops for suite in _drawing_suites(op, suites))  # fmt: skip
-    found: dict[str, Drawn] = {}
+    listed: dict[str, Drawn] = {}
     for each in sorted((each for part in parts for each in part), key=lambda each: each.index):
-        found.setdefault(each.name, each)
-    return tuple(found.values())
+        listed.setdefault(each.name, each)
+    return tuple(listed.values())
 
 
 def _drawing_suites(op: str, suites: Sequence[str]) -> list[str]:
@@ -79,32 +79,42 @@ def _drawing_suites(op: str, suites: Sequence[str]) -> list[str]:
 def _drawing(suite: str, op: str, examples: int, seed: int) -> Callable[[], tuple[Drawn, ...]]:
     def draw() -> tuple[Drawn, ...]:
         draws = Plan(ops=(op,), examples=examples).of(suite, op)
-        found: dict[str, Drawn] = {}
+        listed: dict[str, Drawn] = {}
         index = count()
 
         def take(case: Case) -> None:
             made = drawn_case(case, suite, op, next(index))
-            found.setdefault(made.name, made)
+            listed.setdefault(made.name, made)
 
         draw_cases(draws.domain, draws.examples, seed, take)
-        return tuple(found.values())
+        return tuple(listed.values())
 
     return draw
 
 
 def kept(name: str, kind: type[T], make: Callable[[], T]) -> T:
     """Return what ``make`` makes, from disk where this specification has made it before."""
-    path = folder() / f"{name}.zlib"
+    had = found(name, kind)
+    if had is None:
+        keep(name, had := make())
+    return had
+
+
+def found(name: str, kind: type[T]) -> T | None:
+    """Return what was kept by a name, ``None`` where nothing was, or only a part of it."""
     try:
-        return msgspec.json.decode(zlib.decompress(path.read_bytes()), type=kind)
+        return msgspec.json.decode(zlib.decompress((folder() / f"{name}.zlib").read_bytes()), type=kind)
     except (OSError, zlib.error, msgspec.MsgspecError):
-        made = make()
-    content = zlib.compress(msgspec.json.encode(made), 1)
+        return None
+
+
+def keep(name: str, made: object) -> None:
+    """Keep something on disk, where others find it once all of it is there."""
+    path = folder() / f"{name}.zlib"
     beside = path.with_suffix(f".{os.getpid()}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside.write_bytes(content)
+    beside.write_bytes(zlib.compress(msgspec.json.encode(made), 1))
     beside.replace(path)
-    return made
 
 
 def folder() -> Path:

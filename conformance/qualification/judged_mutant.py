@@ -15,7 +15,7 @@ import msgspec
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
-from conformance.cases.case import case_id
+from conformance.cases.case import case_id, digest
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
@@ -122,7 +122,7 @@ class Control:
         """Start it when the first case comes."""
         self._backend = backend
         self._worker: InProcess | None = None
-        self._known: dict[int, tuple[bytes, Verdict]] = {}
+        self._known: dict[str, tuple[bytes, Verdict]] = {}
 
     def verdict_of(self, subject: Subject, answer: Answer, terms: Terms) -> Verdict | None:
         """Return the verdict on the control where it answers the same in these terms, else ``None``.
@@ -132,9 +132,10 @@ class Control:
         ready = self._started().ready
         if outside(ready.claims, subject) is not None:
             return None
-        if id(subject) not in self._known:  # subjects live as long as the qualification
-            self._known[id(subject)] = self._judged(subject, ready.terms)
-        content, judged = self._known[id(subject)]
+        name = digest(subject.case)
+        if name not in self._known:
+            self._known[name] = self._judged(subject, ready.terms)
+        content, judged = self._known[name]
         return judged if terms == ready.terms and content == _content(answer) else None
 
     def _judged(self, subject: Subject, terms: Terms) -> tuple[bytes, Verdict]:

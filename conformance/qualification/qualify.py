@@ -8,10 +8,9 @@ from itertools import chain
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.cases.case import Case
 from conformance.judging.clause import Subject
 from conformance.qualification.auto.auto import Auto
-from conformance.qualification.drawn import drawn_cases
+from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.judged_mutant import Control, judged_mutant
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError
@@ -93,8 +92,8 @@ class _Cases:
 
     def __init__(self, examples: int, seed: int, suites: Sequence[str], ops: Sequence[str]) -> None:
         self._examples, self._seed, self._suites, self._ops = examples, seed, tuple(suites), tuple(ops)
-        self._drawn: dict[str, list[Case]] = {}
-        self._known: dict[tuple[str, int], Subject] = {}
+        self._drawn: dict[str, list[Drawn]] = {}
+        self._known: dict[str, Subject] = {}
 
     def of_all(self, ops: Sequence[str]) -> Iterator[Subject]:
         """Yield the cases of several operations, one of each in turn."""
@@ -104,7 +103,7 @@ class _Cases:
                 if at < len(self._of(op)):
                     yield self._subject(op, at)
 
-    def _of(self, op: str) -> list[Case]:
+    def _of(self, op: str) -> list[Drawn]:
         """Return the distinct cases of an operation, of all suites, in the order of their digests.
 
         As they are drawn the simplest come first, which of many domains show nothing: the median mutant then saw 58
@@ -112,13 +111,16 @@ class _Cases:
         """
         if op not in self._drawn:
             drawn = drawn_cases(self._seed, self._examples, self._suites, (op,))
-            self._drawn[op] = [each.case for each in sorted(drawn, key=lambda each: each.name)]
+            self._drawn[op] = sorted(drawn, key=lambda each: each.name)
         return self._drawn[op]
 
     def _subject(self, op: str, at: int) -> Subject:
-        if (op, at) not in self._known:
-            self._known[op, at] = meaning(self._drawn[op][at])
-        return self._known[op, at]
+        each = self._drawn[op][at]
+        if each.large:  # kept, the large ones would take gigabytes
+            return meaning(each.case)
+        if each.name not in self._known:
+            self._known[each.name] = meaning(each.case)
+        return self._known[each.name]
 
 
 def _judged_all(

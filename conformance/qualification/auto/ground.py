@@ -22,7 +22,7 @@ from conformance.qualification.auto.judged import SCHEDULES, asked, key
 from conformance.qualification.auto.pool import At, Ended, in_children
 from conformance.qualification.auto.reach import Lines, numbers, reached, traced
 from conformance.qualification.auto.shadow import Family, changed_backend, source_of
-from conformance.qualification.drawn import Drawn, drawn_case, kept
+from conformance.qualification.drawn import Drawn, drawn_case, found, keep, kept
 from conformance.qualification.mutant_module import MutantError
 from conformance.runner.backend_run import outside
 from conformance.runner.meaning import meaning
@@ -70,11 +70,11 @@ class Ground:
         met = (1 << len(self.survey.places)) - 1
         for word in words:
             met &= self.words.get(word, 0)
-        found: dict[int, list[int]] = {}
+        steps: dict[int, list[int]] = {}
         for number in numbers(met):
             case, step = self.survey.places[number]
-            found.setdefault(case, []).append(step)
-        return found
+            steps.setdefault(case, []).append(step)
+        return steps
 
 
 PARTS: Final = 8
@@ -82,59 +82,62 @@ PARTS: Final = 8
 
 
 def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
-    """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk.
+    """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk part by part.
 
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
     """
-    parts = _parts(len(drawn), PARTS if family.memory else 1)
+    label = f"survey-{family.name}-{_sources(family)}-{name}"
+    parts = _parts(len(drawn))
+    made = {part: had for part in parts if (had := found(f"{label}-{part[0]}", Survey)) is not None}
+    run = partial(_surveyed, family, drawn, words=words)
+    left = [part for part in parts if part not in made]
+    for part, one in in_children(left, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
+        if isinstance(one, Ended):
+            raise MutantError(
+                f"the unchanged {family.name} {one.how} in case {one.at}, so that its mutants prove nothing"
+            )
+        keep(f"{label}-{part[0]}", one)
+        made[part] = one
+    return Ground(family, drawn, _joined([(part[0], made[part]) for part in parts]))
 
-    def survey() -> Survey:
-        made: dict[tuple[int, int], Survey] = {}
-        run = partial(_surveyed, family, drawn)
-        for part, found in in_children(parts, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
-            if isinstance(found, Ended):
-                raise MutantError(
-                    f"the unchanged {family.name} {found.how} in case {found.at}, so that its mutants prove nothing"
-                )
-            made[part] = found
-        return _joined([(part[0], made[part]) for part in parts], _worded(drawn) if words else Survey({}))
 
-    return Ground(family, drawn, kept(f"survey-{family.name}-{_sources(family)}-{name}", Survey, survey))
-
-
-def _joined(parts: Sequence[tuple[int, Survey]], worded: Survey) -> Survey:
+def _joined(parts: Sequence[tuple[int, Survey]]) -> Survey:
     lines: dict[str, dict[int, int]] = {}
+    words: dict[str, int] = {}
+    places: list[tuple[int, int]] = []
     for first, part in parts:
         for module, seen in part.lines.items():
             of = lines.setdefault(module, {})
             for line, bits in seen.items():
                 of[line] = of.get(line, 0) | int(bits, 16) << first
-    told = {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
+        for word, has in part.words.items():
+            words[word] = words.get(word, 0) | int(has, 16) << len(places)
+        places += part.places
     answers = {name: answer for _, part in parts for name, answer in part.answers.items()}
-    return Survey(answers, told, worded.words, worded.places)
+    return Survey(answers, _in_hex(lines), {word: f"{has:x}" for word, has in words.items()}, tuple(places))
 
 
-def _worded(drawn: Sequence[Drawn]) -> Survey:
-    """Return the words of every collective of the cases."""
+def _in_hex(lines: Lines) -> dict[str, dict[int, str]]:
+    return {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
+
+
+def _worded(drawn: Sequence[Drawn], part: tuple[int, int]) -> tuple[dict[str, str], tuple[tuple[int, int], ...]]:
+    """Return the words of every collective of a part of the cases, and the collectives."""
     places: list[tuple[int, int]] = []
-    listed: dict[str, list[int]] = {}
-    for number, each in enumerate(drawn):
-        for step, words in facts(each.case):
+    listed: dict[str, int] = {}
+    for number in range(*part):
+        for step, words in facts(drawn[number].case):
             for word in words:
-                listed.setdefault(word, []).append(len(places))
+                listed[word] = listed.get(word, 0) | 1 << len(places)
             places.append((number, step))
-    digits = {word: bytearray(b"0" * len(places)) for word in listed}
-    for word, found in listed.items():
-        for at in found:
-            digits[word][-1 - at] = ord("1")
-    return Survey({}, words={word: f"{int(bits, 2):x}" for word, bits in digits.items()}, places=tuple(places))
+    return {word: f"{has:x}" for word, has in listed.items()}, tuple(places)
 
 
 _CACHE: Final = type(functools.cache(len))
 
 
-def _parts(count: int, parts: int) -> list[tuple[int, int]]:
-    size = -(-count // parts) or 1
+def _parts(count: int) -> list[tuple[int, int]]:
+    size = -(-count // PARTS) or 1
     return [(first, min(first + size, count)) for first in range(0, count, size)]
 
 
@@ -148,7 +151,7 @@ def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
     return kept(f"schedules-{seed}-{examples}", tuple[Drawn, ...], draw)
 
 
-def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At) -> Survey:
+def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
     backend = changed_backend(family, None)()
     worker = InProcess(BackendSpec(family.name, ()), backend=backend)
     claims = worker.ready.claims
@@ -170,8 +173,7 @@ def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at:
     claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case)) is None]
     files = {_origin(module): module for module in family.changed}
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
-    told = {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
-    return Survey(answers, told)
+    return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
 
 
 def forget(backend: Backend) -> None:
