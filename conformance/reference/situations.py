@@ -138,7 +138,8 @@ def _call_words(step: Step) -> dict[str, str]:
 
 
 def _members(case: Case, step: Step) -> int:
-    return max((len(group) for group in rank_groups(case.program.mesh, step.axes, step.groups)), default=1)
+    groups = rank_groups(case.program.mesh, step.axes, step.groups)
+    return max(1, *map(len, groups)) if groups else 1  # only groups that are illegal have no member
 
 
 def _mesh_words(case: Case, step: Step) -> dict[str, str]:

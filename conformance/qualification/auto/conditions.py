@@ -8,8 +8,8 @@ from random import Random
 from typing import Final
 
 from conformance.cases.program.program import EFFECTS
-from conformance.reference.situations import FEATURES
 from conformance.qualification.auto.facts import FINER, IMPLIED
+from conformance.reference.situations import FEATURES
 from conformance.specs.domains.feasible import infeasible
 
 ABSENT: Final = ("reduction", "dtype", "extent", "rank", "layout", "axis", "tiled", "root", "operands", "values")

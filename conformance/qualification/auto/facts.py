@@ -13,10 +13,10 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
-from conformance.reference.situations import dtype_word, situations
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
+from conformance.reference.situations import dtype_word, situations
 from conformance.reference.spmd import evaluate
 
 Words = frozenset[str]

@@ -16,12 +16,12 @@ from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case, digest
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
-from conformance.reference.situations import CLASS_OF
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto import wrongs
 from conformance.qualification.auto.facts import IMPLIED, Words, facts
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
+from conformance.reference.situations import CLASS_OF
 from conformance.reference.spmd import run
 
 Way = Literal["result", "operand", "storage", "refusal"]
