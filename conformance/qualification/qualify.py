@@ -9,7 +9,7 @@ import msgspec
 
 from conformance.backends.base import Backend
 from conformance.judging.clause import Subject
-from conformance.qualification.auto.auto import Auto
+from conformance.qualification.auto.outcome import Auto
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.judged_mutant import Control, judged_mutant
 from conformance.qualification.kill import Mutant, unjudged
