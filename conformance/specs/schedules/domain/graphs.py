@@ -12,7 +12,8 @@ from conformance.cases.graph.graph import Graph, Variable, pruned
 from conformance.cases.graph.situations import CLASSES
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.schedules.domain.graph_steps import STEPS, Steps
+from conformance.specs.schedules.domain.graph_nodes import GraphChain
+from conformance.specs.schedules.domain.graph_steps import STEPS, beside
 from conformance.specs.schedules.domain.graph_words import granted, swarm
 
 SHAPES: Final = ((2, 3), (4,), (2, 2), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (2, 3, 2), (1,), (4, 3), (0, 3), (12,))
@@ -64,47 +65,47 @@ def graphs(draw: Draw) -> Graph:
     variables = granted(draw, _VARIABLES, "symbolic", lambda each: "yes" if each else "no")
     names = () if large or max(shape) < 2 or 0 in shape else variables
     words = draw(swarm())
-    asked = Steps(draw, words, devices, {name: draw(_variable(shape)) for name in names})
+    chain = GraphChain(draw, words, devices, {name: draw(_variable(shape)) for name in names})
     for number, device in enumerate(devices):
         for name, dtype in (("a", words.dtype), ("b", words.other), ("c", words.dtype))[: 2 + (number == 0)]:
-            made = asked.add("buf", shape, device, dtype, id=f"{name}{number}", arg=f"{name}{number}")
-            asked.open.add(made.id)
-    for other in [node for node in asked.nodes if node.id.startswith("a") and node.device != devices[0]]:
+            made = chain.add("buf", shape, device, dtype, id=f"{name}{number}", arg=f"{name}{number}")
+            chain.open.add(made.id)
+    for other in [node for node in chain.nodes if node.id.startswith("a") and node.device != devices[0]]:
         # So that something of every device is asked for.
-        asked.head = other
-        asked.beside()
-    asked.head = asked.nodes[0]
+        chain.head = other
+        beside(chain)
+    chain.head = chain.nodes[0]
     length = draw(choose.integers(3, 4)) if large else len(wished) or draw(_LENGTHS)
     for step in range(length):
         wish = [CLASSES.index(wished[step])] if step < len(wished) else []
         number = draw.source.below(len(CLASSES), wish)
         if not wish and draw(_SELDOM):
-            asked.head = asked.pick()
-        if not STEPS[CLASSES[number]](asked):
-            STEPS["elementwise"](asked)
+            chain.head = chain.pick()
+        if not STEPS[CLASSES[number]](chain):
+            STEPS["elementwise"](chain)
         if draw(_SIDE):
-            asked.beside()
-        if sum(node.op not in ("buf", "const", "var") for node in asked.nodes) >= LENGTH:
+            beside(chain)
+        if sum(node.op not in ("buf", "const", "var") for node in chain.nodes) >= LENGTH:
             break
-    return _asked_for(draw, asked, length)
+    return _asked_for(draw, chain, length)
 
 
-def _asked_for(draw: Draw, asked: Steps, length: int) -> Graph:
+def _asked_for(draw: Draw, chain: GraphChain, length: int) -> Graph:
     """Draw what is asked for: the last node, and the more of the others the more steps there are."""
-    made = [node for node in asked.nodes if node.op not in ("buf", "const", "var") and node.id not in asked.bare]
-    made = made or asked.nodes
-    last = asked.head if asked.head in made else made[-1]
-    results = dict.fromkeys([last.id, *asked.sides])
+    made = [node for node in chain.nodes if node.op not in ("buf", "const", "var") and node.id not in chain.bare]
+    made = made or chain.nodes
+    last = chain.head if chain.head in made else made[-1]
+    results = dict.fromkeys([last.id, *chain.sides])
     for _ in range(draw(choose.integers(0, 1 + length // 4))):
         results |= dict.fromkeys([made[draw(choose.integers(0, len(made) - 1))].id])
     if draw(_TWO):
         # On all devices: few engines reduce to some of them alone.
-        results |= dict.fromkeys(node.id for node in asked.nodes if node.op in ("all_reduce", "collective"))
+        results |= dict.fromkeys(node.id for node in chain.nodes if node.op in ("all_reduce", "collective"))
     return pruned(
         Graph(
-            nodes=tuple(asked.nodes),
+            nodes=tuple(chain.nodes),
             results=tuple(results),
-            functions=asked.functions,
-            variables=asked.variables,
+            functions=chain.functions,
+            variables=chain.variables,
         )
     )
