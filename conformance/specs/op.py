@@ -111,8 +111,8 @@ def _refusable(case: Case) -> bool:
     return False
 
 
-PLAIN_ATTRIBUTES: Final = {"op": "sum", "tiled": False}
-"""The plain value of an option: an operation that fails with it fails whatever the option."""
+PLAIN_ATTRIBUTES: Final = {"op": "sum"}
+"""The plain value of an option, else no: an operation that fails with it fails whatever the option."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Attr:
     @property
     def plain(self) -> bool:
         """Return whether it speaks about the plain value of an option."""
-        return self.name in PLAIN_ATTRIBUTES and PLAIN_ATTRIBUTES[self.name] in self.wanted
+        return PLAIN_ATTRIBUTES.get(self.name, False) in self.wanted
 
 
 def attr(name: str, *wanted: object) -> Attr:

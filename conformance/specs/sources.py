@@ -92,6 +92,7 @@ _LISTED: Final = (
     Source("mpi.bcast", _MPI, "section 6.4", "the root of a broadcast"),
     Source("mpi.gather", _MPI, "section 6.5", "blocks in member order at the root, nothing elsewhere"),
     Source("mpi.scatter", _MPI, "section 6.6", "the pieces of the root's block"),
+    Source("mpi.scan", _MPI, "sections 6.11.1 and 6.11.2", "reductions of the members up to each, own block or not"),
     Source("mpi.correctness", _MPI, "section 6.14", "the order of collectives on one communicator and on several"),
     Source("stablehlo.all_reduce", _STABLEHLO, "all_reduce", "a sum is that of some binary tree over the members"),
     Source("stablehlo.all_gather", _STABLEHLO, "all_gather", "joining in member order, bits unchanged"),

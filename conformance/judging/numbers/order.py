@@ -47,7 +47,7 @@ def order_shows(case: Case) -> bool:
         return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folds(case))
     for step in folds(case):
         attrs = check_step(step)
-        for group in _folded(step, rank_groups(case.program.mesh, step.axes, step.groups)):
+        for group in folded_ranks(step, rank_groups(case.program.mesh, step.axes, step.groups)):
             for name in step.inputs:
                 column = np.stack([blocks[name][rank].reshape(-1) for rank in group])
                 if column.size and inexact(column, str(attrs["op"]), attrs["factor"]).any():
@@ -55,7 +55,7 @@ def order_shows(case: Case) -> bool:
     return False
 
 
-def _folded(step: Step, groups: Groups) -> Iterator[tuple[int, ...]]:
+def folded_ranks(step: Step, groups: Groups) -> Iterator[tuple[int, ...]]:
     """Yield the ranks whose blocks a result folds: those of a group, or of every prefix of one."""
     for group in groups:
         yield from (group[: count + 1] for count in range(len(group))) if TABLE[step.op].folds == "prefix" else (group,)

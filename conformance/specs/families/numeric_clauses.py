@@ -47,7 +47,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C4",
         "Where results may round, a product is that of a tree of its factors in the number model, or in the bound.",
-        "mpi.reduce",
+        "mpi.reduce; mpi.scan",
         some(facts.order_sensitive, "product"),
     ),
     value(

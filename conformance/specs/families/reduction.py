@@ -14,6 +14,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
+from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
 from conformance.specs.divergences import any_term, diverging, leaves_open, refuses
 from conformance.specs.op import attr, rejection, value, variant
@@ -51,7 +52,7 @@ def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool
     def speaks(subject: Subject) -> bool:
         if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
             return False
-        sizes = [len(group) * local_terms(subject) for group in subject.groups]
+        sizes = [len(ranks) * local_terms(subject) for ranks in folded_ranks(subject.step, subject.groups)]
         return powers is None or all(size and size & (size - 1) == 0 for size in sizes) == powers
 
     return speaks
