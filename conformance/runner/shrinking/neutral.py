@@ -132,8 +132,9 @@ def _with_attributes(case: Case) -> Iterator[Case]:
     ranks = sorted({len(block.shape) for operand in case.inputs.values() for block in operand.blocks})
     for index, step in enumerate(case.program.steps):
         for name, value in step.attrs.items():
-            if name in PLAIN_ATTRIBUTES and value != PLAIN_ATTRIBUTES[name]:
-                yield _with_attribute(case, index, step, name, PLAIN_ATTRIBUTES[name])
+            plain = PLAIN_ATTRIBUTES.get(name, False if isinstance(value, bool) else value)
+            if value != plain:
+                yield _with_attribute(case, index, step, name, plain)
             elif type(value) is int and value < 0:
                 for count in sorted({n for rank in ranks for n in (rank, rank + 1)}):
                     if value + count >= 0:
