@@ -75,6 +75,18 @@ def reduce(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, o
     return Call("Reduce", arguments, lambda: target if at_root else out, (block,))
 
 
+# Of an exclusive scan the first member's buffer is undefined (6.11.2), so nothing can be claimed of what is left there.
+@claimed(CALLS, ANY_GROUPS, REDUCING, FORMS, exclusive=("false",))
+def scan(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, exclusive: bool) -> Call:
+    """``Scan``, in place where operand and target are one."""
+    del comm, described
+    if exclusive:
+        raise Unsupported("MPI_Exscan leaves the buffer of the first member undefined")
+    target = filled(out, block.shape, block.dtype)
+    source = MPI.IN_PLACE if one_place(block, out) else elements(block)
+    return Call("Scan", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+
+
 @claimed(CALLS, EQUAL_GROUPS, REDUCING, FORMS)
 def reduce_scatter(
     block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op: str, axis: int, tiled: bool

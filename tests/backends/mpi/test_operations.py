@@ -146,3 +146,9 @@ def test_errors_have_the_class_that_mpi_gives_them(mpi: MPI, one: Any) -> None:
     ] * 2
     seen = mpi.execute(one("all_reduce", 2, op="and", dtype=np.float32))
     assert [error.kind for error in seen.errors if error] == ["MPI_ERR_OP"] * 2
+
+
+def test_a_scan_folds_up_to_each_rank_and_the_exclusive_one_is_not_claimed(mpi: MPI, one: Any, agrees: Any) -> None:
+    agrees(mpi, one("scan", 3, op="sum", exclusive=False))
+    (seen,) = mpi.execute_many([one("scan", 3, op="sum", exclusive=True)])
+    assert {error.category for error in seen.errors if error} == {"unsupported"}

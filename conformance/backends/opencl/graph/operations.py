@@ -152,6 +152,18 @@ def _reduce_scatter(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     return result_dtype(dtype, attrs["op"]), piece, {**attrs, "axis": axis}
 
 
+def _before(made: Collective, group: tuple[int, ...], position: int) -> Blocks:
+    """Return the blocks of the members before a position, and inclusive its own."""
+    return tuple(made.blocks[rank] for rank in group[: position + (not made.attrs["exclusive"])])
+
+
+@form("scan", reduces=True, folded=_before, op=str, exclusive=bool, factor=float)
+def _scan(blocks: Blocks, _groups: Groups, attrs: Attrs) -> Found:
+    dtype, shape = _first(blocks)
+    accumulator(dtype, attrs["op"])
+    return result_dtype(dtype, attrs["op"]), shape, attrs
+
+
 @form("all_gather", passed_on=True, axis=int, tiled=bool)
 def _all_gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)

@@ -1,0 +1,92 @@
+"""scan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.judging.clause import Settled, Subject
+from conformance.specs.domains import choose
+from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
+from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.domains.reducing import reducing
+from conformance.specs.families.collective import COLLECTIVE
+from conformance.specs.families.reduction import REDUCTION
+from conformance.specs.op import Example, Op, attr, value, variant
+
+
+def of_no_blocks(subject: Subject) -> bool:
+    """Speak about exclusive scans, whose first members reduce nothing, but for means."""
+    return subject.step.attrs["exclusive"] is True and subject.step.attrs["op"] != "mean"
+
+
+def means_of_no_blocks(subject: Subject) -> bool:
+    """Speak about exclusive scans of means."""
+    return subject.step.attrs["exclusive"] is True and subject.step.attrs["op"] == "mean"
+
+
+def first_members(subject: Subject) -> Settled:
+    """Settle all elements on the first member of every group."""
+    first = {group[0] for group in subject.groups}
+    return {
+        name: [None if block is None else np.full(block.shape, rank in first) for rank, block in enumerate(blocks)]
+        for name, blocks in subject.expected.items()
+    }
+
+
+@choose.composite
+def programs(draw: choose.Draw) -> Case:
+    """Draw a scan over any partition, with a member's own block or without."""
+    drawn: Draft = draft(draw, groups=PARTITIONS)
+    drawn, attrs, values = reducing(drawn)
+    attrs["exclusive"] = draw(BOOLEANS)
+    return drawn.case("scan", shape=drawn.shape(), attrs=attrs, values=values)
+
+
+def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+    """Draw a legal call of it."""
+    drawn, attrs = reduction(draw, drawn)
+    shape, exclusive = shape_of(draw, drawn, shapes), draw(BOOLEANS)
+    return alike(drawn, "scan", shape, str(attrs["op"]), **attrs, exclusive=exclusive)
+
+
+OP = Op(
+    "scan",
+    summary="Every member receives the elementwise reduction of the blocks of the members before it, and of its own.",
+    domain=programs(),
+    call=calls,
+    shares=COLLECTIVE + REDUCTION,
+    clauses=(
+        value("scan.C1", "The member at position p receives the reduction of the blocks before p.", "mpi.scan"),
+        variant("scan.C2", "Inclusive, its own block is the last of them.", "mpi.scan", attr("exclusive", False)),
+        variant("scan.C3", "Exclusive, its own block is left out.", "mpi.scan", attr("exclusive", True)),
+        value(
+            "scan.C4",
+            "Exclusive, the first member of a group receives the value that changes nothing: 0 for a sum, 1 for a "
+            "product, the least value of the dtype for max, the greatest for min, all bits for and.",
+            "ours",
+            of_no_blocks,
+        ),
+        value(
+            "scan.C5",
+            "Exclusive, the mean of no blocks, which the first member of a group receives, is NaN.",
+            "ours",
+            means_of_no_blocks,
+            "should",
+            first_members,
+        ),
+    ),
+    aliases={"mpi": ("MPI_Scan", "MPI_Exscan")},
+    examples=(
+        Example("mpi.scan", "int32", {"op": "sum", "exclusive": False}, [1, 2, 3, 4], [1, 3, 6, 10]),
+        Example("mpi.scan", "int32", {"op": "sum", "exclusive": True}, [1, 2, 3, 4], [0, 1, 3, 6]),
+        Example(
+            "mpi.scan",
+            "int32",
+            {"op": "sum", "exclusive": False},
+            [5, 2, 7, 1],
+            [5, 3, 12, 1],
+            groups=((0, 2), (3, 1)),
+        ),
+    ),
+)
