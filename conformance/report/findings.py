@@ -24,7 +24,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ``cause`` is a sentence. ``clauses`` are to blame, none for a sequence. ``cases`` counts distinct failing cases.
     ``sequence`` has the stored files of the cases that must run one after the other, where the last one
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
-    one.
+    one. ``explanation`` is what a person wrote about the cause, with a ``link``.
     """
 
     backend: str
@@ -43,6 +43,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sequence: tuple[str, ...] = ()
     known: Expected | None = None
     script: str | None = None
+    explanation: str | None = None
+    link: str | None = None
 
 
 def script_of(found: Finding) -> str:
@@ -52,17 +54,18 @@ def script_of(found: Finding) -> str:
 
 def findings(
     failures: Iterable[Failure], sequences: Iterable[SequenceFailure], records: Mapping[tuple[str, str], CaseRecord]
-) -> tuple[Finding, ...]:
-    """Return the findings of failures, known ones last, *must* before *should*, and those of more cases first.
+) -> tuple[tuple[Finding, tuple[Failure, ...]], ...]:
+    """Return the findings and the failures that each is made of, known ones last.
 
-    ``records`` are those of the cases by backend and id.
+    Those of a *must* come before those of a *should*, and those of more cases first. ``records`` are those of the cases
+    by backend and id.
     """
     groups: defaultdict[tuple[object, ...], list[Failure]] = defaultdict(list)
     for failure in failures:
         groups[_cause(failure)].append(failure)
-    found = [_finding(members, records) for members in groups.values()]
-    found += [_of_sequence(one, records) for one in sequences]
-    return tuple(sorted(found, key=_order))
+    found = [(_finding(members, records), tuple(members)) for members in groups.values()]
+    found += [(_of_sequence(one, records), ()) for one in sequences]
+    return tuple(sorted(found, key=lambda one: _order(one[0])))
 
 
 def _order(found: Finding) -> tuple[object, ...]:

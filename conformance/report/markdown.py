@@ -125,11 +125,8 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
     clause = escaped(bucket.clause or "no clause to blame")
     where = f"**{escaped(bucket.backend)}**, {escaped(bucket.op)}"
     yield f"- {where}: {clause} ({bucket.requirement}) {escaped(bucket.outcome)}, {many}"
-    link = f" [More](<{bucket.link}>)" if bucket.link and not re.search(r"[<>\s]", bucket.link) else ""
     if bucket.known is not None:
         yield f"  - {_known(bucket.known)}"
-    if bucket.explanation or bucket.known is None:
-        yield f"  - {escaped(bucket.explanation)}{link}" if bucket.explanation else "  - Not yet explained."
     if bucket.detail:
         yield f"  - Seen: {escaped(bucket.detail)}"
     if bucket.file:
@@ -143,6 +140,9 @@ def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
     clauses = f"; {escaped(', '.join(found.clauses))}" if found.clauses else ""
     yield f"   {escaped(', '.join(found.ops))}{dtypes}{clauses}"
+    if found.explanation:
+        link = f" [More](<{found.link}>)" if found.link and not re.search(r"[<>\s]", found.link) else ""
+        yield f"   {escaped(found.explanation)}{link}"
     if found.sequence:
         yield f"   `{again(found, folder)}`"
     if found.script:

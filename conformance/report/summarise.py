@@ -17,8 +17,11 @@ from conformance.report.qualification import UNQUALIFIED, Qualification
 from conformance.report.run import Run
 from conformance.report.specification import ClauseText
 from conformance.report.summary import KnownFailure, Report, RunSummary
-from conformance.report.verdict import backend_summary
+from conformance.report.verdict import backend_summary, not_asked
 from conformance.runner.outcomes import FAILING
+
+Places = dict[tuple[str, str, str | None, str], int]
+"""The place of a finding, by backend, operation, clause and case of a failure."""
 
 
 def summarise(
@@ -34,8 +37,7 @@ def summarise(
     judged = columns(runs)
     counts = count(judged)
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
-    found = buckets(judged, explanations)
-    used = {(b.name, b.op, b.clause, b.outcome, b.explanation) for b in found}
+    found, places = _findings(judged, explanations)
     killers = [mutant for mutant in qualification.mutants if mutant.killed]
     killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
     return Report(
@@ -43,29 +45,58 @@ def summarise(
         backends=tuple(backend_summary(column, counts[column.label], specification) for column in judged),
         clauses=tuple(specification),
         cells=tuple(cells(judged, counts, rows(specification, counts))),
-        buckets=found,
-        findings=_findings(judged),
+        buckets=tuple(
+            msgspec.structs.replace(bucket, finding=places.get((bucket.backend, bucket.op, bucket.clause, bucket.case)))
+            for bucket in buckets(judged)
+        ),
+        findings=found,
         classes=tuple(reached(judged)),
         known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
         mutants=qualification.mutants,
         uncovered=qualification.uncovered,
         unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if qualification.mutants else (),
-        stale_explanations=tuple(
-            e for e in explanations if (e.backend, e.op, e.clause, e.outcome, e.sentence) not in used
-        ),
+        stale_explanations=tuple(_stale(explanations, judged, found, specification)),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
     )
 
 
-def _findings(judged: Iterable[Column]) -> tuple[Finding, ...]:
-    """Return the findings of every backend, under the label that it has in the report."""
+def _findings(judged: Iterable[Column], explanations: Sequence[Explanation]) -> tuple[tuple[Finding, ...], Places]:
+    """Return the findings of every backend, under the label that it has in the report, and where each failure is."""
     found: list[Finding] = []
+    places: Places = {}
     for column in judged:
         records = {(record.backend, record.case): record for record in column.records}
         own = findings([each for _, each in column.failures], [each for _, each in column.sequences], records)
-        found += [msgspec.structs.replace(each, backend=column.label) for each in own]
-    return tuple(found)
+        for each, members in own:
+            places |= {(column.label, one.op, one.clause, one.case): len(found) for one in members}
+            told = next((e for e in explanations if each.cause == e.cause and column.entry.name in e.backends), None)
+            says = {"explanation": told.sentence, "link": told.link} if told else {}
+            found.append(msgspec.structs.replace(each, backend=column.label, **says))
+    return tuple(found), places
+
+
+def _stale(
+    explanations: Iterable[Explanation],
+    judged: Sequence[Column],
+    found: Sequence[Finding],
+    specification: Sequence[ClauseText],
+) -> Iterable[Explanation]:
+    """Yield explanations of what no longer fails, for the backends that were asked everything to the end."""
+    names = {column.label: column.entry.name for column in judged}
+    causes = {(names[each.backend], each.cause) for each in found}
+    whole = {column.entry.name for column in judged if _asked_all(column, specification)}
+    for one in explanations:
+        gone = tuple(name for name in one.backends if name in whole and (name, one.cause) not in causes)
+        if gone:
+            yield msgspec.structs.replace(one, backends=gone)
+
+
+def _asked_all(column: Column, specification: Sequence[ClauseText]) -> bool:
+    """Return whether the runs of a backend were asked for all operations of all suites, and are whole."""
+    suites = {suite for run in column.runs for suite in run.header.suites}
+    whole = all(run.why_incomplete is None for run in column.runs)
+    return whole and {text.suite for text in specification} <= suites and not not_asked(column, specification)
 
 
 def _run(run: Run) -> RunSummary:

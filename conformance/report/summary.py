@@ -117,7 +117,8 @@ class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     """Failures with one operation, blamed clause, outcome, error and deviation, shown by their smallest case.
 
     ``file`` is that case's file, relative to the report; ``minimal`` says that no listed reduction of it still fails.
-    A ``known`` bucket is of one entry and its stored case.
+    A ``known`` bucket is of one entry and its stored case. ``finding`` is the place in the report's findings of the one
+    that it belongs to; none where its cases were never minimised.
     """
 
     backend: str
@@ -135,9 +136,8 @@ class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     file: str | None
     example: Example
     error: str | None = None
-    explanation: str | None = None
-    link: str | None = None
     known: Expected | None = None
+    finding: int | None = None
 
 
 class KnownFailure(msgspec.Struct, frozen=True, kw_only=True):

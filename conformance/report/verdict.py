@@ -174,6 +174,11 @@ def _missing(specification: Sequence[ClauseText], scope: frozenset[str]) -> list
     return sorted({text.op for text in specification if not text.shared} - scope)
 
 
+def not_asked(column: Column, specification: Sequence[ClauseText]) -> list[str]:
+    """Return the operations of the specification that the runs of a backend were not asked for."""
+    return _missing(specification, _scope(column, specification))
+
+
 def _unjudged(column: Column) -> list[str]:
     """Return the operations that a run was asked for by name, and of which it judged no case of the backend."""
     return sorted({op for run in column.runs if run.footer for op in run.footer.unjudged.get(column.entry.name, ())})

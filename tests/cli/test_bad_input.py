@@ -227,10 +227,12 @@ def test_a_file_that_is_no_case_is_one_line(conformance: Conformance, tmp_path: 
 def test_a_damaged_file_is_one_line_with_its_name(conformance: Conformance, damage: bytes) -> None:
     assert conformance("run", *ONE, "-o", "out").status == 0
     Path("bad.json").write_bytes(damage)
-    for option in ("--qualification", "--explanations"):
-        ended = conformance("report", "out", "-o", "again", option, "bad.json")
+    Path("expected").mkdir()
+    for option, file in (("--qualification", "bad.json"), ("--expectations", "expected/explanations.json")):
+        Path(file).write_bytes(damage)
+        ended = conformance("report", "out", "-o", "again", option, "expected" if "expected" in file else file)
         assert (ended.status, ended.err.count("\n")) == (2, 1), ended
-        assert "bad.json" in ended.err
+        assert file in ended.err
     first, *rest = Path("out/run.jsonl").read_bytes().splitlines(keepends=True)
     Path("out/run.jsonl").write_bytes(first + damage + b"\n" + b"".join(rest))
     ended = conformance("report", "out")
@@ -241,7 +243,7 @@ def test_a_damaged_file_is_one_line_with_its_name(conformance: Conformance, dama
 def test_what_is_no_regular_file_is_not_waited_for(conformance: Conformance) -> None:
     assert conformance("run", *ONE, "-o", "out").status == 0
     os.mkfifo("pipe")
-    ended = conformance("report", "out", "-o", "again", "--explanations", "pipe")
+    ended = conformance("report", "out", "-o", "again", "--qualification", "pipe")
     assert (ended.status, ended.err) == (2, "conformance: pipe is no regular file; name a file of JSON\n")
 
 

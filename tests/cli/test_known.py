@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.specs import SUITES
 from tests.cli.conftest import Conformance
 
 ONE = ("--op", "broadcast", "--suite", "collectives", "--examples", 100, "--in-process")
+FOLDER = ("--expectations", "ci")
+EVERY_SUITE = ('"suites":["collectives"]', f'"suites":{json.dumps(list(SUITES))}')
 WHO = ("--issue", "https://acme.example/7", "--owner", "Ann", "--expiry", "2999-12-31")
 
 
@@ -57,12 +60,32 @@ def test_a_mended_backend_fails_until_its_entries_are_deleted(conformance: Confo
     assert "warning: reference: ci/known.json:2: " in again.out
 
 
-def test_an_expired_entry_fails_the_run_and_names_its_line(conformance: Conformance, known: str) -> None:
+def test_an_expired_entry_is_one_line_and_nothing_runs(conformance: Conformance, known: str) -> None:
     rewrite("2999-12-31", "2026-01-31")
-    ended = conformance("run", "-b", known, *ONE, "-o", "next", "--known", "ci/known.json")
-    assert ended.status == 1
-    assert "ci/known.json:9: " in ended.out
-    assert "has an entry that expired on 2026-01-31" in ended.out
+    for words in (("run", "-b", known, *ONE, "-o", "next", "--known", "ci/known.json"), ("report", "out", *FOLDER)):
+        ended = conformance(*words)
+        assert (ended.status, ended.err.count("\n")) == (2, 1), ended
+        assert "ci/known.json:9: " in ended.err
+        assert "has an entry that expired on 2026-01-31; mend https://acme.example/7" in ended.err
+    assert not Path("next").exists()
+
+
+def test_an_explanation_of_what_is_gone_is_one_line_and_status_3(conformance: Conformance) -> None:
+    conformance("run", "-b", "reference", *ONE, "-o", "out")
+    told = {"backends": ["reference"], "cause": "it ends", "sentence": "s", "owner": "Ann", "expiry": "2999-12-31"}
+    Path("ci").mkdir()
+    Path("ci/explanations.json").write_text(json.dumps([told]))
+    partly = conformance("report", "out", *FOLDER)
+    assert (partly.status, partly.err) == (0, ""), "of a part of the operations nothing is said to be gone"
+    text = Path("out/run.jsonl").read_text()
+    Path("out/run.jsonl").write_text(text.replace('"ops":["broadcast"]', '"ops":[]').replace(*EVERY_SUITE))
+    ended = conformance("report", "out", *FOLDER)
+    assert ended.err == (
+        "conformance: ci: no finding of reference has the cause 'it ends' any more; delete its explanation, or ask Ann "
+        "for another\n"
+    )
+    assert Path("out/index.html").exists()
+    assert ended.status == 3
 
 
 def test_a_file_that_is_not_in_order_is_one_line_and_status_2(conformance: Conformance, known: str) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import gzip
+import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -251,3 +255,10 @@ def record() -> Callable[..., CaseRecord]:
 @pytest.fixture
 def specification() -> tuple[ClauseText, ...]:
     return TINY
+
+
+def unfolded(page: str) -> str:
+    """Return the text of a page with everything that its scripts may open."""
+    encoding, data = re.findall(r'id="data" data-encoding="(\w+)">([^<]*)<', page)[0]
+    parts = json.loads(gzip.decompress(base64.b64decode(data)) if encoding == "gzip" else data)["parts"]
+    return page + "\n".join(parts.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -170,20 +171,20 @@ def test_two_versions_of_a_backend_have_a_column_each(
     assert [b.label for b in summarise(runs, specification).backends] == ["acme (one)", "acme (two)"]
 
 
-def test_explanations_meet_their_bucket_and_stale_ones_are_told(
+def test_explanations_meet_their_finding_and_those_of_none_are_told(
     tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:
-    way = {"backend": "acme", "op": "shift", "outcome": "failed"}
-    mine = Explanation(**way, clause="shift.C1", case=failure().case, sentence="It truncates.")
-    others = (
-        Explanation(**way, clause="shift.C2", case=failure().case, sentence="Old."),
-        Explanation(**way, clause="shift.C1", case="another", sentence="Of another case."),
-        Explanation(**way, clause="shift.C1", case=failure().case, error="SIGSEGV", sentence="Of a crash."),
-    )
-    run = read_run(tiny(broken(record, "shift.C1"), failure()))
-    report = summarise([run], specification, explanations=[*others, mine])
-    assert report.buckets[0].explanation == "It truncates."
-    assert report.stale_explanations == others
+    def explanation(cause: str, *backends: str) -> Explanation:
+        day = date(2999, 12, 31)
+        return Explanation(backends=backends, cause=cause, sentence="It truncates.", owner="Ann", expiry=day)
+
+    broken_clause = "shift.C1 is broken: wrong"
+    known = [explanation(broken_clause, "acme", "absent"), explanation("gone", "acme"), explanation("gone", "absent")]
+    run = read_run(tiny(broken(record, "shift.C1"), failure(), suites=("collectives",)))
+    report = summarise([run], specification, explanations=known)
+    assert [found.explanation for found in report.findings if found.cause == broken_clause] == ["It truncates."]
+    assert report.stale_explanations == (known[1],)
+    assert report.buckets[0].finding == 0
 
 
 def test_clauses_that_catch_no_mutant_are_listed(

@@ -1,7 +1,7 @@
 // The keyboard: the matrix is one stop for Tab, arrows walk it; and the buttons that copy and save.
 
 function gridLines() {
-  return DATA.rows.filter((row) => !row.line.hidden).map((row) => [row.toggle || null, ...row.cells.filter((link) => !link.parentElement.hidden)]);
+  return DATA.rows.filter((row) => row.line && !row.line.hidden).map((row) => [row.toggle || null, ...row.cells.filter((link) => !link.parentElement.hidden)]);
 }
 
 function prepareGrid() {

@@ -28,9 +28,16 @@ function go(parts, query, { replace = false } = {}) {
   if (replace) { location.replace(target); } else { location.hash = target; }
 }
 
+function showMore() {
+  if (!byId("more")) return;
+  byId("more").remove();
+  byId("findings").append(...nodesOf(DATA.parts.more));
+}
+
 function refresh() {
   const text = currentQuery();
   const query = parseQuery(text);
+  if (text) showMore();
   if (document.activeElement !== byId("search")) byId("search").value = text;
   for (const select of document.querySelectorAll("#filters select")) {
     const [value, ...more] = query[select.dataset.key];
@@ -39,7 +46,7 @@ function refresh() {
   }
   byId("expand").setAttribute("aria-pressed", String(everything));
   const shown = drawMatrix(query, everything);
-  const failures = drawBuckets(query);
+  const failures = drawFindings(query);
   const strange = query.strange.length ? `Not understood: ${query.strange.join(" ")}. ` : "";
   byId("status").textContent = text || strange ? `${strange}${counted(shown.ops, "operation")}, ${counted(shown.rows, "clause")}, ${shown.columns} of ${counted(DATA.backends.length, "backend")}, ${failures}.` : "";
   keepGrid();
@@ -83,8 +90,12 @@ function prepareTheme() {
 async function start() {
   prepareTheme();
   DATA = await readData();
-  // The anchors serve readers without scripts; here the address opens the panel, and must not scroll the page away.
-  for (const anchor of document.querySelectorAll(".anchor")) anchor.remove();
+  document.addEventListener("toggle", (event) => { if (event.target.open) fill(event.target); }, true);
+  for (const opened of document.querySelectorAll("details[open]")) fill(opened);
+  if (byId("more")) byId("more").addEventListener("click", () => {
+    showMore();
+    refresh();
+  });
   prepareMatrix();
   refresh();
   keepGrid = prepareGrid();
@@ -115,11 +126,6 @@ async function start() {
       go([], "", { replace: true });
     }
   });
-  const folded = [];
-  addEventListener("beforeprint", () => {
-    for (const hidden of document.querySelectorAll("details:not([open])")) { hidden.open = true; folded.push(hidden); }
-  });
-  addEventListener("afterprint", () => { for (const hidden of folded.splice(0)) hidden.open = false; });
   addEventListener("hashchange", route);
   route();
 }

@@ -46,22 +46,61 @@ function figureOf(counts) {
   return counts.cases ? all : "";
 }
 
+// Text with markup that the report escaped; what runs in it the policy of the page stops.
+const nodesOf = (text) => [...new DOMParser().parseFromString(text, "text/html").body.childNodes];
+
+const bucketsOf = (test) => DATA.buckets.map((bucket, number) => ({ ...bucket, number })).filter(test);
+
+function bucketNodes(buckets, { open = buckets.length === 1 } = {}) {
+  return buckets.flatMap((bucket, at) => {
+    const made = nodesOf(DATA.parts[`bucket-${bucket.number}`]).filter((node) => node.nodeType === Node.ELEMENT_NODE);
+    for (const node of made) node.open = open && at === 0;
+    return made;
+  });
+}
+
+function fill(details) {
+  const name = details.dataset.part;
+  if (!name || details.dataset.filled) return;
+  details.dataset.filled = "1";
+  if (DATA.parts[name]) details.append(...nodesOf(DATA.parts[name]));
+  if (name === "loose") details.append(...bucketNodes(bucketsOf((bucket) => bucket.finding === null), { open: false }));
+  if (details.matches(".finding")) details.append(...bucketNodes(bucketsOf((bucket) => bucket.finding === Number(details.dataset.number))));
+}
+
 function prepareMatrix() {
+  DATA.rows.forEach((row) => { row.line = null; row.cells = []; });
   for (const line of document.querySelectorAll("#matrix tbody tr")) {
     const row = DATA.rows[line.dataset.row];
     row.line = line;
     row.cells = [...line.querySelectorAll("a.cell")];
-    if (row.clause === null) {
-      const name = line.querySelector(".name");
-      row.toggle = element("button", { type: "button", className: "toggle", textContent: row.op });
-      row.toggle.addEventListener("click", () => {
-        flip(row.op);
-        refresh();
-      });
-      name.replaceWith(row.toggle);
-    }
+    const name = line.querySelector(".name");
+    row.toggle = element("button", { type: "button", className: "toggle", textContent: row.op });
+    row.toggle.addEventListener("click", () => {
+      flip(row.op);
+      refresh();
+    });
+    name.replaceWith(row.toggle);
   }
-  document.documentElement.classList.add("ready");
+}
+
+function makeLine(row, after) {
+  const head = element("th", { scope: "row" }, element("span", { className: "id", textContent: row.clause }), " ",
+    element("span", { className: `req r-${row.requirement.split(";")[0]}`, textContent: row.requirement.split(";")[0] || "unknown" }), " ",
+    element("span", { className: "text", textContent: row.text || "This clause is not in the specification the report was made with." }));
+  row.cells = DATA.backends.map(() => element("a"));
+  row.line = element("tr", { className: "clause" }, head, ...row.cells.map((link, column) => {
+    const place = element("td", {}, link);
+    place.dataset.col = column;
+    return place;
+  }));
+  after.after(row.line);
+}
+
+function dropLine(row) {
+  if (row.line) row.line.remove();
+  row.line = null;
+  row.cells = [];
 }
 
 const flip = (op) => flipped[flipped.has(op) ? "delete" : "add"](op);
@@ -73,29 +112,22 @@ function unfoldOp(op) {
   refresh();
 }
 
-function drawCell(link, cell) {
-  link.className = `cell s-${cell.state}`;
-  const glyph = element("span", { className: "glyph", textContent: DATA.glyphs[cell.state] });
-  glyph.setAttribute("aria-hidden", "true");
-  link.querySelector(".word").replaceChildren(glyph, ` ${DATA.words[cell.state]}`);
-  link.querySelector(".count").textContent = figureOf(cell.counts);
+function drawCell(link, row, column, cell, dim) {
+  link.className = `cell s-${cell.state}${dim ? " dim" : ""}`;
+  link.textContent = DATA.words[cell.state];
+  link.dataset.n = figureOf(cell.counts);
+  link.href = linkTo(["cell", DATA.backends[column], row.op, row.clause], currentQuery());
 }
 
 function drawMatrix(query, everything) {
   const columns = DATA.backends.map((name) => contains(query.backend, name));
-  for (const place of document.querySelectorAll("#matrix [data-col]")) place.hidden = !columns[place.dataset.col];
-  const cellTerms = query.is.length || query.outcome.length;
+  const cellTerms = Boolean(query.is.length || query.outcome.length);
   const deep = cellTerms || query.clause.length || query.requirement.length || query.words.length;
   const shown = { rows: 0, ops: 0 };
   const groups = new Map();
   for (const row of DATA.rows) {
-    const cells = row.cells.map((link, column) => cellAt(row, column, query.dtype));
-    row.cells.forEach((link, column) => {
-      drawCell(link, cells[column]);
-      link.classList.toggle("dim", Boolean(cellTerms) && !cellMatches(query, cells[column]));
-      link.href = linkTo(["cell", DATA.backends[column], row.op, row.clause], currentQuery());
-    });
-    const visible = cells.filter((cell, column) => columns[column]);
+    row.found = DATA.backends.map((_, column) => cellAt(row, column, query.dtype));
+    const visible = row.found.filter((cell, column) => columns[column]);
     row.matches = rowMatches(query, row) && (!cellTerms || visible.some((cell) => cellMatches(query, cell)))
       && (row.clause === null || !query.dtype.length || visible.some((cell) => cell.counts.cases));
     if (!groups.has(row.op)) groups.set(row.op, []);
@@ -110,30 +142,35 @@ function drawMatrix(query, everything) {
     const unfold = wanted !== flipped.has(op);
     const listed = head.matches && !cellTerms && !query.clause.length && !query.requirement.length && !query.dtype.length ? clauses : found;
     head.line.hidden = !visible;
-    for (const row of clauses) row.line.hidden = !(visible && unfold && listed.includes(row));
+    let after = head.line;
+    for (const row of clauses) {
+      if (!(visible && unfold && listed.includes(row))) { dropLine(row); continue; }
+      if (!row.line) makeLine(row, after);
+      after = row.line;
+    }
+    for (const row of rows) row.cells.forEach((link, column) => drawCell(link, row, column, row.found[column], cellTerms && !cellMatches(query, row.found[column])));
     head.toggle.setAttribute("aria-expanded", String(unfold));
     shown.ops += visible;
     shown.rows += visible && unfold ? listed.length : 0;
   }
+  for (const place of document.querySelectorAll("#matrix [data-col]")) place.hidden = !columns[place.dataset.col];
   byId("nothing").hidden = shown.ops > 0;
   return { ...shown, columns: columns.filter(Boolean).length };
 }
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-function drawBuckets(query) {
+function drawFindings(query) {
   let shown = 0;
-  const backends = new Set();
-  const all = document.querySelectorAll("#buckets .bucket");
-  // A failure is found by every name of its operation, too.
+  const all = document.querySelectorAll("#findings .finding");
+  // A finding is met by every name of its operations, too.
   const names = Object.fromEntries(DATA.rows.filter((row) => row.clause === null).map((row) => [row.op, `${row.aliases} ${row.text}`]));
-  for (const bucket of all) {
-    const words = query.words.length ? `${names[bucket.dataset.op]} ${bucket.textContent}`.toLowerCase() : "";
-    const fits = bucketMatches(query, bucket.dataset, words);
-    bucket.hidden = !fits;
-    if (fits) backends.add(bucket.dataset.group);
+  for (const finding of all) {
+    const aliases = finding.dataset.op.split(" ").map((op) => names[op]).join(" ");
+    const words = query.words.length ? `${aliases} ${finding.textContent}`.toLowerCase() : "";
+    const fits = findingMatches(query, finding.dataset, words);
+    finding.parentElement.hidden = !fits;
     shown += fits;
   }
-  for (const title of document.querySelectorAll("#buckets h3")) title.hidden = !backends.has(title.dataset.group);
-  return `${shown} of ${counted(all.length, "failure")}`;
+  return `${shown} of ${counted(all.length, "finding")}`;
 }

@@ -24,15 +24,6 @@ function closePanel() {
   returnTo = null;
 }
 
-function copies(test) {
-  return [...document.querySelectorAll("#buckets .bucket")].filter((bucket) => test(bucket.dataset)).map((bucket) => {
-    const copy = bucket.cloneNode(true);
-    copy.hidden = false;
-    copy.open = true;
-    return copy;
-  });
-}
-
 const fact = (name, text) => element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: text }));
 
 function countTable(row, column) {
@@ -59,7 +50,7 @@ function showCell(backend, op, clause) {
   const row = DATA.rows.find((one) => one.op === op && one.clause === (clause ?? null));
   if (column < 0 || !row) return showMissing([backend, op, clause].filter(Boolean).join(", "));
   const cell = cellAt(row, column);
-  const tag = element("span", { className: `tag s-${cell.state}`, textContent: `${DATA.glyphs[cell.state]} ${DATA.words[cell.state]}` });
+  const tag = element("span", { className: `tag s-${cell.state}`, textContent: DATA.words[cell.state] });
   const numbers = cell.counts.cases ? `${figureOf(cell.counts).replace(" run", "")} cases${cell.state === "pass" && cell.counts.unsupported ? ", the others unsupported" : ""}` : "";
   const parts = [element("p", {}, tag, ` ${numbers}`)];
   if (row.text) parts.push(element("blockquote", {}, element("p", { textContent: row.text })));
@@ -71,22 +62,22 @@ function showCell(backend, op, clause) {
   if (outcomes.length) facts.append(fact("Outcomes", outcomes.join(", ")));
   parts.push(facts);
   if (cell.counts.shadowed) parts.push(element("p", { className: "quiet", textContent: `Shadowed in ${cell.counts.shadowed} cases: broken there too, but another clause explains the failure.` }));
-  const failures = copies((data) => data.backend === backend && data.op === op && (clause === undefined || data.clause === clause));
-  failures.slice(1).forEach((bucket) => { bucket.open = false; });
-  if (clause !== undefined) failures.forEach((bucket) => bucket.querySelector("blockquote, .promise")?.remove());
+  const failures = bucketNodes(bucketsOf((one) => one.backend === backend && one.op === op && (clause === undefined || one.clause === clause)), { open: true });
+  if (clause !== undefined) failures.forEach((bucket) => bucket.querySelector("blockquote")?.remove());
   parts.push(...failures);
   if (cell.counts.cases) parts.push(countTable(row, column));
   if (clause !== undefined) unfoldOp(op);
-  openPanel(`${backend}: ${clause ?? op}`, parts, row.cells[column]);
+  const origin = row.cells[column] || null;
+  openPanel(`${backend}: ${clause ?? op}`, parts, origin);
   if (clause !== undefined && !clause.startsWith(`${op}.`)) byId("panel-title").textContent += ` in ${op}`;
   // The panel narrows the page, so the cell can only be brought into view now; one in view stays where it is.
-  row.cells[column].scrollIntoView({ block: "nearest", behavior: "instant" });
+  if (origin) origin.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
 function showCase(name) {
-  const found = copies((data) => data.case === name);
+  const found = bucketsOf((bucket) => bucket.case === name);
   if (!found.length) return showMissing(name);
-  openPanel(`Case ${name}`, found.flatMap((bucket) => [element("h3", { textContent: bucket.dataset.backend }), bucket]), null);
+  openPanel(`Case ${name}`, found.flatMap((bucket) => [element("h3", { textContent: bucket.backend }), ...bucketNodes([bucket])]), null);
 }
 
 function showOp(op) {

@@ -44,7 +44,7 @@ function cellMatches(query, cell) {
   return !query.outcome.length || query.outcome.some((outcome) => cell.counts[outcome]);
 }
 
-function bucketMatches(query, data, words) {
+function findingMatches(query, data, words) {
   const state = data.known ? "known" : { must: "fail", should: "should_fail", may: "differs" }[data.requirement];
   return contains(query.op, data.op) && contains(query.clause, data.clause) && contains(query.backend, data.backend)
     && equals(query.outcome, data.outcome) && equals(query.requirement, data.requirement)
