@@ -102,7 +102,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     number_model: dict[str, str] = {}
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A backend (by label) against an operation, or against one clause of it."""
 
     backend: str
@@ -110,7 +110,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     clause: str | None
     state: State
     tally: Tally
-    by_dtype: dict[str, Tally]
+    by_dtype: dict[str, Tally] = {}
 
 
 class Bucket(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ def test_every_form_shows_the_issue_the_owner_and_the_day(report: Callable[..., 
         node for node in ElementTree.fromstring(as_junit(made)).iter("skipped") if "Ann" in node.get("message")
     )
     assert "https://acme.example/7" in skipped.get("message")
-    assert parse_json(as_json(made).encode()) == made
+    assert parse_json(as_json(made).encode()).known == made.known
     assert made.known[0].expected == MET
 
 
