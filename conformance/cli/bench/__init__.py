@@ -8,10 +8,11 @@ from conformance.cli.lazy import LazyGroup
 
 COMMANDS = {
     "collectives": "How fast collectives are, next to others and to a memory copy.",
+    "graphs": "How many kernels graphs of tensor operations become.",
     "suite": "Cases judged a second, and where the time goes.",
 }
 
 
 @click.group("bench", cls=LazyGroup, commands_of=__name__, summaries=COMMANDS)
 def command() -> None:
-    """Measure how fast the suite judges, and how fast collectives are."""
+    """Measure how fast the suite judges, how fast collectives are, and what graphs become."""
