@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from conformance.backends.adapting import whose
+from conformance.backends.explanation import Explanation
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
@@ -162,6 +163,13 @@ class Backend:
         ``Unsupported`` where nothing is kept between two calls, so that there is nothing to ask.
         """
         raise Unsupported(f"{type(self).__name__} keeps no values to ask for again")
+
+    def explain(self, case: Any) -> Sequence[Explanation]:
+        """Return what becomes of a program, or of each round of a graph: its values, kernels, buffers and order.
+
+        Raise ``Unsupported`` where there is nothing to show.
+        """
+        raise Unsupported(f"{type(self).__name__} explains nothing of what it does")
 
     def close(self) -> None:
         """Release processes and devices."""

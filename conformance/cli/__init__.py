@@ -25,12 +25,13 @@ COMMANDS = {
     "smoke": "Under a minute: the worked examples; a failure here blames the adapter.",
     "run": "Judge backends and leave a report.",
     "replay": "One case on one backend: expected, observed, verdict.",
+    "explain": "What a backend makes of one case: kernels, their reasons, buffers, order.",
     "reproduce": "A failing case as a script of the framework alone.",
     "known": "The failures of a run as known failures, for `conformance run --known`.",
     "schedule": "Schedules, of a file or of backends, judged clause by clause.",
     "report": "Run logs in, a report out.",
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
-    "bench": "How fast collectives are, and how fast the suite judges.",
+    "bench": "How fast collectives are and the suite judges, and what graphs become.",
 }
 
 

@@ -20,6 +20,8 @@ from conformance.backends.base import (
     tensors,
     touched,
 )
+from conformance.backends.explanation import Explanation
+from conformance.backends.opencl.export.explain import explained_program, explained_round
 from conformance.backends.opencl.export.graph import asked_once, exported_graph
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.formats import FORMATS
@@ -27,7 +29,7 @@ from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import SLOTS
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.schedule.drafted import drafted, drafted_graph
+from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -128,10 +130,19 @@ class OpenCL(Backend):
         settings = self.settings if planned else replace(self.settings, reuse=False)
         if isinstance(asked, Graph):
             case = asked_once(asked)
-            return exported_graph(drafted_graph(case, settings, self.alignment), case, self.alignment)
+            (only,) = drafted_rounds(case, settings, self.alignment)
+            return exported_graph(only, case, self.alignment)
         self._check(asked.program)
         made, lowered = drafted(asked, settings, self.alignment)
         return exported(made, lowered, asked.program.world, self.alignment)
+
+    def explain(self, case: Case | GraphCase) -> tuple[Explanation, ...]:
+        """Return what becomes of a program, or of each round of a graph."""
+        if isinstance(case, GraphCase):
+            made = drafted_rounds(case, self.settings, self.alignment)
+            return tuple(explained_round(number, each) for number, each in enumerate(made))
+        self._check(case.program)
+        return (explained_program(*drafted(case, self.settings, self.alignment), case.program.world),)
 
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""

@@ -35,9 +35,7 @@ def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral
     """Return the neutral schedule of the one round of a case."""
     made = drafted.schedule
     devices = tuple(drafted.devices)
-    known = {node: node.name for node in made.inputs}
-    names: dict[Node, str] = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}  # type: ignore[call-overload]
-    names |= {node: names[root] for node, root in made.roots.items() if root in names}
+    names = names_of(drafted)
     results = {made.roots.get(each, each) for each in _ends(drafted).values()}
     asked: dict[Node, tuple[str, ...]] = {
         node: (node.asked,) for node in made.nodes if isinstance(node, Computed) and node.asked
@@ -64,6 +62,14 @@ def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral
     )
 
 
+def names_of(drafted: Drafted) -> dict[Node, str]:
+    """Return the names of all nodes that lie somewhere: those of the graph's buffers, or numbers."""
+    made = drafted.schedule
+    known: dict[Node, str] = {node: node.name for node in made.inputs}
+    names = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}
+    return names | {node: names[root] for node, root in made.roots.items() if root in names}
+
+
 def _held(buffer: neutral.Buffer, whole: neutral.Schedule) -> neutral.Buffer:
     """Return a buffer of the graph as the graph declares it, any other as it is."""
     return next((each for each in whole.buffers if each.id == buffer.id), buffer)
@@ -83,7 +89,7 @@ def _ends(drafted: Drafted) -> dict[int, Node]:
 
 def _places(drafted: Drafted, names: dict[Node, str]) -> Iterator[neutral.Place]:
     ends = _ends(drafted)
-    for number, name in enumerate(drafted.results):
+    for number, name in enumerate(drafted.asked):
         node = ends.get(number)
         if node is not None:
             buffer = node.name if isinstance(node, Buffer) else names[node]

@@ -8,15 +8,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from conformance.backends.opencl.graph.asked import Asking, devices_of, storages_of
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
-from conformance.backends.opencl.graph.node import Buffer, Node
-from conformance.backends.opencl.graph.value import Value
-from conformance.backends.opencl.lower.values import Wanted, nodes_of
+from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Plan
-from conformance.backends.opencl.schedule.drafted import scheduled_round
+from conformance.backends.opencl.schedule.drafted import drafted_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.schedule.index_map import Affine, elements
 from conformance.cases.tensor.dtypes import NUMPY, Array
@@ -29,15 +27,15 @@ PREPARED: Final = 256
 class PreparedRound(NamedTuple):
     """A round made ready: ``inputs`` are the storages that its plan takes, ``wanted`` where every value lies.
 
-    ``later`` are the values that a later round needs, by number. ``places`` names the storage of a value that was there
-    before, or gives the number of the plan's result that it is.
+    ``later`` are the values that a later round needs, by the names of their buffers. ``places`` names the storage of a
+    value that was there before, or gives the number of the plan's result that it is.
     """
 
     plan: Plan
     inputs: tuple[str, ...]
     wanted: dict[int, Wanted]
     asked: dict[str, int]
-    later: tuple[int, ...]
+    later: dict[str, int]
     places: dict[int, str | int]
 
 
@@ -75,55 +73,30 @@ class Graphs:
 
 
 def _prepared(case: GraphCase, engine: Engine) -> Prepared:
-    devices = devices_of(case)
-    storages = storages_of(case, devices)
-    asking = Asking(case.graph, storages, devices)
-    kept: dict[Value, Buffer] = {}
     rounds = []
-    for number, each in enumerate(case.rounds):
-        for name in each.writes:
-            if name in storages:
-                asking.written(name)
-        asking.begin()
-        bound = case.bound(number)
-        for node in case.listed(number):
-            asking.take(node, bound)
-        asked = {name: asking.worth(name) for name in each.asked}
-        later = [value for value in _later(case, number, asking) if value not in kept]
-        given = {name: Buffer(one.device, one.dtype, one.size, name) for name, one in storages.items()}
-        lowering = nodes_of(asking, [*asked.values(), *later], later, given, kept, engine.settings)
-        made, lowered = scheduled_round(lowering, engine.settings, engine.session.platform.alignment)
-        names: dict[Node, str] = {node: node.name for node in (*given.values(), *kept.values())}
-        plan = Plan(made, lowered, tuple(range(len(made.inputs))), engine.session, engine.settings.optimise_from)
+    homes: dict[str, int] = {}
+    for each in drafted_rounds(case, engine.settings, engine.session.platform.alignment):
+        names: dict[Node, str] = {node: node.name for node in each.there}
+        homes |= {node.name: node.device for node in each.there}
+        inputs = each.schedule.inputs
+        plan = Plan(
+            each.schedule, each.lowered, tuple(range(len(inputs))), engine.session, engine.settings.optimise_from
+        )
+        wanted = each.lowering.wanted
         places: dict[int, str | int] = {
-            one.value.number: names.get(one.node, place)
-            for place, one in enumerate(lowering.wanted)
-            if one.node is not None
+            one.value.number: names.get(one.node, place) for place, one in enumerate(wanted) if one.node is not None
         }
         rounds.append(
             PreparedRound(
                 plan,
-                tuple(node.name for node in made.inputs),
-                {one.value.number: one for one in lowering.wanted},
-                {name: value.number for name, value in asked.items()},
-                tuple(value.number for value in later),
+                tuple(node.name for node in inputs),
+                {one.value.number: one for one in wanted},
+                {name: value.number for name, value in each.asked.items()},
+                {kept_name(value): value.number for value in each.later},
                 places,
             )
         )
-        for value in later:
-            kept[value] = Buffer(value.device, value.dtype, value.size, f"kept {value.number}")
-    return Prepared(tuple(rounds), {name: one.device for name, one in storages.items()})
-
-
-def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
-    """Return the values, listed up to now, that nodes of later rounds take or that later rounds ask for."""
-    rest = case.graph.nodes[case.rounds[number].until :]
-    names = [name for node in rest for name in node.of]
-    names += [name for each in case.rounds[number + 1 :] for name in each.asked]
-    known = asking.meanings
-    found = (known[name] for name in names if name in known)
-    values = dict.fromkeys(each for each in found if isinstance(each, Value))
-    return [value for value in values if value.size and value.op != "const"]
+    return Prepared(tuple(rounds), homes)
 
 
 class _Run:
@@ -166,7 +139,7 @@ class _Run:
             asked_key(number, name): self._tensor(prepared.wanted[value], storages.get(value))
             for name, value in prepared.asked.items()
         }
-        self._held |= {f"kept {value}": storages[value] for value in prepared.later}
+        self._held |= {name: storages[value] for name, value in prepared.later.items()}
         results |= {read_key(number, name): self._read(name) for name in each.read}
         return results
 

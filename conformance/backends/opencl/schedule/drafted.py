@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ from conformance.backends.base import Unsupported
 from conformance.backends.opencl.graph.asked import Asking, devices_of, storages_of
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.trace import Traced, trace
+from conformance.backends.opencl.graph.value import Value
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
 from conformance.backends.opencl.lower.values import Lowering, nodes_of
@@ -77,25 +78,65 @@ def scheduled_round(lowering: Lowering, settings: Settings, alignment: int) -> t
 
 
 class Drafted(msgspec.Struct, frozen=True):
-    """The schedule of one round of a graph that is only looked at, and what it was made of."""
+    """The schedule of one round of a graph, and what it was made of.
+
+    ``asked`` are the values asked for, by node, and ``later`` those that a later round needs. ``there`` are the nodes
+    of what is there before the round.
+    """
 
     schedule: Schedule
     lowered: Lowered
     lowering: Lowering
     asking: Asking
     devices: dict[str, int]
-    results: tuple[str, ...]
+    asked: dict[str, Value]
+    later: tuple[Value, ...]
+    there: tuple[Buffer, ...]
 
 
-def drafted_graph(case: GraphCase, settings: Settings, alignment: int) -> Drafted:
-    """Return the schedule of the first round of a case, without a device."""
+def drafted_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[Drafted]:
+    """Yield the schedules of the rounds of a case, without a device; raise ``Refused`` for what has no meaning.
+
+    What a round computes and a later one asks for or takes is kept, as a buffer named after its value.
+    """
     devices = devices_of(case)
-    asking = Asking(case.graph, storages_of(case, devices), devices)
-    asking.begin()
-    for node in case.listed(0):
-        asking.take(node, case.bound(0))
-    results = case.rounds[0].asked
-    given = {name: Buffer(each.device, each.dtype, each.size, name) for name, each in asking.storages.items()}
-    lowering = nodes_of(asking, [asking.worth(name) for name in results], (), given, {}, settings)
-    made, lowered = scheduled_round(lowering, settings, alignment)
-    return Drafted(made, lowered, lowering, asking, devices, results)
+    storages = storages_of(case, devices)
+    asking = Asking(case.graph, storages, devices)
+    kept: dict[Value, Buffer] = {}
+    for number, each in enumerate(case.rounds):
+        for name in each.writes:
+            if name in storages:
+                asking.written(name)
+        asking.begin()
+        bound = case.bound(number)
+        for node in case.listed(number):
+            asking.take(node, bound)
+        asked = {name: asking.worth(name) for name in each.asked}
+        later = tuple(value for value in _later(case, number, asking) if value not in kept)
+        given = {name: Buffer(one.device, one.dtype, one.size, name) for name, one in storages.items()}
+        lowering = nodes_of(asking, [*asked.values(), *later], later, given, kept, settings)
+        made, lowered = scheduled_round(lowering, settings, alignment)
+        there = (*given.values(), *kept.values())
+        yield Drafted(made, lowered, lowering, asking, devices, asked, later, there)
+        for value in later:
+            kept[value] = Buffer(value.device, value.dtype, value.size, kept_name(value))
+
+
+def kept_name(value: Value) -> str:
+    """Return the name of the buffer of a value that is kept between rounds."""
+    return f"kept {value.number}"
+
+
+def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
+    """Return the values, listed up to now, that nodes of later rounds take or that later rounds ask for.
+
+    What was asked for is there as long as there are rounds: somebody may ask for the same by another name.
+    """
+    rounds = case.rounds[number + 1 :]
+    names = [name for node in case.graph.nodes[case.rounds[number].until :] for name in node.of]
+    names += [name for each in rounds for name in each.asked]
+    names += case.rounds[number].asked if rounds else ()
+    known = asking.meanings
+    found = (known[name] for name in names if name in known)
+    values = dict.fromkeys(each for each in found if isinstance(each, Value))
+    return [value for value in values if value.size and value.op != "const"]
