@@ -11,6 +11,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.meaning import bound, meaning
@@ -138,3 +139,29 @@ def test_an_unknown_axis_is_no_business_of_a_program_without_operands() -> None:
     step = Step(op="broadcast", inputs=(), outputs=(), axes=("nowhere",), attrs={"root": 0})
     case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=()), inputs={})
     assert judged(case, Observation(results={})).outcome == "passed"
+
+
+def summed(dtype: str, op: str, found: np.ndarray) -> tuple[Case, Observation]:
+    """Return a reduction of 1 and 1 over two ranks, and what was found of it."""
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": op})
+    blocks = (from_array(np.ones(1, NUMPY[dtype])),) * 2
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
+    return case, Observation(results={"y": (from_array(found),) * 2})
+
+
+@pytest.mark.parametrize(
+    ("source", "clause", "dtype", "op", "found"),
+    [
+        ("stablehlo", "reduction.C11", "bool", "sum", np.array([True])),
+        ("stablehlo", "reduction.C16", "complex64", "max", np.array([1], np.complex64)),
+        ("jax", "reduction.C13", "uint4", "mean", np.array([1], np.float32)),
+    ],
+)
+def test_what_a_source_documents_of_numbers_diverges(
+    source: str, clause: str, dtype: str, op: str, found: np.ndarray
+) -> None:
+    case, seen = summed(dtype, op, found)
+    assert judged(case, seen, source).clauses[clause] == "diverges"
+    assert judged(case, seen).clauses[clause] == "broken"
+    assert judged(*summed(dtype, op, found * 0 + 7), source).outcome != "passed" or op == "max"

@@ -49,6 +49,11 @@ class StableHlo(Backend):
         worlds = [str(world) for world in range(1, self._threads + 1)]
         return {op: {**limits, "world": worlds} for op, limits in claims().items()}
 
+    @property
+    def follows(self) -> tuple[str, ...]:
+        """Return the source whose documented divergences are the interpreter's."""
+        return ("stablehlo",)
+
     def describe(self) -> dict[str, str]:
         """Return the versions, and how many processes run at a time."""
         return {

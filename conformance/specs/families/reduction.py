@@ -9,14 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 from ml_dtypes import iinfo
+from msgspec.structs import replace as changed
 
+from conformance.cases.case import Case
+from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
-from conformance.specs.divergences import any_term, diverging, leaves_open, refuses
+from conformance.specs.divergences import accepts, any_term, diverging, in_dtype, leaves_open, means, refuses
 from conformance.specs.op import attr, rejection, value, variant
 
 
@@ -44,6 +47,25 @@ def past_range(subject: Subject) -> float | None:
 def counts_bools(subject: Subject) -> bool:
     """Speak about sums and products of bool."""
     return dtype_of(subject) == "bool" and subject.step.attrs["op"] in ("sum", "product")
+
+
+def logical(case: Case) -> Case | None:
+    """Return the case of one reduction with sums of bools as disjunctions, and products as conjunctions."""
+    if len(case.program.steps) != 1:
+        return None
+    (step,) = case.program.steps
+    op = {"sum": "or", "product": "and"}.get(str(step.attrs.get("op")))
+    return None if op is None else with_step(case, changed(step, attrs={**step.attrs, "op": op}))
+
+
+def with_step(case: Case, step: Step) -> Case:
+    """Return the case with its one step replaced."""
+    return changed(case, program=changed(case.program, steps=(step,)))
+
+
+def of_4_bits(subject: Subject) -> bool:
+    """Speak about integers of 4 bits."""
+    return dtype_of(subject) in ("int4", "uint4")
 
 
 def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool]:
@@ -111,8 +133,15 @@ REDUCTION: tuple[Clause, ...] = (
         "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
     ),
-    value(
-        "reduction.C11", "sum and product of bool count in int32.", "jax.psum: boolean inputs", counts_bools, "should"
+    diverging(
+        value(
+            "reduction.C11",
+            "sum and product of bool count in int32.",
+            "jax.psum: boolean inputs",
+            counts_bools,
+            "should",
+        ),
+        means("stablehlo", "add is logical OR for booleans, multiply logical AND.", logical),
     ),
     diverging(
         value("reduction.C12", "Integer sums and products wrap around.", "numpy.integers", wraps),
@@ -123,20 +152,26 @@ REDUCTION: tuple[Clause, ...] = (
             past_range,
         ),
     ),
-    value(
-        "reduction.C13",
-        "mean of integers divides the wrapped sum, and of bool the count, in float64.",
-        "jax.pmean",
-        mean_of("integer", "bool"),
-        "should",
+    diverging(
+        value(
+            "reduction.C13",
+            "mean of integers divides the wrapped sum, and of bool the count, in float64.",
+            "jax.pmean",
+            mean_of("integer", "bool"),
+            "should",
+        ),
+        in_dtype("jax", "Division takes 4-bit integers to float32, with 64-bit types too.", "float32", of_4_bits),
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
     rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "mpi.operations"),
-    rejection(
-        "reduction.C16",
-        "max and min of complex numbers, which have no order, are rejected.",
-        "mpi.operations",
-        "should",
+    diverging(
+        rejection(
+            "reduction.C16",
+            "max and min of complex numbers, which have no order, are rejected.",
+            "mpi.operations",
+            "should",
+        ),
+        accepts("stablehlo", "maximum and minimum order complex numbers lexicographically."),
     ),
     rejection(
         "reduction.C17",
