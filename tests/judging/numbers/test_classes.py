@@ -19,7 +19,7 @@ from conformance.judging.numbers.formats import rounded_to
 from conformance.judging.numbers.spread import spread
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order
 from conformance.reference.reductions import fold
-from tests.judging.drawn import FACTOR, columns, rounded_tree
+from tests.judging.numbers.drawn import FACTOR, columns, rounded_tree
 
 OPS = pytest.mark.parametrize("op", ["sum", "mean", "premul_sum", "product"])
 DRAWN = settings(max_examples=60, deadline=None, derandomize=True)

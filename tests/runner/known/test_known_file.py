@@ -16,7 +16,7 @@ from conformance.runner.known.entry import Flaky
 from conformance.runner.known.file import KnownError, read_known, write_known
 from conformance.runner.log.schemas import known_schema
 from tests.runner.conftest import broadcast_of
-from tests.runner.known_broadcast import CASE, entry
+from tests.runner.known.known_broadcast import CASE, entry
 
 VALIDATOR = jsonschema.Draft202012Validator(known_schema())
 FILE = f"cases/{case_id(CASE).replace('/', '_')}.json"

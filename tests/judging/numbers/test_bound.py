@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.numbers.column import column
 from conformance.judging.numbers.precision import precision
-from tests.judging.drawn import FACTOR, REALS, columns, error, rounded_tree, tree
+from tests.judging.numbers.drawn import FACTOR, REALS, columns, error, rounded_tree, tree
 
 OPS = pytest.mark.parametrize("op", ["sum", "mean", "premul_sum", "product"])
 DRAWN = settings(max_examples=150, deadline=None, derandomize=True)

@@ -19,7 +19,7 @@ from conformance.runner.shrinking import minimise, shrinking
 from conformance.runner.shrinking.shrinking import Smallest
 from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of
-from tests.runner.known_broadcast import CASE, Silent, entry, run
+from tests.runner.known.known_broadcast import CASE, Silent, entry, run
 
 
 class Anywhere(Silent):
