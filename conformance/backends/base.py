@@ -29,6 +29,7 @@ from conformance.backends.explanation import Explanation
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Category, Observation, RankError, Touched
 from conformance.cases.program.effects import window
@@ -170,6 +171,24 @@ class Backend:
         Raise ``Unsupported`` where there is nothing to show.
         """
         raise Unsupported(f"{type(self).__name__} explains nothing of what it does")
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Run a graph case and return what its rounds ask for and read, by ``conformance.cases.graph.case.keys``.
+
+        Raise ``Unsupported`` for what there are no words for, and whatever is raised for movement out of range.
+        """
+        raise Unsupported(f"{type(self).__name__} runs no graphs")
+
+    def graph(self, case: GraphCase) -> Observation:
+        """Run a graph case and return what happened, each value a result of one rank; never raise."""
+        start = time.perf_counter()
+        try:
+            given = self.run_graph(case)
+        except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
+            raised = rank_error(error, adapts=self.adapts)
+            return Observation(errors=(raised,), seconds=time.perf_counter() - start)
+        results = tensors({key: [array] for key, array in given.items()})
+        return Observation(results=results, seconds=time.perf_counter() - start)
 
     def close(self) -> None:
         """Release processes and devices."""

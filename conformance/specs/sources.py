@@ -54,6 +54,13 @@ _C11 = Document("ISO/IEC 9899:2011, C", "draft N1570", "ISO/IEC", "https://www.o
 _IEEE = Document("IEEE Standard for Floating-Point Arithmetic", "754-2019", "IEEE", "IEEE 754")
 _OFP8 = Document("OCP 8-bit Floating Point Specification", "1.0", "OWFa 1.0", "https://www.opencompute.org/")
 _OPENCL = Document("OpenCL API specification", "3.0", "CC-BY-4.0", "https://registry.khronos.org/OpenCL/")
+_OPENCL_C = Document("OpenCL C specification", "3.0", "CC-BY-4.0", "https://registry.khronos.org/OpenCL/")
+_PROMOTION = Document(
+    "JAX documentation, type promotion semantics",
+    "0.10.2",
+    "Apache-2.0",
+    "https://docs.jax.dev/en/latest/type_promotion.html",
+)
 _OURS = Document("Mesh Conformance", "this version", "Apache-2.0", "conformance/specs")
 
 _LISTED: Final = (
@@ -97,6 +104,9 @@ _LISTED: Final = (
     Source("stablehlo.all_reduce", _STABLEHLO, "all_reduce", "a sum is that of some binary tree over the members"),
     Source("stablehlo.all_gather", _STABLEHLO, "all_gather", "joining in member order, bits unchanged"),
     Source("stablehlo.collective_permute", _STABLEHLO, "collective_permute", "zeros where nothing arrives"),
+    Source("stablehlo.operations", _STABLEHLO, "Ops", "what single operations on tensors compute"),
+    Source("jax.promotion", _PROMOTION, "", "the dtype of an operation on operands of several dtypes"),
+    Source("opencl.accuracy", _OPENCL_C, "section 7.4", "how far functions of floats may be from the real value"),
     Source("numpy.integers", _NUMPY, "Data types: overflow errors", "integers of a fixed size wrap around"),
     Source("numpy.maximum", _NUMPY, "numpy.maximum", "a NaN on either side is the result"),
     Source("c11.bool", _C11, "section 6.3.1.2", "a bool is 0 or 1"),

@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import time
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -38,6 +39,7 @@ from conformance.backends.jax.devices import start
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import EFFECTS
 from conformance.cases.tensor.tensor import Tensor
@@ -83,6 +85,11 @@ class Jax(Backend):
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
         documented = claims(self._devices[0].platform, checked=self.checked)
         return {op: {**limits, "world": worlds} for op, limits in documented.items()}
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Compile each round of a graph, and call what was compiled."""
+        found: Mapping[str, Array] = import_module("conformance.backends.jax.graphs").run(case)
+        return found
 
     @property
     def follows(self) -> tuple[str, ...]:

@@ -8,10 +8,13 @@ from typing import Any, ClassVar
 from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.trouble import WORDS
+from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
 from conformance.reference.effects import Effects, Ranks
+from conformance.reference.graph.evaluate import evaluate
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import run
@@ -62,6 +65,10 @@ class Reference(Backend):
         values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         operations = {name: getattr(self, name) for name in OPERATIONS}
         return tensors(run(case, values, operations, self._effects(case, placed), self.meeting))
+
+    def run_graph(self, case: GraphCase) -> dict[str, Array]:
+        """Evaluate a graph case as the oracle does."""
+        return {key: worth.array for key, worth in evaluate(case).items()}
 
     def _effects(self, case: Case, placed: Placed) -> Effects:
         """Return what makes the storage of one program and writes it."""

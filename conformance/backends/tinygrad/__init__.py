@@ -6,6 +6,7 @@ tinygrad before it is constructed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import start
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import Declared
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.program.program import Groups
 from conformance.cases.schedule.schedule import Schedule
@@ -100,6 +102,11 @@ class TinyGrad(Backend):
     def remaining(self, asked: Case | Graph) -> Schedule:
         """Return what tinygrad schedules for the tensors of a graph that it has realized once."""
         return self._linear(asked, "remaining")
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Build lazy tensors, and realize what each round asks for."""
+        found: Mapping[str, Array] = import_module("conformance.backends.tinygrad.graph_values").run(case, self._device)
+        return found
 
     def _linear(self, asked: Case | Graph, what: str, **how: bool | str) -> Schedule:
         if isinstance(asked, Case):

@@ -99,7 +99,7 @@ class Lazy:
         name, count = str(node.arg), math.prod(self._dims(node.shape))
         if name not in self.storage:
             data = bytes(count * NUMPY[node.dtype].itemsize)
-            dtype, device = _dtype(node.dtype), self._devices[node.device]
+            dtype, device = dtype_of(node.dtype), self._devices[node.device]
             with framework():
                 self.storage[name] = Tensor(data, device=device, dtype=dtype).realize()
 
@@ -121,13 +121,13 @@ class Lazy:
 
     def _made(self, node: Node, of: list[Any]) -> Tensor:
         make: dict[str, Callable[[], Any]] = {
-            "const": lambda: _constant(node, self._dims(node.shape)),
-            "var": lambda: Tensor(self._bound[str(node.arg)]).cast(_dtype(node.dtype)),
-            "alu": lambda: _elementwise(node, of),
-            "cast": lambda: of[0].cast(_dtype(node.dtype)),
-            "bitcast": lambda: of[0].bitcast(_dtype(node.dtype)),
+            "const": lambda: constant(node, self._dims(node.shape)),
+            "var": lambda: Tensor(self._bound[str(node.arg)]).cast(dtype_of(node.dtype)),
+            "alu": lambda: elementwise(node, of),
+            "cast": lambda: of[0].cast(dtype_of(node.dtype)),
+            "bitcast": lambda: of[0].bitcast(dtype_of(node.dtype)),
             "copy": lambda: (of[0].clone if node.arg else of[0].to)(self._devices[node.device]),
-            "reduce": lambda: _reduce(node, of[0]),
+            "reduce": lambda: reduced(node, of[0]),
             "all_reduce": lambda: self._all_reduce(node, of),
             **dict.fromkeys((*MOVEMENT, "contig"), lambda: self._move(node, of[0])),
         }
@@ -203,19 +203,22 @@ def assigned_to(name: str, nodes: Mapping[str, Node]) -> str:
     return str(node.arg) if node.op == "buf" else ""
 
 
-def _dtype(name: str) -> Any:
+def dtype_of(name: str) -> Any:
+    """Return a dtype of tinygrad; raise ``Unsupported`` where there is none."""
     if name not in DTYPES:
         raise Unsupported(f"tinygrad has no {name}")
     return DTYPES[name]
 
 
-def _constant(node: Node, shape: tuple[Any, ...]) -> Tensor:
+def constant(node: Node, shape: tuple[Any, ...]) -> Tensor:
+    """Return a constant in a shape."""
     value = to_array(node.arg).item()  # type: ignore[arg-type]  # a tensor, by the form of graphs
     # On no device: what is read from memory would be a buffer, and a constant is none.
-    return Tensor(value, dtype=_dtype(node.dtype)).reshape((1,) * len(shape)).expand(shape)
+    return Tensor(value, dtype=dtype_of(node.dtype)).reshape((1,) * len(shape)).expand(shape)
 
 
-def _elementwise(node: Node, of: list[Any]) -> Any:
+def elementwise(node: Node, of: list[Any]) -> Any:
+    """Return an elementwise operation; raise ``Unsupported`` where ``Tensor`` has none."""
     name = str(node.arg)
     if name == "not":
         return of[0].logical_not() if node.dtype == "bool" else of[0].bitwise_not()
@@ -226,7 +229,8 @@ def _elementwise(node: Node, of: list[Any]) -> Any:
     return ELEMENTWISE[name](*of)
 
 
-def _reduce(node: Node, of: Any) -> Any:
+def reduced(node: Node, of: Any) -> Any:
+    """Return a reduction; raise ``Unsupported`` where ``Tensor`` has none."""
     axes: Any = node.arg
     if node.dtype == "bool" and node.fold in ("and", "mul"):
         return of.all(axes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +17,9 @@ from conformance.backends.torch import claims
 from conformance.backends.torch.operation import Operation
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
+from conformance.cases.tensor.dtypes import Array
 
 if TYPE_CHECKING:
     from conformance.backends.torch.schedule import Schedule
@@ -87,6 +89,11 @@ class Torch(Backend):
     def execute_many(self, cases: Sequence[Case]) -> Iterable[Observation]:
         """Yield one observation a case, in order, while the worlds of the batch work at the same time."""
         return self._schedule.run(cases)
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Run a graph eagerly, in this process."""
+        found: Mapping[str, Array] = import_module("conformance.backends.torch.graphs").run(case)
+        return found
 
     def close(self) -> None:
         """Kill every rank process."""

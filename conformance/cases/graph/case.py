@@ -8,7 +8,7 @@ round to the next, and what was written since, are part of what is tested.
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -46,6 +46,9 @@ class GraphCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     graph: Graph
     buffers: dict[str, Tensor]
     rounds: tuple[Round, ...]
+
+    troubled: ClassVar = False
+    """Nothing befalls a rank."""
 
     def listed(self, number: int) -> tuple[Node, ...]:
         """Return the nodes that a round lists."""
@@ -91,13 +94,14 @@ def graph_digest(case: GraphCase) -> str:
 
 
 def graph_case_id(case: GraphCase) -> str:
-    """Return the id: dtypes of buffers, number of nodes and rounds to read, and the digest to be exact.
+    """Return the id: nodes and rounds, dtypes of buffers and devices to read, and the digest to be exact.
 
-    For example ``graph/float32-12x2/0123456789ab``.
+    For example ``graph_12_2/float32-1/0123456789ab``.
     """
     dtypes = sorted({tensor.dtype for tensor in case.buffers.values()})
-    size = f"{len(case.graph.nodes)}x{len(case.rounds)}"
-    return f"graph/{'+'.join(dtypes) or 'none'}-{size}/{graph_digest(case)}"
+    size = f"graph_{len(case.graph.nodes)}_{len(case.rounds)}"
+    devices = len({node.device for node in case.graph.nodes})
+    return f"{size}/{'+'.join(dtypes) or 'none'}-{devices}/{graph_digest(case)}"
 
 
 def declared(case: GraphCase) -> Schedule:

@@ -36,7 +36,7 @@ class GraphCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     format: int
     dialect: Literal["graph"]
-    id: Annotated[str, Meta(pattern="^graph/.+/[0-9a-f]{12}$")]
+    id: Annotated[str, Meta(pattern="^graph_[0-9]+_[0-9]+/.+/[0-9a-f]{12}$")]
     graph: Graph
     buffers: dict[str, StoredTensor]
     rounds: tuple[StoredRound, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from conformance.cases.declarations.number_model import covers
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.body_form import MOST_AXES, MOST_POINTS, countable
@@ -103,7 +104,7 @@ def check_dtype(node: Node, of: list[Node], *, mixed: bool) -> None:
     """
     if node.op == "bitcast" and NUMPY[of[0].dtype].itemsize != NUMPY[node.dtype].itemsize:
         raise ValueError(f"a bitcast from {of[0].dtype} to {node.dtype} changes the width")
-    if node.acc and (node.op != "reduce" or node.acc not in NUMPY or promoted((node.dtype, node.acc)) != node.acc):
+    if node.acc and (node.op != "reduce" or node.acc not in NUMPY or not _holds(node.acc, node.dtype)):
         raise ValueError(f"{node.acc!r} is no dtype in which a {node.op} of {node.dtype} accumulates")
     if not of or node.op in {"cast", "bitcast", "collective", "call", "item"}:
         return
@@ -119,6 +120,13 @@ def check_dtype(node: Node, of: list[Node], *, mixed: bool) -> None:
     right = "bool" if node.op == "alu" and node.arg in COMPARISONS else joined
     if node.dtype != right:
         raise ValueError(f"its dtype is {node.dtype}, and should be {right}")
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    """Return whether every value of a dtype is one of another, of the same kind."""
+    if kind(wide) == kind(narrow) == "float":
+        return covers(wide, narrow)
+    return kind(wide) == kind(narrow) and promoted((wide, narrow)) == wide
 
 
 def check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.form import check_graph
-from conformance.cases.graph.graph import Node, variables_of
+from conformance.cases.graph.graph import Node
 from conformance.cases.program.validate import MOST_BYTES, check_total, footprint
 from conformance.cases.schedule.error import ScheduleError
 
@@ -104,15 +104,3 @@ def _check_bindings(case: GraphCase) -> None:
                             f"and {values[name][variable]} in that of its source {name!r}"
                         )
             nodes[node.id], values[node.id] = node, bound
-    for number, each in enumerate(case.rounds):
-        late = set(each.values) - {name for node in case.listed(number) for name in _spoken(case, node)}
-        if late:
-            raise CaseError(f"round {number}: variable {min(late)!r} gets a value, and no node of the round has it")
-
-
-def _spoken(case: GraphCase, node: Node) -> set[str]:
-    found = variables_of(node)
-    if node.op == "call":
-        for inner in case.graph.functions[str(node.arg)].nodes:
-            found |= _spoken(case, inner)
-    return found

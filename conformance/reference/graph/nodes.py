@@ -80,6 +80,12 @@ def gather(node: Node, of: Sequence[Array]) -> Array:
     return np.take(of[0], np.clip(wanted, 0, extent - 1), axis=axis)
 
 
+def inside(node: Node, of: Sequence[Array]) -> bool:
+    """Return whether every index of a gather is an element's."""
+    extent = of[0].shape[int(str(node.arg))]
+    return not of[1].size or bool((of[1].astype(object) >= 0).all() and (of[1].astype(object) < extent).all())
+
+
 def collective(node: Node, of: Sequence[Array]) -> Array:
     """Return what the node's device receives; raise ``ScheduleError`` where that is not its shape or dtype."""
     with np.errstate(all="ignore"):

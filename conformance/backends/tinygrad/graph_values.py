@@ -1,0 +1,239 @@
+"""Graph cases on tinygrad: lazy tensors of its public interface, realized when a round asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from tinygrad.dtype import dtypes
+from tinygrad.tensor import Tensor
+from tinygrad.uop.ops import UOp
+
+from conformance.backends.adapting import framework
+from conformance.backends.base import Claims, Unsupported
+from conformance.backends.graph_walk import Given, Walk
+from conformance.backends.tinygrad.dtypes import DTYPES
+from conformance.backends.tinygrad.lazy import ELEMENTWISE, constant, dtype_of, elementwise, reduced
+from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.features import FEATURES
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.index_map import Dim
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.tensor import to_array
+
+_LACKS: Final = {
+    *("all_reduce", "collective", "mod", "shl", "shr"),
+    *(f"reduce_{fold}_{family}" for fold in ("and", "or", "xor") for family in ("integer", "float", "complex")),
+    "reduce_xor_bool",
+}
+
+CLAIMS: Final[Claims] = {
+    "graph": {
+        "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
+        "dtype": list(DTYPES),
+        "size": ["small"],
+    }
+}
+"""What the documentation of ``Tensor`` has. Chains of thousands of nodes are outside: it walks graphs recursively."""
+
+
+def run(case: GraphCase, device: str) -> dict[str, Array]:
+    """Return what the rounds of a case ask for and read, on devices of one kind."""
+    return Lazily(case, device).run()
+
+
+class Lazily(Walk):
+    """A case whose values are lazy tensors. The devices of the graph are the first ones of a kind, in order."""
+
+    def __init__(self, case: GraphCase, device: str) -> None:
+        """Name the devices, then begin."""
+        names = dict.fromkeys(node.device for node in case.graph.nodes)
+        self.devices = {name: f"{device}:{number}" for number, name in enumerate(names)}
+        self.on = {str(node.arg): self.devices[node.device] for node in case.graph.nodes if node.op == "buf"}
+        self.default = f"{device}:0"
+        super().__init__(case)
+
+    def run(self) -> Given:
+        """Realize what each round asks for, all together, and then what it reads."""
+        found: Given = {}
+        for number, each in enumerate(self.case.rounds):
+            for name, tensor in each.writes.items():
+                self.write(name, to_array(tensor).reshape(-1))
+            for node in self.case.listed(number):
+                self.bounds[node.id] = self.case.bound(number)
+                self.take(node)
+            asked = self.arrays([self.numbered(name) for name in each.asked])
+            for name, array in zip(each.asked, asked, strict=True):
+                found[asked_key(number, name)] = array.reshape(self.dims(self.nodes[name]))
+            for name in each.read:
+                (held,) = self.arrays([self.storages[name]])
+                found[read_key(number, name)] = held.reshape(self.case.buffers[name].shape)
+        return found
+
+    def numbered(self, name: str) -> Tensor:
+        """Return the tensor of a node, its extents as numbers: data of other shapes cannot be looked at."""
+        value, node = self.value(name), self.nodes[name]
+        if not any(isinstance(each, str) for each in node.shape):
+            return value  # type: ignore[no-any-return]  # a tensor
+        most, shape = self.case.graph.most, self.extents(node, node.shape)
+        ends = [most[each] if isinstance(each, str) else each for each in node.shape]
+        with framework():
+            whole = value.pad(tuple((0, end - extent) for end, extent in zip(ends, shape, strict=True)))
+            return whole.contiguous().realize().shrink(tuple((0, extent) for extent in self.dims(node)))  # type: ignore[no-any-return]
+
+    def storage(self, name: str, array: Array) -> Tensor:
+        """Return a realized flat tensor that holds an array."""
+        device = self.on.get(name, self.default)
+        dtype = dtype_of(self.case.buffers[name].dtype)
+        with framework():
+            return Tensor(array.tobytes(), device=device, dtype=dtype).realize()
+
+    def write(self, name: str, array: Array) -> None:
+        """Assign an array to a whole buffer, and realize that."""
+        if not array.size:
+            return
+        held = self.storages[name]
+        with framework():
+            held.assign(Tensor(array.tobytes(), device=held.device, dtype=held.dtype)).realize()
+
+    def shaped(self, value: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """Return the beginning of a flat tensor in a shape."""
+        count = int(np.prod(shape, dtype=np.int64))
+        with framework():
+            return (value if count == value.shape[0] else value.shrink(((0, count),))).reshape(shape)
+
+    def symbols(self, node: Node) -> dict[str, Any]:
+        """Return the bound variables of the round of a node."""
+        asked = self.case.graph.variables
+        bound = self.bounds[node.id]
+        return {
+            name: UOp.variable(name, asked[name].low, asked[name].high).bind(value) for name, value in bound.items()
+        }
+
+    def extents(self, node: Node, extents: tuple[Dim, ...]) -> tuple[Any, ...]:
+        """Return extents with their variables."""
+        if not any(isinstance(each, str) for each in extents):
+            return extents
+        symbols = self.symbols(node)
+        return tuple(symbols[each] if isinstance(each, str) else each for each in extents)
+
+    def moved(self, node: Node, value: Tensor) -> Tensor:
+        """Return movement of a tensor."""
+        arg: Any = node.arg
+        shape = self.extents(node, node.shape)
+        pairs = [self.extents(node, pair) for pair in arg] if node.op in ("pad", "shrink") else []
+        with framework():
+            if node.op in ("reshape", "expand"):
+                return value.reshape(shape) if node.op == "reshape" else value.expand(shape)
+            if node.op == "stride":
+                return value[tuple(slice(None, None, step) for step in arg)]
+            if node.op == "detach":
+                return value.detach()
+            if node.op in ("pad", "shrink"):
+                return value.pad(tuple(pairs)) if node.op == "pad" else value.shrink(tuple(pairs))
+            return value.permute(arg) if node.op == "permute" else value.flip(arg)
+
+    def assign(self, node: Node, value: Tensor, *, copied: bool) -> None:
+        """Assign to a buffer, or to a view of one."""
+        del copied
+        if 0 in self.dims(node):
+            return
+        name, at = self.home(node.of[0]), self.nodes[node.of[0]]
+        while at.op in ("reshape", "detach", "assign"):
+            at = self.nodes[at.of[0]]
+        base = self.storages[name]
+        target = self.value(node.of[0])
+        with framework():
+            if at.op == "buf" and not any(isinstance(each, str) for each in at.shape):
+                base.assign(value.reshape(base.shape))
+            else:
+                target.assign(value)
+
+    def table(self) -> Mapping[str, Callable[..., Any]]:
+        """Return the calls of computed nodes."""
+        return TABLE
+
+    def made(self, node: Node, of: list[Any]) -> Any:
+        """Return the tensor of a node that is computed by and by."""
+        if node.op in ("const", "var", "iota"):
+            return self._leaf(node)
+        if node.op == "copy":
+            device = self.devices[node.device]
+            with framework():
+                return of[0].clone(device) if node.arg else of[0].to(device)
+        return _elementwise(node, of) if node.op == "alu" else super().made(node, of)
+
+    def _leaf(self, node: Node) -> Tensor:
+        if node.op == "const":
+            return constant(node, self.extents(node, node.shape))
+        dtype = dtype_of(node.dtype)
+        with framework():
+            if node.op == "var":
+                return Tensor(self.symbols(node)[str(node.arg)]).cast(dtype)
+            shape, axis = self.dims(node), int(str(node.arg))
+            line = Tensor.arange(shape[axis], dtype=dtype)
+            return line.reshape([-1 if each == axis else 1 for each in range(len(shape))]).expand(shape)
+
+    def arrays(self, values: list[Any]) -> list[Array]:
+        """Realize values together, and return them as arrays."""
+        with framework():
+            if values:
+                Tensor.realize(*values)
+        return [self.array(value) for value in values]
+
+    def array(self, value: Tensor) -> Array:
+        """Return a realized tensor as a flat array, bit for bit."""
+        dtype = NUMPY[next(name for name, held in DTYPES.items() if held == value.dtype)]
+        if 0 in value.shape:
+            return np.empty(0, dtype)
+        with framework():
+            # What Python's buffers have no letter for (before 3.12 half is one) is read as the integers of its bits.
+            shown = value.bitcast(BITS[dtype.itemsize]) if value.dtype in UNNAMED else value
+            return np.frombuffer(bytes(shown.data()), dtype).copy()
+
+
+BITS: Final = {1: dtypes.uint8, 2: dtypes.uint16}
+UNNAMED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
+
+
+def _elementwise(node: Node, of: list[Any]) -> Any:
+    if node.arg not in ELEMENTWISE and node.arg not in ("not", "div"):
+        raise Unsupported(f"node {node.id!r}: Tensor has no {node.arg}")
+    with framework():
+        return elementwise(node, of)
+
+
+def _gather(node: Node, value: Tensor, index: Tensor) -> Tensor:
+    axis = int(str(node.arg))
+    with framework():
+        return value[(*(slice(None) for _ in range(axis)), index)]
+
+
+def _framed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose exceptions are the framework's."""
+
+    def framed(*args: Any) -> Any:
+        with framework():
+            return function(*args)
+
+    return framed
+
+
+def _reduce(node: Node, value: Tensor) -> Any:
+    if not node.acc:
+        with framework():
+            return reduced(node, value)
+    axes: Any = node.arg
+    with framework():
+        made = (value.sum if node.fold == "add" else value.prod)(axes, dtype=dtype_of(node.acc))
+        return made.cast(dtype_of(node.dtype))
+
+
+TABLE: Final[Mapping[str, Callable[..., Any]]] = {
+    "cast": _framed(lambda node, value: value.cast(dtype_of(node.dtype))),
+    "bitcast": _framed(lambda node, value: value.bitcast(dtype_of(node.dtype))),
+    "reduce": _reduce,
+    "gather": _gather,
+    "contig": _framed(lambda _, value: value.contiguous()),
+}

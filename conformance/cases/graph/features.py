@@ -1,0 +1,100 @@
+"""Features of graph cases: the words that claims are made of."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.kernel_body import ARITY, Fold
+from conformance.cases.tensor.dtypes import NUMPY, kind
+
+KINDS: Final = ("bool", "integer", "float", "complex")
+
+_FOLDED: Final = tuple(f"reduce_{fold}_{family}" for fold in get_args(Fold) for family in KINDS)
+
+FEATURES: Final[dict[str, tuple[str, ...]]] = {
+    "operation": (
+        *MOVEMENT,
+        *(op for op in get_args(Leaf) if op not in ("buf", "param")),
+        *(op for op in get_args(Computed) if op not in ("alu", "reduce")),
+        *ARITY,
+        *_FOLDED,
+    ),
+    "dtype": tuple(NUMPY),
+    "devices": ("1", "2", "more"),
+    "rounds": ("one", "several"),
+    "extents": ("numbers", "variables"),
+    "nothing": ("none", *_FOLDED),
+    "target": ("none", "whole", "view", "turned"),
+    "index": ("none", "inside", "beyond"),
+    "size": ("small", "large"),
+}
+"""Every feature and its words.
+
+``operation``: every node's, elementwise ones and folds by their own name, and folds with the kind of their dtype.
+``nothing``: folds of axes without elements. ``target``: what assigns write: a whole buffer or a reshape of it, a
+``view``, or one with a flip or a negative step in it (``turned``). ``index``: whether every index of a gather is an
+element's, as far as the reference knows. ``large`` cases have more than ``LARGE`` nodes.
+"""
+
+LARGE: Final = 1000
+
+Words = frozenset[str]
+
+
+def graph_features(case: GraphCase) -> dict[str, Words]:
+    """Return the words of each feature that a well-formed case has, but for ``index``: that depends on values."""
+    inner = tuple(node for function in case.graph.functions.values() for node in function.nodes)
+    every = (*case.graph.nodes, *inner)
+    devices = len({node.device for node in every})
+    return {
+        "operation": frozenset(_operation(node) for node in every if node.op not in ("buf", "param")),
+        "dtype": frozenset({node.dtype for node in every} | {node.acc for node in every if node.acc}),
+        "devices": frozenset({str(devices) if devices < 3 else "more"}),
+        "rounds": frozenset({"one" if len(case.rounds) == 1 else "several"}),
+        "extents": frozenset({"variables" if case.graph.variables else "numbers"}),
+        "nothing": frozenset(_of_nothing(case)) or frozenset({"none"}),
+        "target": frozenset(_targets(case)) or frozenset({"none"}),
+        "size": frozenset({"large" if len(every) > LARGE else "small"}),
+    }
+
+
+def _operation(node: Node) -> str:
+    if node.op == "alu":
+        return str(node.arg)
+    return f"reduce_{node.fold}_{kind(node.dtype)}" if node.op == "reduce" else node.op
+
+
+def _of_nothing(case: GraphCase) -> set[str]:
+    found: set[str] = set()
+    nodes = {node.id: node for node in case.graph.nodes}
+    for number in range(len(case.rounds)):
+        bound = case.bound(number)
+        for node in case.listed(number):
+            source = sizes(nodes[node.of[0]].shape, bound) if node.op == "reduce" else ()
+            axes = node.arg if node.op == "reduce" and isinstance(node.arg, tuple) else ()
+            if any(isinstance(axis, int) and axis < len(source) and source[axis] == 0 for axis in axes):
+                found.add(_operation(node))
+    return found
+
+
+def _targets(case: GraphCase) -> set[str]:
+    nodes = {node.id: node for node in case.graph.nodes}
+    found: set[str] = set()
+    for node in (each for each in case.graph.nodes if each.op == "assign"):
+        at, word = nodes[node.of[0]], "whole"
+        while at.op != "buf":
+            turned = at.op == "flip" or (at.op == "stride" and any(int(str(step)) < 0 for step in _steps(at)))
+            word = "turned" if turned or word == "turned" else "whole" if at.op in _SAME and word == "whole" else "view"
+            at = nodes[at.of[0]]
+        found.add(word)
+    return found
+
+
+_SAME: Final = ("reshape", "detach", "assign")
+
+
+def _steps(node: Node) -> tuple[object, ...]:
+    return node.arg if isinstance(node.arg, tuple) else ()

@@ -1,0 +1,1 @@
+"""What was given for graphs, held against what they mean."""

@@ -1,0 +1,174 @@
+"""What the values that a graph case asks for are made of, in words, through storage and calls too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.kernel_body import COMPARISONS
+from conformance.cases.tensor.dtypes import kind
+
+Words = frozenset[str]
+NOTHING: Final[Words] = frozenset()
+
+FUNCTIONS: Final = ("exp2", "log2", "sin")
+ROOTS: Final = ("sqrt", "recip", "div")
+EXTREMES: Final = ("max", "min")
+
+TRAITS: Final = (
+    *("const", "iota", "variable", "symbolic", "movement", "pad", "whole", "float", "function", "root", "extreme"),
+    *("compare", "choose", "promoted", "cast", "bitcast", "reduce", "empty_reduce", "accumulator", "gather", "call"),
+    *("shift", "results", "keep", "cross", "assign", "outside", "late", "again", "kept", "empty", "storage"),
+)
+"""The words.
+
+``whole``, ``float``: elementwise operations on integers and bools, and on floats, with ``root`` (what some
+approximate), ``function``, ``extreme`` and ``shift`` among them. ``choose`` is where. ``results``: other results of a
+call. ``keep``: contiguous and detached. ``assign`` and ``outside``: storage that was assigned to, or written to from
+outside. ``late``: the value of a node that was listed before something it read was written, and asked for afterwards.
+``again``: a computed value asked for in an earlier round too. ``kept``: a buffer that nothing wrote. ``empty``: no
+elements. ``storage``: a name of storage.
+"""
+
+
+@dataclass
+class _Storage:
+    """What a buffer is made of, and how often it was written."""
+
+    words: Words = NOTHING
+    writes: int = 0
+
+
+@dataclass
+class _Made:
+    """What a node is made of, and how often each buffer that it read was written before. ``home`` is its storage."""
+
+    words: Words
+    seen: Mapping[str, int]
+    home: str = ""
+
+
+@dataclass
+class _Walk:
+    case: GraphCase
+    storages: dict[str, _Storage]
+    nodes: dict[str, Node]
+    made: dict[str, _Made] = field(default_factory=dict)
+
+
+def traits(case: GraphCase) -> dict[str, Words]:
+    """Return for every key of a well-formed case what it is made of."""
+    nodes = {node.id: node for node in case.graph.nodes}
+    walk = _Walk(case, {name: _Storage() for name in case.buffers}, nodes)
+    found: dict[str, Words] = {}
+    before: set[str] = set()
+    for number, each in enumerate(case.rounds):
+        for name in each.writes:
+            walk.storages[name] = _Storage(frozenset({"outside"}), walk.storages[name].writes + 1)
+        bound = case.bound(number)
+        for node in case.listed(number):
+            walk.made[node.id] = _node(node, walk, bound)
+        for name in each.asked:
+            words = _asked(walk.made[name], walk)
+            again = name in before and not walk.made[name].home
+            found[asked_key(number, name)] = words | {"again"} if again else words
+            before.add(name)
+        for name in each.read:
+            held = walk.storages[name]
+            found[read_key(number, name)] = held.words if held.writes else frozenset({"kept"})
+    return found
+
+
+def _asked(made: _Made, walk: _Walk) -> Words:
+    if made.home:
+        return made.words | walk.storages[made.home].words | {"storage"}
+    late = any(walk.storages[name].writes > writes for name, writes in made.seen.items())
+    return made.words | {"late"} if late else made.words
+
+
+def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
+    of = [walk.made[name] for name in node.of]
+    words = own_words(node, [each.dtype for each in _sources(node, walk)], 0 in sizes(node.shape, bound))
+    if node.op == "buf":
+        return _Made(words, {}, str(node.arg))
+    if node.op == "assign":
+        home, value = of[0].home, of[1]
+        held = walk.storages[home]
+        taken = value.words | (walk.storages[value.home].words if value.home else NOTHING)
+        walk.storages[home] = _Storage(held.words | of[0].words | taken | {"assign"}, held.writes + 1)
+        return _Made(of[0].words | words, {}, home)
+    if node.op == "reduce":
+        (source,) = _sources(node, walk)
+        words = words | {"empty_reduce"} if 0 in sizes(source.shape, bound) else words
+    if node.op in MOVEMENT and of[0].home:
+        return _Made(of[0].words | words, {}, of[0].home)
+    if node.op == "call":
+        for inner in walk.case.graph.functions[str(node.arg)].nodes:
+            words |= own_words(inner, [], empty=False)
+    seen: dict[str, int] = {}
+    for each in of:
+        words |= each.words
+        reads = dict(each.seen)
+        if each.home:
+            words |= walk.storages[each.home].words
+            reads[each.home] = walk.storages[each.home].writes
+        for name, writes in reads.items():
+            seen[name] = min(writes, seen.get(name, writes))
+    return _Made(words, seen)
+
+
+def _sources(node: Node, walk: _Walk) -> list[Node]:
+    return [walk.nodes[name] for name in node.of]
+
+
+def own_words(node: Node, dtypes: list[str], empty: bool) -> Words:
+    """Return the words of one node, whose sources have these dtypes."""
+    words = {"empty"} if empty else set[str]()
+    if any(isinstance(extent, str) for extent in node.shape):
+        words.add("symbolic")
+    if node.op == "alu":
+        words |= _alu(str(node.arg), node, dtypes)
+    elif node.op in MOVEMENT:
+        words.add({"pad": "pad", "detach": "keep"}.get(node.op, "movement"))
+    elif node.op in _PLAIN:
+        words.add(_PLAIN[node.op])
+    if node.acc:
+        words.add("accumulator")
+    if node.fold in EXTREMES and kind(node.dtype) == "float":
+        words.add("extreme")
+    return frozenset(words)
+
+
+_PLAIN: Final = {
+    "const": "const",
+    "iota": "iota",
+    "var": "variable",
+    "cast": "cast",
+    "bitcast": "bitcast",
+    "reduce": "reduce",
+    "gather": "gather",
+    "call": "call",
+    "item": "results",
+    "contig": "keep",
+    "copy": "cross",
+    "all_reduce": "cross",
+    "collective": "cross",
+}
+
+
+def _alu(op: str, node: Node, dtypes: list[str]) -> set[str]:
+    words = {"compare"} if op in COMPARISONS else {"choose"} if op == "where" else set[str]()
+    if len(set(dtypes[1:] if op == "where" else dtypes)) > 1:
+        words.add("promoted")
+    if op in ("shl", "shr"):
+        words.add("shift")
+    if not words & {"compare", "choose"}:
+        words.add("float" if kind(node.dtype) in ("float", "complex") else "whole")
+    if kind(node.dtype) == "float":
+        listed = (("function", FUNCTIONS), ("root", ROOTS), ("extreme", EXTREMES))
+        words |= {word for word, names in listed if op in names}
+    return words

@@ -1,0 +1,155 @@
+"""One value that was given, held against what it is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.declarations.number_model import NumberModel, word_of
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.reference.graph.bounds import unit_roundoff
+from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.slack import OPEN, SUBNORMAL, radius
+from conformance.reference.schedule.rounding import BESIDE, LOOSE, UNKNOWN
+
+Where = NDArray[np.bool_]
+
+
+def unlike(worth: Worth, given: Tensor) -> str | None:
+    """Return how dtype or shape differ."""
+    dtype, shape = logical(worth.array.dtype), worth.array.shape
+    if (given.dtype, given.shape) == (dtype, shape):
+        return None
+    return f"{given.dtype} {list(given.shape)} was given; {dtype} {list(shape)} is right"
+
+
+def judged(worth: Worth, numbers: NumberModel) -> Where:
+    """Return which elements a *must* is about: those beside a NaN, or of flushed numbers where they are, are not."""
+    words = numbers.words(logical(worth.array.dtype))
+    flushed = word_of(words, "subnormals") != "kept" or _flushes_elsewhere(numbers)
+    out = BESIDE | (SUBNORMAL if flushed else 0)
+    return np.asarray((worth.slack.mask & np.uint8(out)) == 0)
+
+
+def _flushes_elsewhere(numbers: NumberModel) -> bool:
+    """Return whether subnormal numbers of any dtype are flushed: they may be on the way to any other."""
+    return any(name == "subnormals" for _, name, _ in numbers.chosen)
+
+
+def off(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+    """Return which element, where one value is right, has other bits; zeros and NaNs that were computed have any."""
+    got, made = to_array(given), worth.array
+    wrong = judged(worth, numbers) & ((worth.slack.mask & np.uint8(UNKNOWN)) == 0) & ~_alike(worth, got)
+    return _first(wrong, got, made, "is right")
+
+
+def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+    """Return which element, where several values are right, is farther from them than any admitted order takes it."""
+    got, made = to_array(given), worth.array
+    if kind(logical(made.dtype)) != "float":
+        return None
+    reach = radius(worth.slack, made)
+    open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint8(UNKNOWN)) > 0) & np.isfinite(reach)
+    with np.errstate(all="ignore"):
+        near = np.abs(got.astype(np.float64) - made.astype(np.float64)) <= reach
+    wrong = open_ & ~near
+    if not wrong.any():
+        return None
+    at = tuple(int(each) for each in np.argwhere(wrong)[0])
+    return f"{_first(wrong, got, made, 'is right')}, and at most {reach[at]:.3g} from it"
+
+
+def bounded(worth: Worth) -> bool:
+    """Return whether some element has a bound."""
+    unknown = (worth.slack.mask & np.uint8(UNKNOWN)) > 0
+    return bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
+
+
+def settled(worth: Worth) -> bool:
+    """Return whether some element has one right value."""
+    return bool(((worth.slack.mask & np.uint8(UNKNOWN)) == 0).any()) or not worth.array.size
+
+
+def zero_signs(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+    """Return which computed zero has the other sign."""
+    got, made = to_array(given), worth.array
+    zeros = signed_zeros(worth) & judged(worth, numbers) & (got == 0)
+    return _first(zeros & (np.signbit(got) != np.signbit(made)), got, made, "is right")
+
+
+def signed_zeros(worth: Worth) -> Where:
+    """Return which elements are zeros that one operation gave, of one right value."""
+    if kind(logical(worth.array.dtype)) != "float":
+        return np.zeros(worth.array.shape, np.bool_)
+    loose = (worth.slack.mask & np.uint8(LOOSE | UNKNOWN)) == LOOSE
+    return np.asarray(loose & (worth.array == 0))
+
+
+def beside_nan(worth: Worth, given: Tensor) -> str | None:
+    """Return which maximum or minimum of a NaN and a number is no NaN."""
+    got, made = to_array(given), worth.array
+    return _first(beside(worth) & ~_alike(worth, got), got, made, "is right")
+
+
+def beside(worth: Worth) -> Where:
+    """Return which elements are made of a maximum or a minimum of a NaN and a number, and are otherwise settled."""
+    return np.asarray((worth.slack.mask & np.uint8(BESIDE | UNKNOWN)) == BESIDE)
+
+
+def opened(worth: Worth) -> Where:
+    """Return which elements an operation gave that several results are right of, of operands that are known."""
+    return np.asarray((worth.slack.mask & np.uint8(OPEN)) > 0)
+
+
+def unrecommended(worth: Worth, given: Tensor, ulps: float) -> str | None:
+    """Return which element of those is more than so many units in the last place from what NumPy gives."""
+    got, made = to_array(given), worth.array
+    if kind(logical(made.dtype)) != "float":
+        return _first(opened(worth) & ~_alike(worth, got), got, made, "is recommended")
+    with np.errstate(all="ignore"):
+        wide, right = got.astype(np.float64), made.astype(np.float64)
+        unit = 2.0 * unit_roundoff(logical(made.dtype)) * 2.0 ** np.floor(np.log2(np.abs(right)))
+        near = (np.abs(wide - right) <= ulps * unit) | ~np.isfinite(right) | (right == 0)
+    return _first(opened(worth) & ~near & ~_alike(worth, got), got, made, "is recommended")
+
+
+def _alike(worth: Worth, got: Array) -> Where:
+    """Return which elements have the same bits, or are two computed zeros, or two computed NaNs."""
+    made, same = worth.array, _same(got, worth.array)
+    if kind(logical(made.dtype)) not in ("float", "complex"):
+        return same
+    loose = (worth.slack.mask & np.uint8(LOOSE | BESIDE)) > 0
+    with np.errstate(all="ignore"):
+        both = ((got == 0) & (made == 0)) | ((got != got) & (made != made))  # noqa: PLR0124 - NaN differs from itself
+        if made.dtype.kind == "c":
+            both |= (got == made) | _parts_alike(got, made)
+    return np.asarray(same | (loose & both))
+
+
+def _parts_alike(got: Array, made: Array) -> Where:
+    parts = [(got.real, made.real), (got.imag, made.imag)]
+    return np.asarray(np.logical_and.reduce([(a == b) | (np.isnan(a) & np.isnan(b)) for a, b in parts]))
+
+
+def _same(got: Array, made: Array) -> Where:
+    width = made.dtype.itemsize
+    sides = [np.frombuffer(np.ascontiguousarray(each).tobytes(), np.uint8).reshape(-1, width) for each in (got, made)]
+    return np.asarray((sides[0] == sides[1]).all(axis=1).reshape(made.shape))
+
+
+def _first(wrong: Where, got: Array, made: Array, words: str) -> str | None:
+    if not wrong.any():
+        return None
+    at = tuple(int(each) for each in np.argwhere(wrong)[0])
+    return f"element {list(at)} is {_shown(got[at])}; {_shown(made[at])} {words}"
+
+
+def _shown(element: Any) -> str:
+    """Return an element as people read it, with its bits where they tell more."""
+    text = str(element.item() if hasattr(element, "item") and element.dtype.kind in "biu" else element)
+    if text.lower() in ("nan", "0.0", "-0.0", "0"):
+        return f"{text} (0x{np.asarray(element).tobytes()[::-1].hex()})"
+    return text

@@ -1,0 +1,199 @@
+"""How many roundings of what magnitude a computed value is off by at most: ``k`` and ``m`` of ``slack``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.reference.graph.nodes import axes_of
+from conformance.reference.schedule.operations import open_cast
+from conformance.reference.schedule.rounding import UNKNOWN, Mask, Span
+
+Reals = NDArray[np.float64]
+Bound = tuple[Reals, Reals]
+"""``k`` and ``m``."""
+
+ROOT: Final = 6.0
+"""Roundings that 3 units in the last place are: what OpenCL C 3.0, 7.4, asks of a float32 square root at least."""
+
+FUNCTION: Final = 8.0
+"""The same of exp2, log2 and sin: 4 units in the last place, the widest of the table in OpenCL C 3.0, 7.4."""
+
+
+@dataclass(frozen=True)
+class Slack:
+    """What is known of each element of a value: bits of ``rounding`` and ``SUBNORMAL``, ``k`` and ``m``, and spans."""
+
+    mask: Mask
+    k: Reals
+    m: Reals
+    span: Span | None = None
+
+
+def unit_roundoff(dtype: str) -> float:
+    """Return the unit roundoff of a dtype of floats."""
+    return float(2.0 ** -(ml_dtypes.finfo(NUMPY[dtype]).nmant + 1))
+
+
+def magnitudes(values: Array) -> Reals:
+    """Return the magnitudes of values, as float64."""
+    with np.errstate(all="ignore"):
+        wide = values if np.iscomplexobj(values) else values.astype(np.float64)
+        return np.asarray(np.abs(wide), np.float64)
+
+
+def bounds(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bound:
+    """Return ``k`` and ``m`` of a node."""
+    floats = kind(logical(made.dtype)) == "float"
+    with np.errstate(all="ignore"):
+        if node.op == "alu" and floats:
+            return _elementwise(_Applied(str(node.arg), of, known, made))
+        if node.op == "cast" and floats:
+            return _cast(node, of[0], known[0], made)
+        if node.op in ("reduce", "all_reduce") and floats:
+            return _folded(node, of, known, made)
+    # Whole numbers, and what is no arithmetic: known to the last bit, or not at all (``_plain``).
+    return np.where(_any_unknown(known, made), np.inf, 0.0), magnitudes(made)
+
+
+def _any_unknown(known: Sequence[Slack], made: Array) -> NDArray[np.bool_]:
+    unknown = [(each.mask & UNKNOWN) > 0 for each in known]
+    if any(each.shape != made.shape for each in unknown):
+        return np.full(made.shape, any(each.any() for each in unknown))
+    return np.asarray(np.logical_or.reduce(unknown))
+
+
+def _cast(node: Node, value: Array, known: Slack, made: Array) -> Bound:
+    here, there = logical(value.dtype), node.dtype
+    if kind(here) != "float":
+        return np.where((known.mask & UNKNOWN) > 0, np.inf, 1.0), magnitudes(made)
+    beyond = open_cast(value, there) & ~np.isfinite(made.astype(np.float64))
+    k = known.k * unit_roundoff(here) / unit_roundoff(there) + 1.0
+    return np.where(beyond, np.inf, k), known.m
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """An elementwise operation on floats, what its operands are worth, what is known of them, and what it gives."""
+
+    op: str
+    of: Sequence[Array]
+    known: Sequence[Slack]
+    made: Array
+
+
+def _elementwise(it: _Applied) -> Bound:
+    """Return ``k`` and ``m`` of an elementwise operation on floats that gives floats."""
+    return _OPERATIONS.get(it.op, _of_function)(it)
+
+
+def _sum(it: _Applied) -> Bound:
+    u, sizes = unit_roundoff(logical(it.made.dtype)), magnitudes(it.made)
+    lost = np.where(sizes > 0, _nearly_nothing(it.made) / (u * sizes), 0.0)
+    return it.known[0].k + it.known[1].k + 1.0 + lost, it.known[0].m + it.known[1].m
+
+
+def _product(it: _Applied) -> Bound:
+    u, m = unit_roundoff(logical(it.made.dtype)), it.known[0].m * it.known[1].m
+    lost = np.where(m > 0, _nearly_nothing(it.made) / (u * m), 0.0)
+    return it.known[0].k + it.known[1].k + 1.0 + lost, m
+
+
+def _quotient(it: _Applied) -> Bound:
+    u, sizes = unit_roundoff(logical(it.made.dtype)), magnitudes(it.made)
+    error = it.known[-1].k * u * it.known[-1].m
+    least = magnitudes(it.of[-1]) - error
+    top, moved = (it.known[0].m, it.known[0].k * u * it.known[0].m) if it.op == "div" else (1.0, 0.0)
+    m = np.maximum(top / least, sizes)
+    spread = (moved + sizes * error) / least + _nearly_nothing(it.made)
+    return np.where(least > 0.5 * magnitudes(it.of[-1]), spread / (u * m) + 4.0, np.inf), m
+
+
+def _chosen(it: _Applied) -> Bound:
+    k = np.where(it.of[0], it.known[1].k, it.known[2].k)
+    return np.where((it.known[0].mask & UNKNOWN) > 0, np.inf, k), np.where(it.of[0], it.known[1].m, it.known[2].m)
+
+
+def _extreme(it: _Applied) -> Bound:
+    return np.maximum(it.known[0].k, it.known[1].k), np.maximum(it.known[0].m, it.known[1].m)
+
+
+def _of_function(it: _Applied) -> Bound:
+    u, sizes = unit_roundoff(logical(it.made.dtype)), magnitudes(it.made)
+    inexact = (it.known[0].mask & UNKNOWN) > 0
+    spread, own = _function(it.op, it.of[0].astype(np.float64), it.known[0].k * u * it.known[0].m, sizes, inexact, u)
+    m = np.maximum(sizes + spread, 1.0 if it.op == "sin" else 0.0)
+    return (spread + _nearly_nothing(it.made)) / np.where(m > 0, u * m, 1.0) + own, m
+
+
+def _function(
+    op: str, value: Reals, error: Reals, sizes: Reals, inexact: NDArray[np.bool_], u: float
+) -> tuple[Reals, float]:
+    """Return how far the value of a function moves with its operand, and how many roundings it makes itself.
+
+    The operand is off by its error, and for exp2 and sin by a rounding or two of its own: they are computed of a
+    product with a constant.
+    """
+    least = value - error
+    if op == "sqrt":
+        return np.where(inexact, np.where(least > 0, error / (2.0 * np.sqrt(least)), np.inf), 0.0), ROOT
+    if op == "log2":
+        return np.where(inexact, np.where(least > 0, error / (least * math.log(2.0)), np.inf), 0.0), FUNCTION
+    if op == "exp2":
+        return sizes * np.expm1(math.log(2.0) * (error + 2.0 * u * np.abs(value))), FUNCTION
+    if op == "sin":
+        return error + 2.0 * u * np.abs(value), FUNCTION
+    # trunc and mod jump.
+    return np.where(inexact, np.inf, 0.0), 1.0
+
+
+def _nearly_nothing(made: Array) -> Reals:
+    """Return what a result loses whose neighbourhood has subnormal numbers: they are flushed, or coarser."""
+    normal = float(ml_dtypes.finfo(made.dtype).smallest_normal)
+    size = magnitudes(made)
+    return np.where(size < 4.0 * normal, np.where(size > 0, normal, 0.0), 0.0)
+
+
+def _folded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bound:
+    if node.op == "reduce":
+        axes: tuple[int, ...] = axes_of(node)
+        k, m, values = known[0].k, known[0].m, magnitudes(of[0])
+    else:
+        axes = (0,)
+        k, m = np.stack([each.k for each in known]), np.stack([each.m for each in known])
+        values = np.stack([magnitudes(each) for each in of])
+    count = math.prod(m.shape[axis] for axis in axes)
+    steps = float(max(count - 1, 0))
+    if not m.size:
+        return np.zeros(made.shape), magnitudes(made)
+    if node.fold == "add":
+        return np.asarray(k.max(axis=axes) + steps), np.asarray(m.sum(axis=axes))
+    if node.fold == "mul":
+        info: Any = ml_dtypes.finfo(made.dtype)
+        largest = np.maximum(m, 1.0).prod(axis=axes)
+        least = np.where(values > 0, np.minimum(values, 1.0), 1.0).prod(axis=axes)
+        wild = (largest > float(info.max)) | (least < float(info.smallest_normal))
+        return np.where(wild, np.inf, k.sum(axis=axes) + steps), np.asarray(m.prod(axis=axes))
+    return np.asarray(k.max(axis=axes)), np.asarray(m.max(axis=axes))
+
+
+_OPERATIONS: Final[Mapping[str, Callable[[_Applied], Bound]]] = {
+    "add": _sum,
+    "sub": _sum,
+    "mul": _product,
+    "div": _quotient,
+    "recip": _quotient,
+    "neg": lambda it: (it.known[0].k, it.known[0].m),
+    "abs": lambda it: (it.known[0].k, it.known[0].m),
+    "max": _extreme,
+    "min": _extreme,
+    "where": _chosen,
+}

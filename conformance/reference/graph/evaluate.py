@@ -1,0 +1,183 @@
+"""The meaning of a graph case: eager evaluation of its nodes in list order, round by round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
+from conformance.cases.graph.validate import validate_graph
+from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import to_array
+from conformance.reference.graph.bounds import Slack
+from conformance.reference.graph.movement import Stored, moved, stored_in
+from conformance.reference.graph.nodes import computed, inside, leaf
+from conformance.reference.graph.slack import exact, slack_of
+from conformance.reference.rejected import Rejected
+
+UNFIT = "graph.C4"
+"""The clause that movement breaks which leaves its source."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """A value, and how far apart right ones may be."""
+
+    array: Array
+    slack: Slack
+
+
+Meaning = Stored | Worth
+"""What a node is: a name of storage, or a value."""
+
+
+@dataclass
+class Evaluation:
+    """A case being evaluated: what buffers hold, as flat arrays, what nodes are, and the results so far by key.
+
+    ``undefined`` names the first node that takes an index which is no element's.
+    """
+
+    graph: Graph
+    storages: dict[str, Worth]
+    values: Values
+    meanings: dict[str, Meaning] = field(default_factory=dict)
+    others: dict[str, tuple[Meaning, ...]] = field(default_factory=dict)
+    results: dict[str, Worth] = field(default_factory=dict)
+    undefined: str = ""
+
+
+def evaluate(case: GraphCase) -> dict[str, Worth]:
+    """Return what every key of ``conformance.cases.graph.case.keys`` is worth; raise as ``run`` does."""
+    return run(case).results
+
+
+def run(case: GraphCase) -> Evaluation:
+    """Return a case evaluated.
+
+    Raise ``CaseError`` for a case that is malformed, and ``Rejected`` for movement that leaves its source.
+    """
+    unfit = validate_graph(case)
+    if unfit:
+        name, problem = next(iter(unfit.items()))
+        raise Rejected(UNFIT, f"node {name!r}: {problem}")
+    within = Evaluation(case.graph, {name: _given(to_array(each)) for name, each in case.buffers.items()}, {})
+    for number, each in enumerate(case.rounds):
+        within.storages |= {name: _given(to_array(tensor)) for name, tensor in each.writes.items()}
+        within.values = case.bound(number)
+        for node in case.listed(number):
+            take(node, within)
+        for name in each.asked:
+            within.results[asked_key(number, name)] = worth(within.meanings[name], within)
+        for name in each.read:
+            found = within.storages[name]
+            shape = case.buffers[name].shape
+            within.results[read_key(number, name)] = Worth(
+                found.array.reshape(shape).copy(),
+                _each(found.slack, lambda part, shape=shape: part.reshape(shape).copy()),
+            )
+    return within
+
+
+def take(node: Node, within: Evaluation) -> None:
+    """Evaluate one node, whose sources are evaluated."""
+    of = [within.meanings[source] for source in node.of]
+    found: Meaning
+    if node.op == "buf":
+        found = stored_in(str(node.arg), sizes(node.shape, within.values))
+    elif node.op in LEAVES:
+        array = leaf(node, within.values)
+        found = Worth(array, exact(array))
+    elif node.op in MOVEMENT:
+        found = _moved(node, of[0], within.values)
+    elif node.op == "assign":
+        assert isinstance(of[0], Stored)
+        _assign(of[0], worth(of[1], within), within)
+        found = of[0]
+    elif node.op == "item":
+        found = within.others[node.of[0]][int(str(node.arg)) - 1]
+    elif node.op == "call":
+        found, *others = _called(node, of, within)
+        within.others[node.id] = tuple(others)
+    else:
+        taken = [worth(meaning, within) for meaning in of]
+        arrays = [each.array for each in taken]
+        array = computed(node, arrays)
+        found = Worth(array, slack_of(node, arrays, [each.slack for each in taken], array))
+        if node.op == "gather" and not within.undefined and not inside(node, arrays):
+            within.undefined = f"node {node.id!r} takes an index that is no element's"
+    within.meanings[node.id] = found
+
+
+def worth(meaning: Meaning, within: Evaluation) -> Worth:
+    """Return what a node is worth now."""
+    if isinstance(meaning, Worth):
+        return meaning
+    held, inside = within.storages[meaning.buffer], meaning.at >= 0
+
+    def shown(part: NDArray[Any]) -> NDArray[Any]:
+        out = np.zeros(meaning.at.shape, part.dtype)
+        out[inside] = part[meaning.at[inside]]
+        return out
+
+    return Worth(shown(held.array), _each(held.slack, shown))
+
+
+def _given(array: Array) -> Worth:
+    """Return the content of a buffer, flat."""
+    flat = array.reshape(-1)
+    return Worth(flat, exact(flat))
+
+
+def _whole(held: Worth, shape: tuple[int, ...]) -> Worth:
+    """Return the content of a buffer in its shape."""
+    return Worth(held.array.reshape(shape), _each(held.slack, lambda part: part.reshape(shape)))
+
+
+def _each(slack: Slack, change: Any) -> Slack:
+    """Return a slack with every part changed alike; no element of it is the sum of terms that are known."""
+    return Slack(change(slack.mask), change(slack.k), change(slack.m))
+
+
+def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
+    if isinstance(first, Stored):
+        return Stored(first.buffer, moved(node, first.at, -1, values))
+    slack = _each(first.slack, lambda part: moved(node, part, 0, values))
+    if first.slack.span is not None:
+        # What a pad adds is a multiple of everything.
+        terms = first.slack.span
+        slack = replace(slack, span=(moved(node, terms[0], np.inf, values), moved(node, terms[1], 0, values)))
+    return Worth(moved(node, first.array, 0, values), slack)
+
+
+def _assign(target: Stored, value: Worth, within: Evaluation) -> None:
+    held = within.storages[target.buffer]
+
+    def written(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+        out = old.copy()
+        out[target.at] = new
+        return out
+
+    slack = Slack(
+        written(held.slack.mask, value.slack.mask),
+        written(held.slack.k, value.slack.k),
+        written(held.slack.m, value.slack.m),
+    )
+    within.storages[target.buffer] = Worth(written(held.array, value.array), slack)
+
+
+def _called(node: Node, of: list[Meaning], within: Evaluation) -> list[Meaning]:
+    """Return what a function gives for its arguments."""
+    function = within.graph.functions[str(node.arg)]
+    inner = replace(within, meanings={}, others={})
+    for each in function.nodes:
+        if each.op == "param":
+            inner.meanings[each.id] = of[int(str(each.arg))]
+        else:
+            take(each, inner)
+    return [inner.meanings[name] for name in function.results]

@@ -1,0 +1,18 @@
+"""What must hold of the values of graphs, whoever computes them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.judging.graphs.clause import GraphClause
+from conformance.specs.graphs.recommended import RECOMMENDED
+from conformance.specs.graphs.refused import REFUSED
+from conformance.specs.graphs.rounds import ROUNDS
+from conformance.specs.graphs.values import GENERAL, OPERATIONS
+
+CLAUSES: Final[tuple[GraphClause, ...]] = (*GENERAL, *REFUSED, *OPERATIONS, *ROUNDS, *RECOMMENDED)
+"""Every clause about graphs, the most particular last."""
+
+EVERY: Final = {clause.id: clause for clause in CLAUSES}
+
+__all__ = ["CLAUSES", "EVERY"]

@@ -1,0 +1,1 @@
+"""What graph cases are drawn from."""

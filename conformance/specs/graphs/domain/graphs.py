@@ -1,0 +1,283 @@
+"""Random graph cases: chains of steps over a grammar, of which each draw switches parts off, in several rounds."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from msgspec.structs import replace
+
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.graph import LEAVES, Node, Variable
+from conformance.cases.schedule.kernel_body import ARITY, Fold
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.graphs.domain.data import REGIMES, contents
+from conformance.specs.graphs.domain.steps import STEPS
+from conformance.specs.schedules.domain.graph_words import DTYPES
+
+SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
+"""Shapes of buffers: extents of one and of nothing among them, and one without axes."""
+
+FEW: Final = ("elementwise", "compare", "convert", "reduce", "turn", "window", "pad", "reshape")
+LENGTHS: Final = (8, 10, 7, 16, 9, 13, 24, 8, 36, 12, 50, 18)
+"""Computed nodes and movement of a case. The longer ones cost frameworks that compile a second and more."""
+
+RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
+"""Operations with results that are open, or that some have no word for: in one of three draws."""
+
+
+@choose.composite
+def words(draw: Draw) -> Words:
+    """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
+    first = draw(choose.sampled_from(DTYPES))
+    second = draw(choose.sampled_from(DTYPES))
+    every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
+    regime = draw(choose.sampled_from(REGIMES))
+    steps = [step for step in STEPS if step in FEW or not chance(draw, 2)]
+    return Words(
+        dtypes=tuple(dict.fromkeys((first, second))),
+        alu=tuple(draw(choose.subsets(every))),
+        folds=tuple(draw(choose.subsets(get_args(Fold)))),
+        steps=tuple(steps),
+        regime=regime,
+        plain=regime in ("small", "wide", "real"),
+    )
+
+
+@choose.composite
+def random_graphs(draw: Draw) -> GraphCase:
+    """Draw a case: buffers, a chain of steps that forks and joins, and one to four rounds."""
+    asked = begun(draw, draw(words()))
+    length = draw(choose.sampled_from(LENGTHS))
+    rounds = draw(choose.sampled_from([1, 2, 1, 3, 1, 2, 4])) if length > 5 else 1
+    ends = {length * at // rounds for at in range(1, rounds)}
+    made = 0
+    while made < length:
+        before = len(asked.nodes)
+        if chance(draw, 4):
+            asked.head = asked.pick()
+        step = draw(choose.sampled_from(asked.words.steps))
+        if not STEPS[step](asked):
+            STEPS["elementwise"](asked)
+        made += max(1, sum(node.op not in LEAVES for node in asked.nodes[before:]))
+        if ends and made >= min(ends):
+            ends.discard(min(ends))
+            end(asked)
+            begin(asked)
+    end(asked)
+    return asked.case()
+
+
+def begun(draw: Draw, using: Words, *, fixed: bool = False) -> Asked:
+    """Return a case with two to four buffers, on one device or two, and seldom, unless it is ``fixed``, a variable."""
+    asked = Asked(draw, using)
+    shape = draw(choose.sampled_from(SHAPES))
+    devices = ("d0", "d1") if "cross" in using.steps and chance(draw, 4) else ("d0",)
+    for number in range(draw(choose.sampled_from([2, 3, 2, 4]))):
+        dtype = using.dtypes[number % len(using.dtypes)]
+        asked.buffer(
+            draw(choose.sampled_from([shape, shape, *SHAPES])) if number else shape,
+            dtype,
+            devices[number % len(devices)],
+        )
+    asked.head = asked.nodes[0]
+    extents = [extent for extent in shape if extent > 1]
+    if extents and not fixed and chance(draw, 5):
+        high = draw(choose.sampled_from(extents))
+        low = draw(choose.integers(1, high))
+        value = draw(choose.integers(low, high))
+        asked.variables["n"] = Variable(low=low, high=high, value=value)
+        asked.bound["n"] = value
+        STEPS[draw(choose.sampled_from(("narrow", "variable")))](asked)
+    return asked
+
+
+def begin(asked: Asked) -> None:
+    """Begin another round: bind variables anew, write into buffers, and seldom list the last round's nodes again."""
+    draw = asked.draw
+    for name, each in asked.variables.items():
+        asked.bound[name] = draw(choose.integers(each.low, each.high))
+    for name, held in asked.buffers.items():
+        if chance(draw, 3):
+            asked.writes[name] = draw(contents(held.shape, held.dtype, asked.words.regime))
+    if chance(draw, 3):
+        _again(asked)
+    if any(isinstance(extent, str) for extent in asked.head.shape) and asked.head.id not in asked.fresh:
+        asked.head = asked.pick()
+
+
+def _again(asked: Asked) -> None:
+    """List the nodes of the round before once more, under other names: a cache may know them, and must not confuse."""
+    last = asked.rounds[-1]
+    first = asked.rounds[-2].until if len(asked.rounds) > 1 else 0
+    names: dict[str, str] = {}
+    for node in asked.nodes[first : last.until]:
+        if node.op == "buf" or (node.op == "assign" and not chance(asked.draw, 2)):
+            continue
+        stale = any(
+            isinstance(extent, str) for source in node.of if source not in names for extent in _shape(asked, source)
+        )
+        if stale:
+            continue
+        renamed = replace(node, id=f"n{len(asked.nodes)}", of=tuple(names.get(each, each) for each in node.of))
+        if any(
+            isinstance(extent, str)
+            for each in renamed.of
+            for extent in _shape(asked, each)
+            if each not in names.values()
+        ):
+            continue
+        names[node.id] = renamed.id
+        asked.nodes.append(renamed)
+        if node.id in asked.open:
+            asked.open.add(renamed.id)
+        asked.head = renamed
+    asked.wanted += [names[each] for each in last.asked if each in names]
+
+
+def _shape(asked: Asked, name: str) -> tuple[int | str, ...]:
+    return next(node.shape for node in asked.nodes if node.id == name)
+
+
+def end(asked: Asked) -> None:
+    """End a round: ask for the last node, and for some of all the others, older ones too; read what was written."""
+    draw = asked.draw
+    made = [node for node in asked.nodes if node.op not in LEAVES]
+    made = made or asked.nodes
+    wanted = [asked.head] if asked.head in asked.nodes else [made[-1]]
+    wanted += [made[draw.source.below(len(made))] for _ in range(draw(choose.integers(0, 3)))]
+    if chance(draw, 6):
+        wanted = []
+    asked.wanted += [node.id for node in wanted]
+    listed = dict.fromkeys(asked.written) if chance(draw, 2) else {}
+    others = {name: None for name in asked.buffers if chance(draw, 6)}
+    asked.close(tuple({**listed, **others}))
+
+
+@choose.composite
+def single(draw: Draw) -> GraphCase:
+    """Draw one operation on dangerous data: what each operation means, by itself."""
+    every = replace_words(draw(words()))
+    asked = begun(draw, every, fixed=True)
+    for _ in range(1 + draw(choose.integers(0, 1))):
+        if not STEPS[draw(choose.sampled_from(every.steps))](asked):
+            STEPS["convert"](asked)
+    asked.wanted = [asked.head.id]
+    asked.close(tuple(dict.fromkeys(asked.written)))
+    return pruned_case(asked.case())
+
+
+def replace_words(using: Words) -> Words:
+    """Return words with every operation, and every step but those about variables."""
+    return Words(
+        dtypes=using.dtypes,
+        alu=tuple(ARITY),
+        folds=get_args(Fold),
+        steps=("elementwise", "elementwise", *(step for step in STEPS if step not in ("variable", "narrow"))),
+        regime=using.regime,
+        plain=False,
+    )
+
+
+def pruned_case(case: GraphCase) -> GraphCase:
+    """Return a case of one round without nodes that nothing is made of, and without buffers that no node names."""
+    needed = {*case.graph.results, *(node.id for node in case.graph.nodes if node.op == "assign")}
+    for node in reversed(case.graph.nodes):
+        if node.id in needed:
+            needed.update(node.of)
+    nodes = tuple(node for node in case.graph.nodes if node.id in needed)
+    used = {str(node.arg) for node in nodes if node.op == "buf"} | set(case.rounds[0].read)
+    return GraphCase(
+        graph=replace(case.graph, nodes=nodes),
+        buffers={name: held for name, held in case.buffers.items() if name in used},
+        rounds=(replace(case.rounds[0], until=len(nodes)),),
+    )
+
+
+@choose.composite
+def illegal(draw: Draw) -> GraphCase:
+    """Draw a short case that ends in movement that leaves its source."""
+    asked = begun(draw, draw(words()), fixed=True)
+    asked.head = asked.buffer((2, 3), asked.words.dtypes[0])
+    for _ in range(draw(choose.integers(0, 2))):
+        STEPS[draw(choose.sampled_from(("elementwise", "turn", "keep")))](asked)
+    at = asked.head
+    rows, columns = (int(str(extent)) for extent in at.shape)
+    wrong: tuple[tuple[str, tuple[int, ...], object], ...] = (
+        ("shrink", (rows + 1, columns), ((0, rows + 1), (0, columns))),
+        ("shrink", (1, 2), ((rows, rows + 1), (0, 2))),
+        ("reshape", (rows + 1, columns), None),
+        ("expand", (rows, columns + 1), None),
+        ("permute", (rows,), (0,)),
+        ("permute", (rows, columns), (0, 2)),
+        ("flip", (rows, columns), (2,)),
+        ("reduce", (rows, columns), (2,)),
+    )
+    op, shape, arg = draw(choose.sampled_from(wrong))
+    rest = {"fold": "max"} if op == "reduce" else {}
+    made: Node = asked.add(op, shape, at.dtype, at, arg=arg, **rest)
+    asked.wanted = [made.id]
+    asked.close(())
+    return pruned_case(asked.case())
+
+
+@choose.composite
+def long_chain(draw: Draw, lengths: tuple[int, ...]) -> GraphCase:
+    """Draw a chain of many operations, each of the last: exact, however it is cut into kernels."""
+    dtype = draw(choose.sampled_from(["int32", "float32", "uint8"]))
+    length = draw(choose.sampled_from(lengths))
+    using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
+    asked = Asked(draw, using)
+    asked.head = first = asked.buffer((4,), dtype)
+    other = asked.buffer((4,), dtype)
+    for at in range(length):
+        # Magnitudes stay below a few hundred: every partial result is exact in float32.
+        op, pair = (("sub", (other, asked.head)), ("add", (asked.head, first)), ("max", (asked.head, other)))[at % 3]
+        if at % 7 == 6:
+            op, pair = "min", (asked.head, first)
+        asked.head = asked.add("alu", (4,), dtype, *pair, arg=op)
+    asked.wanted = [asked.head.id]
+    asked.close(())
+    return asked.case()
+
+
+@choose.composite
+def wide_fan(draw: Draw) -> GraphCase:
+    """Draw one value that very many others read, which are added up, or very many buffers that are."""
+    dtype = draw(choose.sampled_from(["int32", "float32", "float64"]))
+    count = draw(choose.sampled_from([48, 40, 100, 200]))
+    using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
+    asked = Asked(draw, using)
+    many = chance(draw, 2)
+    root = asked.buffer((3,), dtype)
+    if not many:
+        root = asked.add("contig", (3,), dtype, asked.add("alu", (3,), dtype, root, root, arg="add"))
+    leaves = []
+    for number in range(count):
+        at = asked.buffer((3,), dtype) if many else root
+        leaves.append(asked.add("alu", (3,), dtype, at, asked.constant(at), arg=("add", "mul", "max")[number % 3]))
+    while len(leaves) > 1:
+        pairs = zip(leaves[::2], leaves[1::2], strict=False)
+        odd = leaves[-1:] if len(leaves) % 2 else []
+        leaves = [asked.add("alu", (3,), dtype, *pair, arg="add") for pair in pairs] + odd
+    asked.wanted = [leaves[0].id, *(() if many else (root.id,))]
+    asked.close(())
+    return asked.case()
+
+
+KINDS: Final = (
+    *((random_graphs(),) * 62),
+    *((single(),) * 30),
+    *((illegal(),) * 4),
+    *((wide_fan(),) * 2),
+    long_chain((300,)),
+    long_chain((2000, 10_000)),
+)
+"""What a hundred draws are of."""
+
+
+@choose.composite
+def graph_cases(draw: Draw) -> GraphCase:
+    """Draw a case of any kind."""
+    return draw(draw(choose.sampled_from(KINDS)))

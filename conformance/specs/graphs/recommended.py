@@ -1,0 +1,111 @@
+"""What should hold of elements of which no source settles the value, or sources settle it differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.cases.tensor.tensor import Tensor
+from conformance.judging.graphs.clause import GraphClause, Seen
+from conformance.judging.graphs.subject import GraphSubject
+from conformance.judging.graphs.traits import Words
+from conformance.judging.graphs.values import (
+    beside,
+    beside_nan,
+    opened,
+    signed_zeros,
+    unlike,
+    unrecommended,
+    zero_signs,
+)
+from conformance.reference.graph.evaluate import Worth
+
+ULPS = 5.0
+"""OpenCL C 3.0, 7.4, allows sin 4 units in the last place and exp2 and log2 3; NumPy's own value is within one."""
+
+
+def _some(shown: Callable[[Worth, Words], bool]) -> Callable[[GraphSubject], bool]:
+    """Speak where some value has an element that the sentence is about."""
+    return lambda subject: (
+        subject.legal and any(shown(worth, subject.traits[key]) for key, worth in subject.expected.items())
+    )
+
+
+def _each(
+    shown: Callable[[Worth, Words], bool], check: Callable[[Worth, Tensor, Seen], str | None]
+) -> Callable[[GraphSubject, Seen], str | None]:
+    """Find a value with such an element that is not as it should be."""
+
+    def found(subject: GraphSubject, seen: Seen) -> str | None:
+        for key, worth in subject.expected.items():
+            given = seen.given(key)
+            if given is not None and unlike(worth, given) is None and shown(worth, subject.traits[key]):
+                problem = check(worth, given, seen)
+                if problem is not None:
+                    return f"{key}: {problem}"
+        return None
+
+    return found
+
+
+def _open(*words: str, but: str = "") -> Callable[[Worth, Words], bool]:
+    """Show elements that an operation of one of several words gave, where several results of it are right."""
+    return lambda worth, have: bool(have.intersection(words)) and but not in have and bool(opened(worth).any())
+
+
+_BESIDE: Callable[[Worth, Words], bool] = lambda worth, _: bool(beside(worth).any())  # noqa: E731 - as the others
+_ZEROS: Callable[[Worth, Words], bool] = lambda worth, _: bool(signed_zeros(worth).any())  # noqa: E731 - as the others
+_ROOTS = _open("root", but="function")
+_FUNCTIONS = _open("function")
+_WHOLE = _open("shift", but="float")
+_BEYOND = _open("gather", but="float")
+
+RECOMMENDED = (
+    GraphClause(
+        "graph.C37",
+        "should",
+        "A maximum or a minimum of a NaN and a number is a NaN.",
+        "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
+        _some(_BESIDE),
+        _each(_BESIDE, lambda worth, given, _: beside_nan(worth, given)),
+    ),
+    GraphClause(
+        "graph.C38",
+        "should",
+        "A zero that is computed has the sign that IEEE 754 gives it.",
+        "ieee754: 6.3",
+        _some(_ZEROS),
+        _each(_ZEROS, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
+    ),
+    GraphClause(
+        "graph.C39",
+        "should",
+        "A square root, a quotient and a reciprocal are rounded correctly.",
+        "ieee754: 5.4.1; stablehlo.operations: sqrt, divide",
+        _some(_ROOTS),
+        _each(_ROOTS, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+    ),
+    GraphClause(
+        "graph.C40",
+        "should",
+        "exp2, log2 and sin are within the units in the last place that OpenCL allows them.",
+        "opencl.accuracy",
+        _some(_FUNCTIONS),
+        _each(_FUNCTIONS, lambda worth, given, _: unrecommended(worth, given, ULPS)),
+    ),
+    GraphClause(
+        "graph.C41",
+        "may",
+        "A shift by the width of a dtype or more leaves nothing but the sign.",
+        "stablehlo.operations: shift_left, shift_right_arithmetic, shift_right_logical",
+        _some(_WHOLE),
+        _each(_WHOLE, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+    ),
+    GraphClause(
+        "graph.C42",
+        "may",
+        "An index that is no element's is taken for the nearest that is.",
+        "stablehlo.operations: gather",
+        _some(_BEYOND),
+        _each(_BEYOND, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+    ),
+)
