@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import msgspec
 
-from conformance.cases.case import Case, case_id
 from conformance.runner.backend_run import Lane
 from conformance.runner.clock import Clock
-from conformance.runner.log.log import CaseRecord
+from conformance.runner.dialects import dialects, name_of
+from conformance.runner.log.log import CaseRecord, Covered
 from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.pass_one import lateness, pass_one
 from conformance.runner.plan import Plan
@@ -62,11 +63,11 @@ def bench_suite(
         records.append(record)
         watch(record)
 
-    cases: list[Case] = []
+    cases: list[Any] = []
     fresh = _measure("fresh", name, worker, plan, keep, drawn=cases.append)
     warm = cases
     while ending := {record.case for record in records if record.outcome in ENDING}:
-        warm = [case for case in warm if case_id(case) not in ending]
+        warm = [case for case in warm if name_of(case) not in ending]
         records.clear()
         _measure("cached", name, worker, plan, keep, cases=warm)
     again = _measure("cached", name, worker, plan, watch, cases=warm)
@@ -80,8 +81,8 @@ def _measure(
     plan: Plan,
     watch: Callable[[CaseRecord], None],
     *,
-    cases: Sequence[Case] | None = None,
-    drawn: Callable[[Case], None] = lambda case: None,
+    cases: Sequence[Any] | None = None,
+    drawn: Callable[[Any], None] = lambda case: None,
 ) -> Measured:
     answered = unanswered = 0
 
@@ -96,10 +97,9 @@ def _measure(
     clock, began = Clock(), time.monotonic()
     with clock.phase("waiting"):
         lane = Lane(name, worker, count, clock)
-    pass_one(plan, [lane], lateness(plan, began), clock, cases)
+    counting = {name: _Kept(drawn) for name in dialects()}
+    pass_one(plan, [lane], lateness(plan, began), clock, cases, counting=counting)
     seconds = time.monotonic() - began
-    for subject in lane.subjects.values():
-        drawn(subject.case)
     return Measured(
         backend=name,
         kind=kind,
@@ -109,3 +109,16 @@ def _measure(
         backend_seconds=lane.seconds,
         phases={str(phase): round(spent, 3) for phase, spent in clock.seconds.items()},
     )
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Hands on the case of everything that is offered."""
+
+    keep: Callable[[Any], None]
+
+    def add(self, subject: Any) -> None:
+        self.keep(subject.case)
+
+    def measured(self) -> dict[str, Covered]:
+        return {}

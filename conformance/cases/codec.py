@@ -47,6 +47,18 @@ def save(case: Case, path: Path) -> None:
 
     The same case gives the same bytes. Raise ``OSError`` when the folder cannot be written.
     """
+    write(msgspec.to_builtins(document(case, path), order="deterministic"), path)
+
+
+def write(content: object, path: Path) -> None:
+    """Write plain data as a document that is whole or not there; raise ``OSError`` when that cannot be."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(content))
+    part.replace(path)
+
+
+def document(case: Case, path: Path) -> CaseFile:
+    """Return what the file ``path`` has of ``case``; large tensors are written to a safetensors file beside it."""
     tensors = {f"{name}/{r}": block for name, value in case.inputs.items() for r, block in enumerate(value.blocks)}
     stored = store(tensors, path.with_suffix(".safetensors"))
     inputs = {
@@ -55,29 +67,26 @@ def save(case: Case, path: Path) -> None:
         )
         for name, value in case.inputs.items()
     }
-    document = CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs, faults=case.faults)
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
-    part.replace(path)
+    return CaseFile(format=FORMAT, id=case_id(case), program=case.program, inputs=inputs, faults=case.faults)
 
 
 def load(path: Path) -> Case:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
     try:
-        return _load(path)
+        return restored(_decode(read_document(path)), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
 
-def _load(path: Path) -> Case:
-    document = _decode(read_document(path))
+def restored(document: CaseFile, folder: Path) -> Case:
+    """Return the case in a document of ``folder``; raise ``CaseError`` for one that is not sound."""
     if document.format != FORMAT:
         raise CaseError(_wrong_format(document.format))
     blocks = {
         f"{name}/{rank}": block for name, value in document.inputs.items() for rank, block in enumerate(value.blocks)
     }
     check_total(sum(footprint(key, block.dtype, block.shape) for key, block in blocks.items()))
-    tensors = restore(blocks, path.parent)
+    tensors = restore(blocks, folder)
     inputs = {
         name: Operand(
             blocks=tuple(tensors[f"{name}/{rank}"] for rank in range(len(value.blocks))), layouts=value.layouts

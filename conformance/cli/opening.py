@@ -12,12 +12,13 @@ import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
 from conformance.cli.names import Duration, checked, unknown
+from conformance.runner.dialects import operations
+from conformance.runner.dialects import suites as suites_known
 from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.worker.answers import Limits
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.workers import Worker
-from conformance.specs import OPS, SUITES
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
@@ -74,10 +75,11 @@ def planned(
     Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named.
     """
     checked("profile", [profile], PROFILES)
-    chosen = checked("suite", suites, (*SUITES, "all"))
-    picked = tuple(SUITES) if not chosen or "all" in chosen else tuple(name for name in SUITES if name in chosen)
-    named = checked("operation", ops, OPS) or tuple(OPS)
-    names = tuple(name for name in named if any(name in SUITES[suite].domains for suite in picked))
+    chosen = checked("suite", suites, (*suites_known(), "all"))
+    every = suites_known()
+    picked = tuple(every) if not chosen or "all" in chosen else tuple(name for name in every if name in chosen)
+    named = checked("operation", ops, operations()) or tuple(operations())
+    names = tuple(name for name in named if any(name in every[suite].domains for suite in picked))
     if not names:
         raise click.UsageError(f"no operation of {', '.join(named)} is in the suites {', '.join(picked)}")
     return Plan(

@@ -1,40 +1,23 @@
-"""``conformance schedule``: schedules judged clause by clause, of a file, or of backends asked for random ones."""
+"""``conformance schedule``: the schedule in a file, judged clause by clause."""
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 import click
-import msgspec
 from rich.console import Console
 
-from conformance.cases.pretty import pretty
 from conformance.cases.schedule.codec import load_schedule
 from conformance.cases.schedule.schedule import Schedule
-from conformance.cli.names import Written, names_option
-from conformance.cli.opening import new_directory, opened, output
-from conformance.cli.outcome import STATUS
-from conformance.cli.progress import Progress, print_json, printer
+from conformance.cli.progress import print_json, printer
 from conformance.judging.schedules.clause import Found, Relation
-from conformance.runner.coverage.interactions import Interactions
-from conformance.runner.schedule_run import Outcome, ScheduleRun, run_schedules
 from conformance.specs.schedules import EVERY, judge, judge_two
-
-ALONE: Final = {
-    "examples": "--examples",
-    "seed": "--seed",
-    "directory": "-o",
-    "in_process": "--in-process",
-    "coverage": "--coverage",
-}
-"""The options that are about asking backends."""
 
 
 @click.command("schedule")
-@click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--second",
     type=(click.Choice(get_args(Relation)), click.Path(path_type=Path)),
@@ -43,44 +26,13 @@ ALONE: Final = {
     help="Judge a second schedule of the graph as well; it is that of the first: "
     f"{', '.join(get_args(Relation))} (twice: of one result, and of the rest).",
 )
-@names_option("-b", "--backend", "names", help="Ask these for schedules, instead of FILE.")
-@click.option(
-    "--examples", type=click.IntRange(1), default=100, show_default=True, help="Draws of programs, and of graphs."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same questions.")
-@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
-@click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
-@click.option("--coverage", is_flag=True, help="Say which features and steps of graphs met, and which never did.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(
-    file: Path | None,
-    second: tuple[tuple[Relation, Path], ...],
-    names: tuple[str, ...],
-    examples: int,
-    seed: int,
-    directory: Path | None,
-    in_process: bool,
-    coverage: bool,
-    as_json: bool,
-) -> int:
+def command(file: Path, second: tuple[tuple[Relation, Path], ...], as_json: bool) -> int:
     """Judge the schedule in FILE: for each clause whether it is held, broken, or does not speak of it.
 
-    With -b, ask backends for the schedules of random programs and graphs instead, and count for each clause how often
-    it spoke, held and was broken; what fails is made small and written to a folder. The exit status is 1 when a must
-    clause is broken, a backend breaks or refuses what it claims, 3 when too little was judged to say anything.
+    `conformance run --suite schedules` asks backends for schedules of programs and graphs, and judges those. The exit
+    status is 1 when a must clause is broken.
     """
-    if (file is None) == (not names) or (names and second):
-        raise click.UsageError(
-            "a FILE to judge, or -b with the backends to ask, is needed: one of them, and --second with FILE"
-        )
-    given = click.get_current_context().get_parameter_source
-    idle = [name for name in ALONE if not names and given(name) is click.core.ParameterSource.COMMANDLINE]
-    if idle:
-        raise click.UsageError(f"{ALONE[idle[0]]} is for -b: a FILE is judged as it is")
-    if names:
-        directory = directory or new_directory()
-        return _asked(names, examples, seed, directory, in_process=in_process, coverage=coverage, as_json=as_json)
-    assert file is not None
     first = load_schedule(file)
     found = list(judge(first))
     others: dict[Relation, list[tuple[Path, Schedule]]] = {}
@@ -122,78 +74,6 @@ def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool
     if relation == "rebound":
         return first.graph.nodes == second.graph.nodes
     return first.graph == second.graph
-
-
-def _asked(
-    names: tuple[str, ...],
-    examples: int,
-    seed: int,
-    directory: Path,
-    *,
-    in_process: bool,
-    coverage: bool,
-    as_json: bool,
-) -> int:
-    with ExitStack() as stack:
-        workers = stack.enter_context(opened(names, in_process=in_process))
-        # Another process of each: what is asked for again must not depend on the process.
-        others = stack.enter_context(opened(names, in_process=in_process))
-        folder = stack.enter_context(output(directory))
-        progress = stack.enter_context(Progress(quiet=as_json))
-        pairs = {name: (workers[name], others[name]) for name in workers}
-        found = run_schedules(pairs, folder, examples=examples, seed=seed, watch=progress.tell)
-        data = {**msgspec.to_builtins(found, order="deterministic"), "status": found.status, "folder": str(folder)}
-        (folder / "schedules.json").write_text(pretty(data))
-    if as_json:
-        print_json(data)
-    else:
-        _show_run(printer(), found, directory)
-        if coverage:
-            _show_coverage(printer(), found.graphs)
-    return found.status
-
-
-def _show_run(console: Console, found: ScheduleRun, folder: Path) -> None:
-    for one in found.backends:
-        others = [f"{count} {outcome}" for outcome, count in one.outcomes.items() if outcome != "judged"]
-        seconds = [f"{count} with a second, {name}" for name, count in one.second.items()]
-        console.print(", ".join([_judged(one), *others, *seconds]), markup=False)
-        computed = sum(each.held + each.broken for each in one.clauses if each.id == "law.C1")
-        console.print(f"    the values of {computed} of {one.judged} were computed", markup=False)
-        for reason, count in one.reasons.items():
-            console.print(f"    {count} {reason}", markup=False)
-        _show_clauses(console, one)
-        for failure in one.failures:
-            # What a framework raises may be a whole graph; ``schedules.json`` has all of it.
-            line = failure.detail.partition("\n")[0]
-            console.print(f"{failure.count} {failure.kind}s fail {failure.way}: {line}", markup=False)
-            for name in failure.files:
-                console.print(f"    {folder / name}", markup=False)
-        if one.lack is not None:
-            console.print(f"{one.backend}: {one.lack}", markup=False)
-    for domain, count in found.drawn.items():
-        if 2 * count < found.examples:
-            console.print(f"{found.examples} draws gave only {count} distinct {domain}", markup=False)
-    console.print(f"{STATUS[found.status]}; {', '.join(_judged(one) for one in found.backends)}", markup=False)
-
-
-def _show_coverage(console: Console, met: Interactions) -> None:
-    shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
-    said = [f"{each.met} of {each.feasible} {name} ({each.part:.0%})" for name, each in shares.items()]
-    console.print(f"graphs met {', '.join(said)}; the largest holes:", markup=False)
-    for hole in met.holes:
-        console.print(f"    {hole}", markup=False)
-
-
-def _judged(one: Outcome) -> str:
-    return f"{one.backend}: {one.judged} judged of {one.asked} asked"
-
-
-def _show_clauses(console: Console, one: Outcome) -> None:
-    console.print(f"    {'spoke':>6}{'held':>6}{'broke':>6}", markup=False)
-    for each in one.clauses:
-        spoke = each.held + each.broken
-        console.print(f"    {spoke:>6}{each.held:>6}{each.broken:>6}  {each.id:<15}{each.requirement}", markup=False)
 
 
 def _data(found: Found) -> dict[str, Any]:

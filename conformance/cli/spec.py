@@ -14,7 +14,7 @@ from rich.table import Table
 
 from conformance.cli.names import unknown
 from conformance.cli.progress import print_json, printer
-from conformance.judging.schedules.clause import AnyClause
+from conformance.judging.schedules.clause import AnyScheduleClause
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
@@ -32,7 +32,7 @@ def aliases() -> dict[str, str]:
     return found
 
 
-def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
+def clause_data(clause: Clause | AnyScheduleClause) -> dict[str, Any]:
     """Return a clause as plain data."""
     return {
         "id": clause.id,
@@ -60,7 +60,7 @@ def source_data(source: Source) -> dict[str, Any]:
     }
 
 
-def divergences(clause: Clause | AnyClause) -> dict[str, str]:
+def divergences(clause: Clause | AnyScheduleClause) -> dict[str, str]:
     """Return what sources, by name, say where the clause says something else."""
     return {each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {}
 
@@ -148,7 +148,7 @@ def _found(words: str) -> tuple[dict[str, Any], Any]:
 
 
 def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
-    clauses: dict[str, Clause | AnyClause] = {**every_clause(), **EVERY}
+    clauses: dict[str, Clause | AnyScheduleClause] = {**every_clause(), **EVERY}
     known = aliases()
     if name is None:
         data = {
@@ -210,12 +210,12 @@ def _call(op: Op) -> str:
     return str(signature(OPERATIONS[op.name])).partition(" ->")[0].replace("'", "")
 
 
-def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> None:
+def _show_clauses(console: Console, clauses: tuple[Clause | AnyScheduleClause, ...]) -> None:
     for clause in clauses:
         console.print(f"  {clause.id:<20} {clause.requirement:<7}{clause.text}", markup=False)
 
 
-def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
+def _show_clause(console: Console, clause: Clause | AnyScheduleClause) -> None:
     console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite})")
     console.print(clause.text, markup=False)
     console.print(f"source: {described(clause.source)}", markup=False)
@@ -225,7 +225,7 @@ def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
         console.print(f"{source} says otherwise: {text}", markup=False)
 
 
-def _show_source(console: Console, source: Source, citing: tuple[Clause | AnyClause, ...]) -> None:
+def _show_source(console: Console, source: Source, citing: tuple[Clause | AnyScheduleClause, ...]) -> None:
     console.print(described(source.name), markup=False)
     console.print(f"settles {source.settles}", markup=False)
     console.print("Cited by:")

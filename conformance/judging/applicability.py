@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from conformance.judging.clause import Clause, Settled, Subject
+from conformance.judging.clause import AnyClause, Clause, Settled, Subject
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
 
@@ -86,7 +86,7 @@ def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[Settled]:
     return [mask for mask in found if mask is not None]
 
 
-def specificity(clause: Clause, clauses: Sequence[Clause]) -> tuple[int, int, int]:
+def specificity(clause: AnyClause, clauses: Sequence[AnyClause]) -> tuple[int, int, int]:
     """Return the order of blame: *must* before *should*; particular, variant, plain variant, general; last listed."""
     level = ("may", "should", "must").index(clause.requirement)
     breadth = 0 if clause.general else (1 if clause.plain else 2) if clause.variant else 3

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Protocol
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -35,6 +35,42 @@ Held = Literal["held", "broken", "diverges"]
 Outcome = Literal[
     "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "adapter_error", "unsupported", "not_run"
 ]
+
+
+class AnyClause(Protocol):
+    """What is common to the clauses of every dialect of cases; see ``Clause``."""
+
+    @property
+    def id(self) -> str:
+        """Return the id, the family or operation before the number."""
+
+    @property
+    def requirement(self) -> Requirement:
+        """Return how binding it is."""
+
+    @property
+    def text(self) -> str:
+        """Return the sentence."""
+
+    @property
+    def source(self) -> str:
+        """Return who says so."""
+
+    @property
+    def suite(self) -> str:
+        """Return the suite whose cases trigger it."""
+
+    @property
+    def general(self) -> bool:
+        """Return whether every case triggers it."""
+
+    @property
+    def variant(self) -> bool:
+        """Return whether it is about one value of an option that every case has."""
+
+    @property
+    def plain(self) -> bool:
+        """Return whether that value is the plain one."""
 
 
 @dataclass(frozen=True)

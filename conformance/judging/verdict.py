@@ -22,7 +22,7 @@ from conformance.judging.applicability import (
     unsettled_part,
 )
 from conformance.judging.cause import error_of
-from conformance.judging.clause import Clause, Held, Outcome, Settled, Subject
+from conformance.judging.clause import AnyClause, Clause, Held, Outcome, Settled, Subject
 from conformance.judging.compare import inputs_kept
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
@@ -35,16 +35,19 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ``clauses`` has every clause of the last collective's operation that speaks about the case, and of the other
     operations those that are broken. ``classes`` are those of ``judging.classes`` that a passed reduction of
     order-sensitive floats belongs to, and ``shown`` the words, each as "dtype kind word", of the number model that it
-    needed. ``error`` is the class of what a failing case raised, or what ended it.
+    needed. ``error`` is the class of what a failing case raised, or what ended it. A ``refusal`` of what no claim
+    leaves out fails only who answers other cases of the operation. ``note`` is evidence beside it.
     """
 
     outcome: Outcome
     clauses: dict[str, Held]
-    blame: Clause | None = None
+    blame: AnyClause | None = None
     detail: str | None = None
     classes: tuple[Class, ...] = ()
     error: str | None = None
     shown: tuple[str, ...] = ()
+    refusal: bool = False
+    note: str | None = None
 
 
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:

@@ -21,7 +21,7 @@ from conformance.judging.clause import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of
-from conformance.runner.backend_run import outside
+from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import verdict
 from conformance.runner.worker.answers import Answer, Broken, StartError
 from conformance.runner.worker.in_process import InProcess

@@ -14,13 +14,16 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.schedules.clause import Found
 from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError, spec_of
 from conformance.qualification.violations import Violation
-from conformance.runner.schedules import Asked, drawn, name_of
+from conformance.runner.dialects import name_of
+from conformance.runner.dialects.schedule_inquiry import Asked
+from conformance.runner.schedules import drawn
 from conformance.runner.worker.answers import Answer, Broken, Question
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
@@ -102,9 +105,8 @@ def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, 
                 killer = breaks if breaks in broken else min(broken)
             if broken and (breaks is None or breaks in broken):
                 if right is not None and breaks in _breaks(right, graph):
-                    raise MutantError(
-                        f"what mutant {name} changes breaks {breaks} without its change too, on {name_of(asked)}"
-                    )
+                    case = name_of(ScheduleCase(of=asked))
+                    raise MutantError(f"what mutant {name} changes breaks {breaks} without its change too, on {case}")
                 break
     if not differs:
         raise MutantError(

@@ -15,9 +15,9 @@ from conformance.cases.case import Case
 from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
-from conformance.runner.backend_run import outside
+from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning, verdict
-from conformance.runner.schedules import Asker
+from conformance.runner.schedules import ask_schedule
 from conformance.runner.schedules import drawn as questions
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY
@@ -80,17 +80,16 @@ def _scheduling(variant: type[Backend], examples: int, seed: int) -> Variant:
     )
     backend, right = variant(), base() if base is not Backend else OpenCL()
     worker = InProcess(BackendSpec(variant.__qualname__, ()), backend=backend)
-    asker = Asker(variant.__qualname__, worker, worker)
     refused: dict[str, str] = {}
     cases = differs = 0
     for listed in questions(examples, seed).values():
         for asked in listed:
-            judged = asker.ask(asked)
+            judged = ask_schedule(asked, worker, worker)
             if judged.schedule is None and not judged.ways:
                 continue
             cases += 1
             plain = InProcess(BackendSpec("right", ()), backend=right)
-            other = Asker("right", plain, plain).ask(asked).schedule if isinstance(asked, Case) else None
+            other = ask_schedule(asked, plain, plain).schedule if isinstance(asked, Case) else None
             differs += judged.schedule is not None and other != judged.schedule
             for way in judged.ways:
                 if way not in EVERY or EVERY[way].requirement == "must":

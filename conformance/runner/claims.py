@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, Final, get_origin
 
 from conformance.backends.base import Claims
 from conformance.backends.discovery import DeclarationError
 from conformance.backends.protocol import Ready
-from conformance.cases.program.feature_words import (
-    COUNTED,
-    OF_NUMBER,
-    OF_TRUTH,
-    OF_TUPLE,
-    PARTIAL,
-    UNKNOWN_REDUCTION,
-    WORDS,
-    reduction_words,
-)
-from conformance.reference.reductions import REDUCTIONS
-from conformance.reference.spmd import ATTRIBUTES
-from conformance.specs import OPS
-
-
-def _attribute_words(name: str, kind: Any) -> tuple[str, ...]:
-    words = OF_TUPLE if get_origin(kind) is tuple else {bool: OF_TRUTH, int: OF_NUMBER}.get(kind, ())
-    return (*words, PARTIAL[name]) if name in PARTIAL else words
-
-
-_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
-    **{name: _attribute_words(name, kind) for kinds in ATTRIBUTES.values() for name, kind in kinds.items()},
-    **WORDS,
-    **dict.fromkeys(COUNTED, ()),
-    "op": (*REDUCTIONS, UNKNOWN_REDUCTION),
-    "reduction": reduction_words(REDUCTIONS),
-}
-"""Every feature and its words. An operation may be limited in what only others have: programs have several."""
+from conformance.cases.program.feature_words import COUNTED
+from conformance.runner.dialects import operations
 
 
 def introduced(ready: Ready) -> Ready:
@@ -50,13 +23,15 @@ def introduced(ready: Ready) -> Ready:
 
 def check_claims(claims: Claims) -> None:
     """Raise ``DeclarationError`` for an operation, feature or word that is none."""
+    limitable = {op: dialect.features for op, dialect in operations().items() if dialect.features}
     for op, limits in claims.items():
-        _known("claims", "operation", op, OPS)
+        _known("claims", "operation", op, limitable)
+        features = limitable[op]
         for feature, words in limits.items():
-            _known(f"claims of {op}", "feature", feature, _FEATURES)
+            _known(f"claims of {op}", "feature", feature, features)
             for word in words:
                 if feature not in COUNTED:
-                    _known(f"claims of {op}", f"word of {feature}", word, _FEATURES[feature])
+                    _known(f"claims of {op}", f"word of {feature}", word, features[feature])
                 elif not (word.isascii() and word.isdecimal()):
                     raise DeclarationError(
                         f"claims of {op}: {feature} {word!r} is no whole number in digits; write '1', '2', ..."

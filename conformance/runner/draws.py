@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from random import Random
 from typing import Final, TypeVar
+from unittest import SkipTest
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance.cases.case import Case, case_id
+from conformance.runner.dialects import name_of
+from conformance.runner.ids import Ids
 from conformance.specs.domains.choose import Choice, Draw
 from conformance.specs.domains.wishes import wishes
 from conformance.specs.schedules.domain.graph_chains import chain_wishes
@@ -61,9 +63,9 @@ class _Shrinkable:
 
 
 @st.composite
-def strategy(draw: st.DrawFn, domain: Choice[T]) -> T:
-    """Return a domain as a strategy of Hypothesis."""
-    return Draw(_Shrinkable(draw))(domain)
+def strategy(draw: st.DrawFn, domain: Choice[T], wishes: Mapping[str, str] | None = None) -> T:
+    """Return a domain as a strategy of Hypothesis; ``wishes`` decide how many numbers are drawn, and none of them."""
+    return Draw(_Shrinkable(draw), wishes or {})(domain)
 
 
 def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
@@ -77,22 +79,37 @@ def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
     return Draw(numbers, wished)(domain), numbers
 
 
+def _chain(domain: Choice[T], seed: int, number: int) -> Mapping[str, str]:
+    """Return what was wished of a chain: how long it is, and with that how many numbers its draw is made of."""
+    return chain_wishes(domain.name, seed, number) if number else {}
+
+
 def draw_cases(
-    domain: Choice[Case],
+    domain: Choice[T],
     examples: int,
     seed: int,
-    sink: Callable[[Case], object],
+    sink: Callable[[T], object],
+) -> None:
+    """Hand ``sink`` the cases of a domain: the same for the same seed, repeats included."""
+    draw_numbered(domain, examples, seed, lambda _, case: sink(case))
+
+
+def draw_numbered(
+    domain: Choice[T],
+    examples: int,
+    seed: int,
+    sink: Callable[[int, T], object],
     *,
     distinct: int = 0,
     enough: Callable[[], bool] = lambda: True,
     late: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Hand ``sink`` the cases of a domain: the same for the same seed, repeats included.
+    """Hand ``sink`` the cases of a domain, each with the number of its draw, repeats included.
 
     Go on after ``examples`` draws until there were ``distinct`` different ones and it is ``enough``, within reason.
     Return whether that was before it was ``late``; nothing is drawn from then on.
     """
-    seen: set[str] = set()
+    seen = Ids()
     for number in range(examples * LONGEST):
         if number >= examples and len(seen) >= distinct and enough():
             break
@@ -100,8 +117,8 @@ def draw_cases(
             return False
         case, _ = numbered(domain, seed, number)
         if distinct:
-            seen.add(case_id(case))
-        sink(case)
+            seen.add(name_of(case))
+        sink(number, case)
     return True
 
 
@@ -125,10 +142,11 @@ def shrink(
     ``None`` when ``start`` does not come again, or not before it is ``late``.
     """
     wanted = takewhile(lambda _: not late(), range(examples * LONGEST))
-    drawn = (numbered(domain, seed, number) for number in wanted)
-    best, numbers = next(((case, found) for case, found in drawn if name_of(case) == start), (None, None))
-    if best is None or numbers is None:
+    drawn = ((number, *numbered(domain, seed, number)) for number in wanted)
+    first = next(((number, case, numbers) for number, case, numbers in drawn if name_of(case) == start), None)
+    if first is None:
         return None
+    at, best, numbers = first
     known = {start: True}
 
     @settings(
@@ -139,7 +157,7 @@ def shrink(
         suppress_health_check=list(HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
-    @given(strategy(domain))
+    @given(strategy(domain, _chain(domain, seed, at)))
     def again(case: T) -> None:
         nonlocal best
         name = name_of(case)
@@ -155,7 +173,8 @@ def shrink(
         for attempt in (lambda: again.hypothesis.fuzz_one_input(as_bytes(numbers)), again):  # type: ignore[attr-defined]
             try:
                 attempt()
-            except (_StillFails, hypothesis.errors.HypothesisException):
+            except (_StillFails, hypothesis.errors.HypothesisException, SkipTest):
+                # Where the numbers make another case that does not fail, there is nothing to begin with.
                 continue
     return best
 

@@ -5,39 +5,39 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from conformance.cases.case import Case
-from conformance.cases.codec import save
 from conformance.runner.backend_run import Lane
-from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.coverage.power import Power, power
 from conformance.runner.coverage.silent import silence
+from conformance.runner.dialect import Counting
+from conformance.runner.dialects import dialects, operations, save_case
 from conformance.runner.known.file import KnownCase
 from conformance.runner.known.known import Replayed, known_failures, replay_known
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.log.resuming import take_over
-from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.origins import Origins
 from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
 from conformance.runner.shrinking.confirming import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.worker.judgeable import Judgeable
-from conformance.specs import OPS
 
 
 @dataclass
 class _Run:
-    """The state of a run: what was written so far. Of two records of one case the later one holds."""
+    """The state of a run: its log, and of what was written there the few records that the end of the run asks for."""
 
     log: Log
     watch: Callable[[Record], None]
     records: list[Record] = field(default_factory=list)
-    cases: dict[tuple[str, str], CaseRecord] = field(default_factory=dict)
+    replayed: list[CaseRecord] = field(default_factory=list)
 
     def write(self, record: Record) -> None:
         self.log.write(record)
@@ -45,16 +45,9 @@ class _Run:
 
     def tell(self, record: Record) -> None:
         self.records.append(record)
-        if isinstance(record, CaseRecord):
-            self.cases[record.backend, record.case] = record
+        if isinstance(record, CaseRecord) and record.expected is not None:
+            self.replayed.append(record)
         self.watch(record)
-
-    @property
-    def counts(self) -> dict[str, Counter[str]]:
-        found: dict[str, Counter[str]] = {}
-        for record in self.cases.values():
-            found.setdefault(record.backend, Counter())[record.outcome] += 1
-        return found
 
 
 def explore(
@@ -78,7 +71,9 @@ def explore(
     header = header_of(plan, workers)
     kept = kept_of(directory / "run.jsonl", header, known, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch)
-    lanes = [Lane(name, worker, run.write) for name, worker in workers.items()]
+    origins = Origins(plan.seed)
+    lanes = [Lane(name, worker, run.write, origins=origins) for name, worker in workers.items()]
+    counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
     if kept is None:
         run.write(header)
     for record in kept or ():
@@ -88,12 +83,13 @@ def explore(
     try:
         today = datetime.now(UTC).date()
         replayed = {lane.name: replay_known(known, lane, plan, today, late) for lane in lanes}
-        drawn = pass_one(plan, lanes, late)
+        drawn = pass_one(plan, lanes, late, origins=origins, counting=counting)
+        drawn = _spoken(drawn, lanes)
         found = [
             failure for lane in lanes for failure in _pass_two(plan, lane, replayed[lane.name], directory, run, late)
         ]
         result = _result(plan, lanes, drawn, run, found, kept, time.monotonic() - began)
-        result = replace(result, coverage=_covered(lanes) if coverage else {})
+        result = replace(result, coverage=_covered(plan, counting))
         run.write(_footer(result, lanes))
     finally:
         run.log.close()
@@ -105,11 +101,11 @@ def _pass_two(
 ) -> Iterator[Failure | SequenceFailure]:
     """Record every way to fail: known ones with the cases they cover, then others minimised, then sequences."""
 
-    def store(name: str, case: Case) -> str:
+    def store(name: str, case: Any) -> str:
         file = case_file(name)
         (directory / "cases").mkdir(exist_ok=True)
         try:
-            save(case, directory / file)
+            save_case(case, directory / file)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(directory / file)) from None
         return file
@@ -138,39 +134,59 @@ def _result(
 ) -> Result:
     ways = [failure for failure in found if isinstance(failure, Failure)]
     explained = {(failure.backend, case) for failure in found for case in failure.explains}
-    failing = [record for record in run.cases.values() if record.blame and not record.expected]
-    once = [record for record in run.cases.values() if record.unrepeated]
-    named = plan.ops if len(plan.ops) < len(OPS) else ()
+    named = plan.named
     return Result(
-        counts=run.counts,
+        counts={lane.name: lane.seen.outcomes for lane in lanes if lane.seen.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
         never=tuple(sorted(plan.clauses().difference(*drawn.exercised.values()))),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
-        replayed=tuple(record for record in run.cases.values() if record.expected),
-        unexplained=tuple(record for record in failing if (record.backend, record.case) not in explained),
+        replayed=tuple(run.replayed),
+        unexplained=tuple(record for lane in lanes for record in _unexplained(lane, explained)),
         silent={lane.name: silence(plan, lane, drawn.exercised) for lane in lanes},
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
-        unrepeated=dict(Counter(r.backend for r in once if (r.backend, r.case) not in explained)),
+        unrepeated={lane.name: count for lane in lanes if (count := _once(lane, explained))},
         unjudged={lane.name: lane.unjudged(named) for lane in lanes},
         undrawn=drawn.undrawn,
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),
         asked_again=sum(lane.asked_again for lane in lanes),
-        differing=tuple(run.cases[lane.name, name] for lane in lanes for name in lane.differing),
-        power={
-            lane.name: _power(plan, drawn, [r for r in run.cases.values() if r.backend == lane.name]) for lane in lanes
-        },
+        differing=tuple(record for lane in lanes for record in lane.differing),
+        power={lane.name: _power(plan, drawn, lane) for lane in lanes},
     )
 
 
-def _power(plan: Plan, drawn: Drawn, records: Sequence[CaseRecord]) -> Power:
+def _spoken(drawn: Drawn, lanes: Sequence[Lane]) -> Drawn:
+    """Return what spoke, by operation, with the clauses that spoke in answers alone."""
+    exercised = {op: set(clauses) for op, clauses in drawn.exercised.items()}
+    for lane in lanes:
+        for op, clauses in lane.seen.clauses_by_op.items():
+            if not drawn.exercised.get(op):
+                exercised.setdefault(op, set()).update(clauses)
+    return replace(drawn, exercised=exercised)
+
+
+def _unexplained(lane: Lane, explained: AbstractSet[tuple[str, str]]) -> Iterator[CaseRecord]:
+    """Yield the failing cases that no smallest case stands for."""
+    for name, failed in lane.found.kept.items():
+        if failed.verdict.blame is not None and not failed.record.expected and (lane.name, name) not in explained:
+            yield failed.record
+
+
+def _once(lane: Lane, explained: AbstractSet[tuple[str, str]]) -> int:
+    """Return how many cases failed once after others and passed alone, without anything that explains it."""
+    return sum(
+        failed.record.unrepeated is not None and (lane.name, name) not in explained
+        for name, failed in lane.found.kept.items()
+    )
+
+
+def _power(plan: Plan, drawn: Drawn, lane: Lane) -> Power:
     """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
-    count = Counter((record.suite, record.op) for record in records)
-    judged = Counter((record.suite, record.op) for record in records if record.outcome not in UNJUDGED)
+    count = Counter(lane.seen.parts)
     for suite, op in list(count):
         if f"{suite} of {op}" in drawn.undrawn:
             count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
-    parts = {place: judged[place] / number for place, number in count.items()}
+    parts = {place: lane.seen.judged[place] / number for place, number in count.items() if number}
     return power(examples=plan.examples, suites=plan.suites, ops=plan.ops, judged=parts)
 
 
@@ -193,9 +209,12 @@ def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
     )
 
 
-def _covered(lanes: Sequence[Lane]) -> dict[str, Covered]:
-    """Return the interaction coverage of the cases, the same for every lane."""
-    coverage = Coverage()
-    for subject in lanes[0].subjects.values() if lanes else ():
-        coverage.add(subject.case)
-    return coverage.measured()
+def _covered(plan: Plan, counting: Mapping[str, Counting[Any]]) -> dict[str, Covered]:
+    """Return the interaction coverage of the cases, of each dialect that any were drawn of."""
+    asked = {operations()[op].name for op in plan.ops}
+    return {
+        name: covered
+        for dialect, counted in counting.items()
+        if dialect in asked
+        for name, covered in counted.measured().items()
+    }

@@ -7,18 +7,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from conformance.cases.case import Case, case_id
-from conformance.judging.applicability import applicable
-from conformance.judging.clause import Subject
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend_run import MOST_OPEN, Lane
 from conformance.runner.clock import Clock
 from conformance.runner.coverage.within import Within
-from conformance.runner.draws import draw_cases
-from conformance.runner.meaning import meaning
+from conformance.runner.dialect import Counting, Trial
+from conformance.runner.dialects import name_of, trial
+from conformance.runner.draws import draw_numbered
+from conformance.runner.ids import Ids
+from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
 from conformance.runner.worker.waiting import wait
-from conformance.specs import clauses_of
 
 
 @dataclass(frozen=True)
@@ -29,63 +29,115 @@ class Drawn:
     undrawn: tuple[str, ...]
 
 
+class Offering:
+    """Offers cases to every backend, each case once; of what was offered only the ids are kept.
+
+    ``counting``, by dialect, is shown every case.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        late: Callable[[], bool],
+        clock: Clock,
+        *,
+        counting: Mapping[str, Counting[Any]],
+        patience: float,
+    ) -> None:
+        """Offer cases to ``lanes``; nothing is asked when it is ``late``, which is looked at after ``patience``."""
+        self.exercised: defaultdict[str, set[str]] = defaultdict(set)
+        self._lanes, self._late, self._clock = lanes, late, clock
+        self._counting, self._patience = counting, patience
+        self._seen = Ids()
+
+    def draw(self, number: int, case: Any, draws: Draws, origin_of: Callable[[int], int], within: Within) -> None:
+        """Offer a draw, unless it is no case or was offered before."""
+        name = name_of(case)
+        if not within.new(name):
+            return
+        one = self._meaning(case, draws.suite, name)
+        if one is not None:
+            if not one.dialect.dear:
+                within.add(one)
+            if name not in self._seen:
+                self.offer(one, origin_of(number))
+
+    def offer(self, one: Trial, origin: int | None = None) -> None:
+        """Offer a case that was not offered before, and wait while a backend has too many before it."""
+        self._seen.add(one.name)
+        with self._clock.phase("judging"):
+            self.exercised[one.facts.op].update(one.dialect.speaking(one.subject))
+            if one.dialect.name in self._counting:
+                self._counting[one.dialect.name].add(one.subject)
+        with self._clock.phase("waiting"):
+            for lane in self._lanes:
+                if self._late():
+                    lane.skip(one)
+                else:
+                    lane.offer(one, origin)
+            collect(self._lanes, 0.0)
+            while any(lane.outstanding >= MOST_OPEN for lane in self._lanes) and not self._late():
+                collect(self._lanes, self._patience)
+
+    def finish(self) -> None:
+        """Wait until every case is judged, or it is late."""
+        with self._clock.phase("waiting"):
+            while any(lane.outstanding for lane in self._lanes):
+                if self._late():
+                    for lane in self._lanes:
+                        lane.abandon()
+                    break
+                collect(self._lanes, self._patience)
+
+    def _meaning(self, case: Any, suite: str, name: str) -> Trial | None:
+        with self._clock.phase("reference"):
+            return trial(case, suite, name)
+
+
 def pass_one(
     plan: Plan,
     lanes: Sequence[Lane],
     late: Callable[[], bool],
     clock: Clock | None = None,
-    cases: Iterable[Case] | None = None,
+    cases: Iterable[Any] | None = None,
+    *,
+    origins: Origins | None = None,
+    counting: Mapping[str, Counting[Any]] | None = None,
 ) -> Drawn:
     """Judge the domain of every operation, or ``cases`` drawn before.
 
-    When it is ``late`` nothing more is drawn, and what is not answered then is not run.
+    When it is ``late`` nothing more is drawn, and what is not answered then is not run. ``origins`` are told where
+    cases come from, and ``counting``, by dialect, is shown every one.
     """
-    clock = clock or Clock()
-    exercised: defaultdict[str, set[str]] = defaultdict(set)
-    seen: dict[str, Subject] = {}
-    within = Within(lanes)
-
-    def draw(case: Case, draws: Draws) -> None:
-        name = case_id(case)
-        if name not in seen:
-            sink(name, case, draws.suite)
-        within.add(draws, name, seen[name])
-
-    def sink(name: str, case: Case, suite: str) -> None:
-        with clock.phase("reference"):
-            subject = seen[name] = meaning(case)
-        with clock.phase("judging"):
-            exercised[subject.step.op].update(clause.id for clause in applicable(subject, clauses_of))
-        with clock.phase("waiting"):
-            for lane in lanes:
-                if late():
-                    lane.skip(name, subject, suite)
-                else:
-                    lane.offer(name, subject, suite)
-            _collect(lanes, 0.0)
-
+    clock, origins = clock or Clock(), origins or Origins(plan.seed)
+    patience = 1.0 if plan.time_budget is None else 0.1
+    offering = Offering(lanes, late, clock, counting=counting or {}, patience=patience)
     undrawn = []
     with clock.phase("drawing"):
         for draws in plan.draws() if cases is None else ():
-            offer, enough = partial(draw, draws=draws), partial(within.enough, draws)
-            whole = draw_cases(
-                draws.domain, draws.examples, plan.seed, offer, distinct=draws.distinct, enough=enough, late=late
+            within = Within(lanes, draws)
+            offer = partial(offering.draw, draws=draws, origin_of=origins.draws(draws), within=within)
+            whole = draw_numbered(
+                draws.domain,
+                draws.examples,
+                plan.seed,
+                offer,
+                distinct=draws.distinct,
+                enough=within.enough,
+                late=late,
             )
             undrawn += [] if whole else [f"{draws.suite} of {draws.op}"]
         for case in cases or ():
-            sink(case_id(case), case, plan.suites[0])
-    with clock.phase("waiting"):
-        while any(lane.worker.outstanding for lane in lanes):
-            if late():
-                for lane in lanes:
-                    lane.abandon()
-                break
-            _collect(lanes, 1.0 if plan.time_budget is None else 0.1)
-    return Drawn(exercised, tuple(undrawn))
+            one = trial(case, plan.suites[0])
+            if one is not None:
+                offering.offer(one)
+    offering.finish()
+    return Drawn(offering.exercised, tuple(undrawn))
 
 
-def _collect(lanes: Sequence[Lane], timeout: float) -> None:
-    wait([lane.worker for lane in lanes], timeout)
+def collect(lanes: Sequence[Lane], timeout: float) -> None:
+    """Judge what was answered, waiting up to ``timeout`` seconds for the first answer."""
+    wait([worker for lane in lanes for worker in lane.workers], timeout)
     for lane in lanes:
         lane.collect()
 

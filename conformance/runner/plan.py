@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from conformance.cases.case import Case
+from conformance.runner.dialects import dialects, suites
 from conformance.runner.worker.answers import Limits
-from conformance.specs import OPS, SUITES, clauses_of
 from conformance.specs.domains.choose import Choice
 
 
@@ -32,7 +31,7 @@ class Draws:
 
     suite: str
     op: str
-    domain: Choice[Case]
+    domain: Choice[Any]
     examples: int
     distinct: int
 
@@ -47,7 +46,7 @@ class Plan:
     ops: tuple[str, ...]
     examples: int
     seed: int = 0
-    suites: tuple[str, ...] = tuple(SUITES)
+    suites: tuple[str, ...] = tuple(dialects()["spmd"].suites)
     profile: str = "default"
     time_budget: float | None = None
     case_limit: float = Limits.case
@@ -55,27 +54,35 @@ class Plan:
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""
         for op in self.ops:
-            for suite in (SUITES[name] for name in self.suites if op in SUITES[name].domains):
-                yield self.of(suite.name, op)
+            for suite in self._drawing(op):
+                yield self.of(suite, op)
 
     def of(self, suite: str, op: str) -> Draws:
         """Return what one suite draws for one operation."""
-        chosen = SUITES[suite]
+        chosen = suites()[suite]
         examples = max(1, round(self.examples * chosen.share))
         distinct = round(PROFILES[self.profile].distinct * chosen.share)
         return Draws(suite, op, chosen.domains[op], examples, distinct)
 
     def suite_of(self, op: str, likely: str) -> str | None:
         """Return ``likely``, or else another suite of the plan that draws cases of ``op``; ``None`` if none does."""
-        drawing = [name for name in self.suites if op in self.ops and op in SUITES[name].domains]
+        drawing = self._drawing(op) if op in self.ops else []
         return likely if likely in drawing else next(iter(drawing), None)
+
+    def _drawing(self, op: str) -> list[str]:
+        return [name for name in self.suites if op in suites()[name].domains]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Return the operations, where they are not all that its suites draw cases for."""
+        drawn = {op for name in self.suites for op in suites()[name].domains}
+        return self.ops if set(self.ops) < drawn else ()
 
     def clauses(self) -> frozenset[str]:
         """Return the ids of the clauses that the cases should trigger: shared ones only where every operation runs."""
-        own = {clause.id for op in self.ops for clause in OPS[op].clauses}
-        whole = {clause.id: clause for op in self.ops for clause in clauses_of(op)}
-        return frozenset(
-            name
-            for name, clause in whole.items()
-            if clause.suite in self.suites and (name in own or len(self.ops) == len(OPS))
+        return frozenset().union(
+            *(
+                dialect.expected([op for op in self.ops if op in dialect.ops], self.suites)
+                for dialect in dialects().values()
+            )
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Clause
+from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend_run import Lane
-from conformance.runner.meaning import all_binding, meaning, verdict
+from conformance.runner.asking import Told, alone, asked, excused
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import name_of, trial
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.runner.worker.judgeable import Judgeable
@@ -18,14 +21,19 @@ from conformance.runner.worker.judgeable import Judgeable
 
 @dataclass(frozen=True)
 class Replay:
-    """A verdict and the answer it judges; ``answer`` is ``None`` for a case outside the backend's claims.
+    """A verdict and the answers it judges, in order; none for a case outside the backend's claims.
 
     ``clauses`` are all there are, by id, as the backend is held to them.
     """
 
     verdict: Verdict
-    answer: Answer | None
-    clauses: Mapping[str, Clause]
+    answers: tuple[Answer, ...]
+    clauses: Mapping[str, AnyClause]
+
+    @property
+    def answer(self) -> Answer | None:
+        """Return the last answer."""
+        return self.answers[-1] if self.answers else None
 
     @property
     def observation(self) -> Observation | None:
@@ -47,31 +55,36 @@ class Replay:
         return int(self.verdict.blame is not None and self.verdict.blame.requirement == "must")
 
 
-def replay(case: Case, worker: Judgeable, before: Sequence[Case] = ()) -> Replay:
+def replay(case: Any, worker: Judgeable, before: Sequence[Any] = ()) -> Replay:
     """Ask ``worker`` for the case, after the cases ``before`` it in the same process.
 
     Raise ``StartError`` when it does not start, ``ValueError`` for a malformed case.
     """
-    subject = meaning(case)
-    lane = Lane("", worker, lambda record: None)
-    clauses = {clause.id: clause for clause in all_binding(subject.step.op, lane.terms)}
-    outside = lane.outside(subject)
+    one, terms, claims = known_trial(case), worker.ready.terms, worker.ready.claims
+    clauses = {clause.id: clause for clause in one.dialect.clauses(one.facts.op, terms)}
+    outside = one.dialect.outside(claims, one.subject)
     if outside is not None:
-        return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), None, clauses)
-    answer = _answer(case, worker, before)
-    return Replay(verdict(subject, answer, lane.terms), answer, clauses)
+        return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), (), clauses)
+    judged, answers = _told(one, [known_trial(each) for each in before], worker, terms)
+    return Replay(excused(judged) if judged.refusal else judged, tuple(answers), clauses)
 
 
-def _answer(case: Case, worker: Judgeable, before: Sequence[Case]) -> Answer:
-    answers = worker.alone([*before, case]) if before else None
-    if answers is None:
-        for earlier in before:
-            worker.ask(earlier)
-        return worker.ask(case)
-    last = answers[-1]
-    if len(answers) <= len(before) and last.broken is not None:
-        told = (
-            f"case {len(answers)} of {len(before) + 1} ended the process: {last.broken.outcome}, {last.broken.detail}"
-        )
-        return Answer(Broken("not_run", told, last.broken.stderr_tail))
-    return last
+def known_trial(case: Any) -> Trial:
+    """Return a case with what it means; raise ``ValueError`` where it is malformed, or none of its dialect."""
+    one = trial(case)
+    if one is None:
+        raise CaseError(f"{name_of(case)} is no case that anything could be asked about")
+    return one
+
+
+def _told(one: Trial, before: Sequence[Trial], worker: Judgeable, terms: Terms) -> Told:
+    found = alone([*before, one], worker, terms) if before else None
+    if found is None:
+        return [asked(each.dialect.dialogue(each.subject, terms), worker) for each in (*before, one)][-1]
+    judged, answers = found[-1]
+    last = answers[-1].broken if answers else None
+    if len(found) <= len(before) and last is not None:
+        told = f"case {len(found)} of {len(before) + 1} ended the process: {last.outcome}, {last.detail}"
+        answer = Answer(Broken("not_run", told, last.stderr_tail))
+        return Verdict(outcome="not_run", clauses={}, detail=told), [answer]
+    return judged, answers

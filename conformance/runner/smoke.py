@@ -16,6 +16,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialects import trial
 from conformance.runner.draws import draw_cases
 from conformance.runner.log.log import CaseRecord
 from conformance.runner.meaning import meaning
@@ -34,8 +35,10 @@ def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> 
     """Judge ``worker`` on the smoke cases; ``watch`` sees each record. Raise ``StartError`` when it does not start."""
     lane = Lane(name, worker, watch)
     for case in smoke_cases():
-        lane.offer(case_id(case), meaning(case))
-    while worker.outstanding:
+        one = trial(case)
+        assert one is not None  # every program is a case
+        lane.offer(one)
+    while lane.outstanding:
         lane.collect(1.0)
 
 

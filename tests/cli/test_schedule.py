@@ -115,35 +115,10 @@ def test_spec_explains_a_clause_about_schedules(conformance: Conformance) -> Non
 
 
 def test_a_backend_without_schedules_leaves_nothing_to_judge_and_ends_with_3(conformance: Conformance) -> None:
-    ended = conformance("schedule", "-b", "reference", "--examples", "3", "-o", "out", "--in-process", "--json")
+    words = ("run", "-b", "reference", "--suite", "schedules", "--examples", "6", "-o", "out", "--in-process", "--json")
+    ended = conformance(*words)
     assert ended.status == 3, ended
-    (one,) = json.loads(ended.out)["backends"]
-    assert "judged" not in one["outcomes"]
-    assert json.loads(Path("out/schedules.json").read_text()) == json.loads(ended.out)
-
-
-def test_the_last_line_says_how_much_was_judged(conformance: Conformance) -> None:
-    ended = conformance("schedule", "-b", "reference", "--examples", "3", "-o", "out", "--in-process")
-    assert "reference: nothing was judged\n" in ended.out
-    assert ended.out.splitlines()[-1].startswith(
-        "incomplete: nothing is certified by this run; reference: 0 judged of "
-    )
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("schedule.json", "-b", "opencl"), ("-b", "opencl", "--second", "again", "x.json")]
-)
-def test_a_file_or_backends_but_not_both(words: tuple[str, ...], conformance: Conformance) -> None:
-    ended = conformance("schedule", *words)
-    assert ended.status == 2
-    assert "a FILE to judge, or -b with the backends to ask, is needed" in ended.err
-
-
-@pytest.mark.parametrize("words", [("--examples", "5"), ("--seed", "3"), ("-o", "out"), ("--in-process",)])
-def test_what_is_for_backends_is_not_for_a_file(words: tuple[str, ...], conformance: Conformance) -> None:
-    ended = conformance("schedule", "schedule.json", *words)
-    assert ended.status == 2
-    assert f"{words[0]} is for -b" in ended.err
+    assert json.loads(ended.out)["backends"]["reference"]["outcomes"].keys() == {"unsupported"}
 
 
 def test_a_second_schedule_is_of_the_same_graph(conformance: Conformance) -> None:

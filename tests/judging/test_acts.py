@@ -11,7 +11,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.acts import acts
-from conformance.runner.backend_run import outside
+from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 

@@ -11,8 +11,8 @@ from conformance.cases.graph.graph import Graph
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
 from conformance.qualification.legal_schedules.engine import Legal, Scheduler
+from conformance.runner.dialects.schedule import PROGRAMS
 from conformance.runner.draws import numbered
-from conformance.runner.schedules import PROGRAMS
 from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.graphs import graphs
 

@@ -18,7 +18,8 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.tinygrad.claims import claims as tinygrad_claims
 from conformance.backends.torch import claims as torch_claims
 from conformance.cases.case import Case
-from conformance.runner.claims import _FEATURES, check_claims
+from conformance.runner.claims import check_claims
+from conformance.runner.dialects.spmd import FEATURES
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
@@ -110,7 +111,7 @@ def test_any_collection_of_words_will_do_and_the_features_of_other_operations_to
     plain = plain_claims({"broadcast": {"dtype": {"int32"}, "world": ("1", "8"), "op": iter(["sum"])}, "barrier": {}})
     assert plain == {"broadcast": {"dtype": ["int32"], "world": ["1", "8"], "op": ["sum"]}, "barrier": {}}
     check_claims(plain)
-    assert {"dtype", "tiled", "local_axes", "pairs", "world"} <= set(_FEATURES)
+    assert {"dtype", "tiled", "local_axes", "pairs", "world"} <= set(FEATURES)
 
 
 class Misspelt(Backend):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import count
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,12 +12,10 @@ from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.codec import load_schedule
 from conformance.cases.schedule.schedule import Buffer, Device, Schedule
 from conformance.qualification.mutant_module import spec_of
-from conformance.runner.schedule_run import ScheduleRun, _written, run_schedules
-from conformance.runner.schedules import Asker, Judged
-from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.dialects.schedule_inquiry import Judged
+from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
 from conformance.specs.schedules.domain.build import buffer, elementwise, graph, line, schedule, stored, writes
@@ -72,7 +68,7 @@ class Dies(Views):
 
 def asked_of(backend: Backend, other: Backend | None = None) -> Judged:
     first, second = (InProcess(BackendSpec("it", ()), backend=each) for each in (backend, other or backend))
-    return Asker("it", first, second).ask(ASKED)
+    return ask_schedule(ASKED, first, second)
 
 
 def with_second(answer: Schedule | Exception) -> Backend:
@@ -114,7 +110,7 @@ def test_a_schedule_for_other_storages_than_were_asked_about_is_malformed() -> N
 
 def test_a_backend_that_dies_without_a_memory_plan_fails() -> None:
     with Worker(spec_of(Dies)) as worker, Worker(spec_of(Dies)) as other:
-        judged = Asker("it", worker, other).ask(ASKED)
+        judged = ask_schedule(ASKED, worker, other)
     (detail,) = judged.ways.values()
     assert detail == "asked without a memory plan, crashed: exited with status 3 before answering"
 
@@ -124,27 +120,6 @@ def test_a_second_schedule_has_to_keep_every_must_itself() -> None:
     assert list(judged.ways) == ["reordered assign.C3", "together assign.C3", "unplanned assign.C3"]
     detail = judged.ways["unplanned assign.C3"]
     assert detail.startswith("asked without a memory plan, assign.C3: item 'then' reads 't' of item 'first'")
-
-
-def test_a_failure_of_a_second_schedule_is_written_with_it(tmp_path: Path) -> None:
-    written = list(_written("it", "unplanned assign.C3", ASKED, asked_of(Races()), tmp_path))
-    assert written[-1] == "it-unplanned-assign.C3-graph.second1.schedule.json"
-    assert load_schedule(tmp_path / written[-1]).items == chained(waits=False).items
-
-
-class Noted(InProcess):
-    """Gives its answers as a worker does that broke first, and answered when it was asked alone."""
-
-    def ask(self, case: Case | Question) -> Answer:
-        """Return the answer with the note of such a worker."""
-        return Answer(super().ask(case).result, "alone in a fresh process it ran; among other cases: crashed")
-
-
-def test_a_process_that_breaks_only_after_other_questions_fails() -> None:
-    judged = Asker(
-        "it", InProcess(BackendSpec("it", ()), backend=Views()), Noted(BackendSpec("it", ()), backend=Views())
-    ).ask(ASKED)
-    assert list(judged.ways) == ["again unstable alone in a fresh process it ran; among other cases: crashed"]
 
 
 def test_another_process_that_cannot_fails_by_name() -> None:
@@ -168,38 +143,5 @@ def test_a_second_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypa
     def breaks(*_: object) -> None:
         raise IndexError("out of bounds")
 
-    monkeypatch.setattr("conformance.runner.schedules.judge_two", breaks)
+    monkeypatch.setattr("conformance.runner.dialects.schedule_inquiry.judge_two", breaks)
     assert "unplanned errored judging: IndexError" in asked_of(Views()).ways
-
-
-class Dodges(Backend):
-    """Claims a collective, and refuses to schedule its programs, or all but some."""
-
-    claims: ClassVar = {op: {} for op in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce")}
-
-    def __init__(self, takes: int) -> None:
-        """Take the first so many programs."""
-        self.left = count(takes, -1)
-
-    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
-        """Return no item, or refuse."""
-        if isinstance(asked, Graph) or next(self.left) <= 0:
-            raise Unsupported("too hard")
-        return EMPTY
-
-
-def run(takes: int) -> ScheduleRun:
-    first, second = (InProcess(BackendSpec("it", ()), backend=Dodges(takes)) for _ in range(2))
-    return run_schedules({"it": (first, second)}, None, examples=150, seed=0)
-
-
-def test_what_the_claims_promise_may_not_be_refused_by_who_schedules_programs() -> None:
-    (one,) = run(1).backends
-    assert "over_claimed too hard" in {failure.way for failure in one.failures}
-    assert (one.status, one.shares["graphs"].held) == (1, 0)
-
-
-def test_who_schedules_no_program_at_all_is_held_to_none_and_certified_by_nothing() -> None:
-    (one,) = run(0).backends
-    assert (one.status, one.shares["programs"].held, one.failures) == (3, 0, ())
-    assert one.lack == "nothing was judged"

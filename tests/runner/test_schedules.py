@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,17 +12,20 @@ from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph, Variable
-from conformance.cases.schedule.codec import load_schedule
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
 from conformance.qualification.mutant_module import spec_of
-from conformance.runner.schedule_run import ScheduleRun, run_schedules
-from conformance.runner.schedules import Asker, drawn
+from conformance.runner.dialects import load_case
+from conformance.runner.dialects.schedule import GRAPH
+from conformance.runner.explore import explore
+from conformance.runner.log.log import CaseRecord, Failure, read
+from conformance.runner.plan import Plan
+from conformance.runner.result import Result
+from conformance.runner.schedules import ask_schedule, drawn
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
-from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
@@ -117,48 +119,74 @@ class Hangs(Backend):
         return EMPTY
 
 
-def run(backend: type[Backend], folder: Path | None = None, **settings: Any) -> ScheduleRun:
-    pair = tuple(InProcess(BackendSpec("it", ()), backend=backend()) for _ in range(2))
-    return run_schedules({"it": pair}, folder, **{"examples": 20, "seed": 0} | settings)
+def run(backend: Backend, folder: Path, ops: tuple[str, ...] = (GRAPH,), examples: int = 30) -> Result:
+    worker = InProcess(BackendSpec("it", ()), backend=backend)
+    return explore(Plan(ops=ops, examples=examples, suites=("schedules",)), {"it": worker}, folder)
 
 
-def test_what_nobody_schedules_is_counted_and_no_success() -> None:
-    found = run(Backend)
-    (one,) = found.backends
-    assert one.outcomes.keys() == {"refused", "no_graph", "unsupported"}
-    assert any("gives no schedules" in reason for reason in one.reasons)
+def test_what_nobody_schedules_is_counted_and_no_success(tmp_path: Path) -> None:
+    found = run(Backend(), tmp_path)
+    assert found.counts["it"].keys() == {"unsupported"}
+    assert not found.failures
     assert found.status == 3
 
 
 def test_a_schedule_that_does_nothing_fails_by_a_small_question_that_can_be_judged_again(tmp_path: Path) -> None:
-    found = run(Nothing, tmp_path)
-    failure = next(each for each in found.backends[0].failures if each.way == "order.C2" and each.kind == "graph")
-    assert found.status == 1
-    assert failure.minimal
-    assert isinstance(failure.asked, Graph)
-    assert len(failure.asked.nodes) == 2
-    names = [name for name in failure.files if name.endswith("schedule.json")]
-    broken = {each.clause for each in judge(load_schedule(tmp_path / names[0])) if each.finding == "broken"}
-    assert "order.C2" in broken
+    found = run(Nothing(), tmp_path)
+    failure = next(each for each in found.failures if each.clause == "order.C2")
+    assert (found.status, failure.op, failure.minimal) == (1, GRAPH, True)
+    asked = load_case(tmp_path / failure.file).of
+    assert len(asked.nodes) == 2
+    worker = InProcess(BackendSpec("it", ()), backend=Nothing())
+    assert "order.C2" in ask_schedule(asked, worker, worker).ways
 
 
-def test_clauses_are_counted_and_no_clause_is_left_out() -> None:
-    (one,) = run(Nothing).backends
-    by_name = {each.id: each for each in one.clauses}
-    assert by_name.keys() == EVERY.keys()
-    found = by_name["order.C2"]
-    assert found.broken > 0
-    assert found.held + found.broken + found.silent == one.outcomes["judged"]
-
-
-def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def breaks(_schedule: Schedule) -> None:
         raise ValueError("negative dimensions are not allowed")
 
-    monkeypatch.setattr("conformance.runner.schedules.judge", breaks)
-    found = run(Nothing, examples=3)
-    assert found.status == 1
-    assert {each.way for each in found.backends[0].failures} == {"errored judging: ValueError"}
+    monkeypatch.setattr("conformance.runner.dialects.schedule_inquiry.judge", breaks)
+    (failure,) = run(Nothing(), tmp_path, examples=6).failures
+    assert (failure.outcome, failure.clause, failure.error) == ("errored", "answer.C1", "ValueError")
+
+
+class Dodges(Nothing):
+    """Refuses all graphs until it was asked some times."""
+
+    def __init__(self, refused: int) -> None:
+        """Refuse the first so many."""
+        self.left = refused
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return no item, or refuse."""
+        self.left -= 1
+        if self.left >= 0:
+            raise Unsupported("too hard")
+        return EMPTY
+
+
+def test_who_schedules_graphs_may_refuse_none_and_who_schedules_none_may_refuse_all(tmp_path: Path) -> None:
+    assert run(Dodges(10**6), tmp_path / "none").counts["it"].keys() == {"unsupported"}
+    found = run(Dodges(3), tmp_path / "some")
+    records = [each for each in found.records if isinstance(each, CaseRecord)]
+    assert [each.outcome for each in records[:3]] == ["unsupported"] * 3
+    again = [each for each in records[3:] if each.case in {one.case for one in records[:3]}]
+    assert {(each.outcome, each.blame) for each in again} == {("errored", "answer.C1")}
+    assert "unsupported" not in found.counts["it"]
+
+
+def test_a_run_of_schedules_goes_on_where_it_was_and_says_the_same(tmp_path: Path) -> None:
+    run(Nothing(), tmp_path)
+    log = tmp_path / "run.jsonl"
+    whole = [each for each in read(log) if isinstance(each, Failure)]
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
+    worker = InProcess(BackendSpec("it", ()), backend=Nothing())
+    plan = Plan(ops=(GRAPH,), examples=30, suites=("schedules",))
+    again = explore(plan, {"it": worker}, tmp_path, resume=True)
+    assert (again.resumed, again.differing) == (4, ())
+    assert {each.clause for each in again.failures} == {each.clause for each in whole}
 
 
 @pytest.mark.parametrize(
@@ -172,8 +200,8 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypatch: py
 )
 def test_other_values_and_what_remains_are_asked_for(backend: type[Backend], broken: set[str]) -> None:
     with Worker(spec_of(backend)) as worker, Worker(spec_of(backend)) as other:
-        judged = Asker("it", worker, other).ask(SYMBOLIC)
-    assert judged.outcome == "judged"
+        judged = ask_schedule(SYMBOLIC, worker, other)
+    assert judged.missing is None
     assert judged.ways.keys() == broken
     assert judged.second.keys() == {"again", "unplanned", "rebound", "afterwards"}
 
@@ -182,8 +210,8 @@ def test_who_keeps_no_values_is_not_judged_by_what_remains() -> None:
     class Eager(Negates):
         remaining = Backend.remaining
 
-    pair = tuple(InProcess(BackendSpec("it", ()), backend=Eager()) for _ in range(2))
-    judged = Asker("it", *pair).ask(SYMBOLIC)
+    worker = InProcess(BackendSpec("it", ()), backend=Eager())
+    judged = ask_schedule(SYMBOLIC, worker, worker)
     assert judged.second.keys() == {"again", "unplanned", "rebound"}
     assert judged.ways == {}
 
@@ -210,11 +238,11 @@ def test_a_schedule_comes_from_a_process_of_its_own(backend: type[Backend]) -> N
     assert [error.category for error in seen.result.errors if error] == ([] if backend is Views else ["unsupported"])
 
 
-def test_a_schedule_with_a_graph_of_its_own_is_judged_by_what_was_asked() -> None:
+def test_a_schedule_with_a_graph_of_its_own_is_judged_by_what_was_asked(tmp_path: Path) -> None:
     class Lies(Backend):
         def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
             if isinstance(asked, Case):
                 raise Unsupported("no programs")
             return replace(EMPTY, graph=Graph(nodes=(), results=()))
 
-    assert run(Lies).status == 1
+    assert run(Lies(), tmp_path, examples=6).status == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
@@ -36,6 +36,9 @@ class ScheduleClause:
     requirement: Requirement = "must"
     last: bool = False
     suite: str = "schedules"
+    general: ClassVar[bool] = False
+    variant: ClassVar[bool] = False
+    plain: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class FormClause:
     when: Callable[[Facts], bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
+    general: ClassVar[bool] = False
+    variant: ClassVar[bool] = False
+    plain: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -68,9 +74,26 @@ class PairClause:
     when: Callable[..., bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
+    general: ClassVar[bool] = False
+    variant: ClassVar[bool] = False
+    plain: ClassVar[bool] = False
 
 
-AnyClause = FormClause | ScheduleClause | PairClause
+@dataclass(frozen=True)
+class AnswerClause:
+    """One sentence about what comes instead of a schedule: an exception, a hang, the end of a process."""
+
+    id: str
+    text: str
+    source: str
+    requirement: Requirement = "must"
+    suite: str = "schedules"
+    general: ClassVar[bool] = False
+    variant: ClassVar[bool] = False
+    plain: ClassVar[bool] = False
+
+
+AnyScheduleClause = AnswerClause | FormClause | ScheduleClause | PairClause
 
 
 @dataclass(frozen=True)

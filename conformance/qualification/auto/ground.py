@@ -24,7 +24,8 @@ from conformance.qualification.auto.reach import Lines, numbers, reached, traced
 from conformance.qualification.auto.shadow import Family, changed_backend, source_of
 from conformance.qualification.drawn import Drawn, drawn_case, found, keep, kept
 from conformance.qualification.mutant_module import MutantError
-from conformance.runner.backend_run import outside
+from conformance.runner.dialects.schedule import PROGRAM
+from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning
 from conformance.runner.schedules import drawn as drawn_questions
 from conformance.runner.worker.in_process import InProcess
@@ -145,7 +146,7 @@ def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
     """Return the programs whose schedules are asked for; graphs are refused by the engine."""
 
     def draw() -> tuple[Drawn, ...]:
-        asked_for = [each for each in drawn_questions(examples, seed)["programs"] if isinstance(each, Case)]
+        asked_for = [each for each in drawn_questions(examples, seed)[PROGRAM] if isinstance(each, Case)]
         return tuple(drawn_case(case, SCHEDULES, "programs", at) for at, case in enumerate(asked_for))
 
     return kept(f"schedules-{seed}-{examples}", tuple[Drawn, ...], draw)

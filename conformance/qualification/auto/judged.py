@@ -14,7 +14,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.qualification.auto.answers import broken_clause, told
 from conformance.qualification.auto.pool import At
 from conformance.qualification.drawn import Drawn
-from conformance.runner.schedules import Asker
+from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.answers import Answer, Question
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY
@@ -176,7 +176,7 @@ def failing(worker: InProcess, each: Drawn) -> tuple[str, str] | None:
     if each.suite != SCHEDULES:
         answer: Answer = worker.ask(each.case)
         return broken_clause(each.case, answer, worker.ready.terms)
-    ways = Asker("mutant", worker, worker).ask(each.case).ways
+    ways = ask_schedule(each.case, worker, worker).ways
     worst = sorted(ways, key=lambda way: way in EVERY and EVERY[way].requirement != "must")
     if not worst or (worst[0] in EVERY and EVERY[worst[0]].requirement == "may"):
         return None

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialects import operations
 from conformance.runner.log.log import Silence
-from conformance.runner.meaning import binding
-from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
 
 
@@ -18,20 +17,17 @@ def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -
     ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not. Of a suite without any
     judged case only the name is told.
     """
-    judged = [name for name in lane.suites if lane.verdicts[name].outcome not in UNJUDGED]
-    spoke = {clause for name in judged for clause in lane.verdicts[name].clauses}
-    shown = {lane.suites[name] for name in judged}
     left = {
         clause.id: clause.suite
         for op, clauses in exercised.items()
         if op in lane.claims
-        for clause in binding(op, lane.terms)
-        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - spoke
+        for clause in operations()[op].own(op, lane.terms)
+        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - lane.seen.clauses
     }
     return Silence(
-        clauses=tuple(sorted(name for name, suite in left.items() if suite in shown)),
-        suites=tuple(sorted(set(left.values()) - shown)),
-        words=never_seen(lane.terms.numbers.chosen, (each for name in judged for each in lane.verdicts[name].shown)),
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in lane.seen.suites)),
+        suites=tuple(sorted(set(left.values()) - lane.seen.suites)),
+        words=never_seen(lane.terms.numbers.chosen, lane.seen.words),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.judging.clause import Subject
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialect import Trial
+from conformance.runner.ids import Ids
 from conformance.runner.plan import Draws
 
 PART: Final = 3
@@ -19,42 +20,34 @@ NONE: Final = 3
 
 
 class Within:
-    """Counts the different cases of each suite and operation: those within the claims of each lane.
+    """Counts the different cases of one suite and operation: those within the claims of each lane.
 
     What there is no time to ask for counts like any other case, so that a time budget changes no case.
     """
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
+    def __init__(self, lanes: Sequence[Lane], draws: Draws) -> None:
         """Start with no draw."""
-        self._lanes = lanes
-        self._counts: defaultdict[tuple[str, str], _Counts] = defaultdict(lambda: _Counts(len(lanes)))
+        self._lanes, self._examples = lanes, draws.examples
+        self._draws = self._wanted = 0
+        self._seen = Ids()
+        self._standings: list[Counter[bool | None]] = [Counter() for _ in lanes]
 
-    def add(self, draws: Draws, name: str, subject: Subject) -> None:
-        """Count one draw: the case with this id."""
-        counts = self._counts[draws.suite, draws.op]
-        counts.draws += 1
-        if name not in counts.seen:
-            counts.seen.add(name)
-            counts.wanted += counts.draws <= draws.examples
-            for standings, lane in zip(counts.standings, self._lanes, strict=True):
-                standings[lane.standing(subject)] += 1
+    def new(self, name: str) -> bool:
+        """Count one draw, the case with this id; return whether it was not drawn before."""
+        self._draws += 1
+        return self._seen.add(name)
 
-    def enough(self, draws: Draws) -> bool:
+    def add(self, one: Trial) -> None:
+        """Count a case that is new."""
+        self._wanted += self._draws <= self._examples
+        for standings, lane in zip(self._standings, self._lanes, strict=True):
+            standings[lane.standing(one)] += 1
+
+    def enough(self) -> bool:
         """Return whether every lane that may claim some of these cases claims a third as many as were first drawn."""
-        counts = self._counts[draws.suite, draws.op]
-        return all(_served(standings, counts, draws.examples) for standings in counts.standings)
+        return all(map(self._served, self._standings))
 
-
-class _Counts:
-    """Of one suite and operation: the draws, how many different cases are wanted, and the standings of each lane."""
-
-    def __init__(self, lanes: int) -> None:
-        self.draws = self.wanted = 0
-        self.seen: set[str] = set()
-        self.standings: list[Counter[bool | None]] = [Counter() for _ in range(lanes)]
-
-
-def _served(standings: Counter[bool | None], counts: _Counts, examples: int) -> bool:
-    if not standings[True]:
-        return not standings[False] or counts.draws >= NONE * examples
-    return PART * standings[True] >= counts.wanted
+    def _served(self, standings: Counter[bool | None]) -> bool:
+        if not standings[True]:
+            return not standings[False] or self._draws >= NONE * self._examples
+        return PART * standings[True] >= self._wanted

@@ -12,16 +12,14 @@ from typing import Any, Final, get_args
 import msgspec
 
 from conformance.backends.discovery import BackendError, find, listed
-from conformance.cases.case import Case, case_id
-from conformance.cases.codec import CaseError, load, save
+from conformance.cases.case_error import CaseError
 from conformance.cases.pretty import pretty
 from conformance.cases.tensor.stored import read_document
-from conformance.judging.applicability import applicable
-from conformance.judging.clause import Subject
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import load_case, name_of, save_case, trial
 from conformance.runner.known.entry import MOST_RUNS, FailingOutcome, Known
 from conformance.runner.log.log import case_file
-from conformance.runner.meaning import meaning
-from conformance.specs import OPS, clauses_of, every_clause
+from conformance.runner.meaning import NONE
 
 RIGHT: Final = {
     "case": "the id that a log and the case file have, such as broadcast/int32-2/0123456789ab",
@@ -49,12 +47,13 @@ class KnownCase:
     entry: Known
     where: str
     expiry_where: str
-    subject: Subject
+    trial: Trial
 
     @property
     def suite(self) -> str:
         """Return the suite of the clause."""
-        return every_clause()[self.entry.clause].suite
+        clauses = self.trial.dialect.clauses(self.trial.facts.op, NONE)
+        return next(clause.suite for clause in clauses if clause.id == self.entry.clause)
 
 
 class _Wrong(ValueError):
@@ -89,24 +88,24 @@ def read_known(path: Path, judged: Collection[str] = ()) -> tuple[KnownCase, ...
                 entry = _entry(value)
                 _check_new(entry, found.get((entry.case, entry.backend)))
                 _check_backend(entry.backend, names)
-                subject = _subject(entry, path.parent)
-                _check_clause(entry, subject)
+                one = _trial(entry, path.parent)
+                _check_clause(entry, one)
             except _Wrong as wrong:
                 wrong.at = _offset(text, start, end, wrong.field)
                 raise
             lines = (_line(text, start), _line(text, _offset(text, start, end, "expiry")))
             where, expiry_where = (f"{_shown(path)}:{line}" for line in lines)
-            found[entry.case, entry.backend] = KnownCase(entry, where, expiry_where, subject)
+            found[entry.case, entry.backend] = KnownCase(entry, where, expiry_where, one)
     except _Wrong as wrong:
         raise KnownError(f"{path}:{_line(text, wrong.at)}: {wrong}") from None
     return tuple(found.values())
 
 
-def write_known(path: Path, entries: Sequence[Known], cases: Sequence[Case]) -> None:
+def write_known(path: Path, entries: Sequence[Known], cases: Sequence[Any]) -> None:
     """Write ``entries`` to ``path`` and ``cases`` beside it; raise ``OSError`` when that cannot be."""
     (path.parent / "cases").mkdir(parents=True, exist_ok=True)
     for case in cases:
-        save(case, path.parent / case_file(case_id(case)))
+        save_case(case, path.parent / case_file(name_of(case)))
     part = path.with_name(path.name + ".part")
     part.write_text(pretty(msgspec.to_builtins(entries)))
     part.replace(path)
@@ -185,26 +184,28 @@ def _check_new(entry: Known, earlier: KnownCase | None) -> None:
         raise _Wrong(told, "case")
 
 
-def _subject(entry: Known, folder: Path) -> Subject:
+def _trial(entry: Known, folder: Path) -> Trial:
     """Return the stored case with its meaning; its digest is checked when it is loaded."""
     file = case_file(entry.case)
     if not folder.joinpath(file).is_file():
         told = f"unknown case {entry.case}: there is no {file} beside this file; copy it from the run that found it"
         raise _Wrong(told, "case")
     try:
-        case = load(folder / file)
-        subject = meaning(case)
+        found = trial(load_case(folder / file))
     except (ValueError, OSError) as error:
         raise _Wrong(str(error), "case") from None
-    if case_id(case) != entry.case:
-        raise _Wrong(f"{file} holds {case_id(case)}, another case than {entry.case}", "case")
-    if not case.program.steps or subject.step.op not in OPS:
-        raise _Wrong(f"{file} has no step of a known operation, so no clause speaks about it", "case")
-    return subject
+    if found is None:
+        raise _Wrong(f"{file} is no case that anything could be asked about", "case")
+    if found.name != entry.case:
+        raise _Wrong(f"{file} holds {found.name}, another case than {entry.case}", "case")
+    return found
 
 
-def _check_clause(entry: Known, subject: Subject) -> None:
-    speaking = [clause.id for clause in applicable(subject, clauses_of)]
+def _check_clause(entry: Known, one: Trial) -> None:
+    clauses = [clause.id for clause in one.dialect.clauses(one.facts.op, NONE)]
+    said = one.dialect.speaking(one.subject)
+    # Where only answers tell which clauses speak, each may.
+    speaking = [name for name in clauses if name in said] if said else clauses
     if entry.clause not in speaking:
         told = f"unknown clause {entry.clause!r}: of this case speak {', '.join(speaking) or 'none'}"
         raise _Wrong(told, "clause")

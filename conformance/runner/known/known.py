@@ -9,18 +9,17 @@ more often than the evidence can explain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from math import comb
-from typing import Final
+from typing import Any, Final
 
-from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialects import operations
 from conformance.runner.known.entry import STANDING, Expected, Flaky, Known, State
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.log import Failure
-from conformance.runner.meaning import all_binding
 from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
@@ -48,7 +47,7 @@ def replay_known(
     """
     found = []
     for one in known:
-        suite = plan.suite_of(one.subject.step.op, one.suite)
+        suite = plan.suite_of(one.trial.facts.op, one.suite)
         if one.entry.backend != lane.name or suite is None:
             continue
         judged, failed, seconds, note = _asked(one, lane, late)
@@ -58,7 +57,7 @@ def replay_known(
             lane.worker.renew()
             judged, failed, seconds, note = _asked(one, lane, late)
             expected = _expectation(one, judged, failed, today, lane)
-        lane.replayed(one.subject, suite, judged, expected, seconds, note)
+        lane.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note)
         found.append(Replayed(one, judged, expected))
     if found:
         lane.worker.renew()
@@ -66,17 +65,17 @@ def replay_known(
 
 
 def known_failures(
-    replayed: Sequence[Replayed], lane: Lane, op: str, save: Callable[[str, Case], str]
+    replayed: Sequence[Replayed], lane: Lane, op: str, save: Callable[[str, Any], str]
 ) -> Iterator[Failure]:
     """Yield the known failures of ``op`` that still fail, each with the cases of the run it covers."""
-    clauses = all_binding(op, lane.terms)
-    standing = [one for one in replayed if one.known.subject.step.op == op and one.expected.state in STANDING]
+    clauses = operations()[op].clauses(op, lane.terms)
+    standing = [one for one in replayed if one.known.trial.facts.op == op and one.expected.state in STANDING]
     for one in sorted(standing, key=lambda one: list(one.verdict.clauses.values()).count("broken")):
-        entry, subject = one.known.entry, one.known.subject
+        entry = one.known.entry
         covered = [
             name
             for name in lane.failing(op)
-            if name != entry.case and explains(one.verdict, lane.verdicts[name], clauses)
+            if name != entry.case and explains(one.verdict, lane.verdict_of(name), clauses)
         ]
         lane.cover([entry.case, *covered], one.expected)
         yield Failure(
@@ -84,13 +83,11 @@ def known_failures(
             op=op,
             clause=entry.clause,
             requirement=next(
-                clause.requirement
-                for clause in rivals(one.verdict, all_binding(op, lane.terms))
-                if clause.id == entry.clause
+                clause.requirement for clause in rivals(one.verdict, clauses) if clause.id == entry.clause
             ),
             outcome=one.verdict.outcome,
             case=entry.case,
-            file=save(entry.case, subject.case),
+            file=save(entry.case, one.known.trial.case),
             detail=one.verdict.detail or "",
             minimal=False,
             explains=(entry.case, *covered),
@@ -121,7 +118,7 @@ def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdic
     for _ in range(one.entry.flaky.of if one.entry.flaky else 1):
         if late():
             return Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"), 0, seconds, None
-        shown = replay(one.subject.case, lane.worker)
+        shown = replay(one.trial.case, lane.worker)
         verdicts.append(shown.verdict)
         seconds += shown.observation.seconds if shown.observation else 0.0
         note = note or (shown.answer.note if shown.answer else None)
@@ -136,7 +133,8 @@ def _as_entered(one: KnownCase, judged: Verdict, lane: Lane) -> bool:
     """Return whether a case fails as its entry says: with its outcome, and its clause can be to blame."""
     if judged.blame is None or judged.outcome != one.entry.outcome:
         return False
-    return one.entry.clause in {clause.id for clause in rivals(judged, all_binding(one.subject.step.op, lane.terms))}
+    op = one.trial.facts.op
+    return one.entry.clause in {clause.id for clause in rivals(judged, operations()[op].clauses(op, lane.terms))}
 
 
 def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, lane: Lane) -> Expected:

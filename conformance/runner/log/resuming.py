@@ -8,8 +8,8 @@ from typing import Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialects import operations
 from conformance.runner.log.log import CaseRecord, Record
-from conformance.runner.meaning import all_binding
 from conformance.runner.outcomes import UNJUDGED
 
 LEAST: Final = 20
@@ -22,8 +22,11 @@ PART: Final = 20
 def take_over(lane: Lane, records: Sequence[Record]) -> None:
     """Give ``lane`` the verdicts of its records, and have it ask some of them again; nobody can foresee which."""
     mine = [record for record in records if isinstance(record, CaseRecord) and record.backend == lane.name]
-    for record in mine:
-        clauses = all_binding(record.op, lane.terms)
+    judged = [number for number, record in enumerate(mine) if record.outcome not in UNJUDGED]
+    count = min(len(judged), max(LEAST, len(judged) // PART))
+    again = set(SystemRandom().sample(judged, count))
+    for number, record in enumerate(mine):
+        clauses = operations()[record.op].clauses(record.op, lane.terms)
         blame = next((clause for clause in clauses if clause.id == record.blame), None)
         known = Verdict(
             outcome=record.outcome,
@@ -33,7 +36,4 @@ def take_over(lane: Lane, records: Sequence[Record]) -> None:
             error=record.error,
             shown=record.shown,
         )
-        lane.resume(record, known)
-    judged = [record.case for record in mine if record.outcome not in UNJUDGED]
-    count = min(len(judged), max(LEAST, len(judged) // PART))
-    lane.again.update(SystemRandom().sample(judged, count))
+        lane.resume(record, known, again=number in again)

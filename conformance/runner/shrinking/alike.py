@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from conformance.cases.case import Case
-from conformance.cases.program.program import Step
 from conformance.judging.applicability import specificity
 from conformance.judging.cause import Signature, signature
-from conformance.judging.clause import Clause
+from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.shrinking.neutral import empty
+from conformance.runner.dialect import AnyDialect
 
 
 def way(judged: Verdict) -> Signature:
@@ -32,13 +30,13 @@ def breaks_must(judged: Verdict) -> bool:
     return judged.blame is not None and judged.blame.requirement == "must"
 
 
-def telling(judged: Verdict, clauses: Sequence[Clause]) -> set[str]:
+def telling(judged: Verdict, clauses: Sequence[AnyClause]) -> set[str]:
     """Return the broken clauses that not every case of the operation triggers: particular ones and options chosen."""
     general = {clause.id for clause in clauses if clause.general or clause.plain}
     return broken(judged) - general
 
 
-def explains(smaller: Verdict, other: Verdict, clauses: Sequence[Clause]) -> bool:
+def explains(smaller: Verdict, other: Verdict, clauses: Sequence[AnyClause]) -> bool:
     """Return whether a case fails in the way of a smaller one, and breaks every telling clause that one breaks.
 
     What breaks no *must* explains nothing that does.
@@ -47,48 +45,19 @@ def explains(smaller: Verdict, other: Verdict, clauses: Sequence[Clause]) -> boo
     return alike and telling(smaller, clauses) <= broken(other) and breaks_must(smaller) >= breaks_must(other)
 
 
-def rivals(judged: Verdict, clauses: Sequence[Clause]) -> list[Clause]:
+def rivals(judged: Verdict, clauses: Sequence[AnyClause]) -> list[AnyClause]:
     """Return the most particular clauses that a failing case breaks: those that can be to blame."""
     assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     return [c for c in clauses if c.id in broken(judged) and specificity(c, clauses)[:2] == tier]
 
 
-def cost(judged: Verdict, case: Case, clauses: Sequence[Clause]) -> tuple[int, ...]:
+def cost(judged: Verdict, case: object, clauses: Sequence[AnyClause], dialect: AnyDialect) -> tuple[int, ...]:
     """Return what makes a case worse to read than another, worst first: emptiness, clauses that break, ranks, data."""
-    return (empty(case), len(telling(judged, clauses)), len(broken(judged)), *size(case))
+    return (dialect.empty(case), len(telling(judged, clauses)), len(broken(judged)), *dialect.size(case))
 
 
-def size(case: Case) -> tuple[int, ...]:
-    """Return how large a case is: ranks, mesh axes, data, layouts, words, steps, and digits that are not zero."""
-    blocks = [block for operand in case.inputs.values() for block in operand.blocks]
-    layouts = [layout for operand in case.inputs.values() for layout in operand.layouts]
-    return (
-        case.program.world,
-        len(case.program.mesh),
-        sum(len(block.bits) for block in blocks) + sum(len(block.shape) for block in blocks),
-        sum(layout != "contiguous" for layout in layouts),
-        sum(_words(step) for step in case.program.steps),
-        sum(1 + len(step.inputs) + len(step.into) + step.start for step in case.program.steps)
-        + len(case.program.results)
-        + len(case.faults)
-        + sum(step.ranks is not None for step in case.program.steps),
-        sum(len(block.bits.replace("0", "")) for block in blocks),
-    )
-
-
-def _words(step: Step) -> int:
-    """Return how much there is to read in a step: its groups and attributes, and a number less than a larger one."""
-    return len(str(step.groups or "")) + len(str(step.attrs)) + sum(map(_magnitude, step.attrs.values()))
-
-
-def _magnitude(value: object) -> int:
-    if isinstance(value, tuple | list):
-        return sum(map(_magnitude, value))
-    return abs(value) if type(value) is int else 0
-
-
-def allowed(first: Verdict, clauses: Collection[Clause]) -> set[str]:
+def allowed(first: Verdict, clauses: Collection[AnyClause]) -> set[str]:
     """Return the clauses that a smaller case than ``first`` may break.
 
     General ones always; other values of an option only where a particular clause is to blame, for then the option is

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
-from conformance.cases.case import Case
 from conformance.judging.cause import Signature
 from conformance.runner.backend_run import Lane
 from conformance.runner.log.log import SequenceFailure
-from conformance.runner.shrinking.alike import size, way
+from conformance.runner.shrinking.alike import way
 from conformance.runner.shrinking.sequences import Found, shortest
 
 MORE: Final = 3
@@ -31,7 +30,7 @@ def confirm(lane: Lane, late: Callable[[], bool]) -> None:
     began = monotonic()
     ways: dict[Signature, list[str]] = {}
     for name in lane.failing():
-        ways.setdefault(way(lane.verdicts[name]), []).append(name)
+        ways.setdefault(way(lane.verdict_of(name)), []).append(name)
     for names in ways.values():
         more = MORE if monotonic() - began < MORE_SECONDS else 0
         sample = _sample(lane, names, more)
@@ -42,7 +41,7 @@ def confirm(lane: Lane, late: Callable[[], bool]) -> None:
 
 def _sample(lane: Lane, names: list[str], more: int) -> list[str]:
     """Return the smallest case and some others: the last one answered, which has most before it, and the first."""
-    first = min(names, key=lambda name: size(lane.subjects[name].case))
+    first = min(names, key=lambda name: lane.found.kept[name].size)
     others = [name for name in names if name != first]
     picked = [others[at] for at in (-1, 0, len(others) // 2)[:more]] if others else []
     return list(dict.fromkeys((first, *picked)))
@@ -52,10 +51,10 @@ def _alone(lane: Lane, name: str, late: Callable[[], bool]) -> bool | None:
     """Return whether a case fails alone as it did among others, and record what it does; ``None`` if it was not run."""
     if name in lane.confirmed:
         return True
-    judged = lane.alone([lane.subjects[name].case], late)
+    judged = lane.alone(lane.trial(name), late)
     if judged is None:
         return None
-    if judged.blame is not None and way(judged) == way(lane.verdicts[name]):
+    if judged.blame is not None and way(judged) == way(lane.verdict_of(name)):
         lane.confirmed.add(name)
         return True
     lane.settle_alone(name, judged)
@@ -68,17 +67,17 @@ def _judge_again(lane: Lane, names: list[str], late: Callable[[], bool]) -> None
     for name in names:
         if late():
             return
-        judged = lane.ask(lane.subjects[name].case, careful=True)
-        if judged.outcome != "not_run" and (judged.blame is None or way(judged) != way(lane.verdicts[name])):
+        judged = lane.ask(lane.trial(name).case, careful=True)
+        if judged.outcome != "not_run" and (judged.blame is None or way(judged) != way(lane.verdict_of(name))):
             lane.settle_alone(name, judged)
 
 
-def sequences(lane: Lane, save: Callable[[str, Case], str], late: Callable[[], bool]) -> Iterator[SequenceFailure]:
+def sequences(lane: Lane, save: Callable[[str, Any], str], late: Callable[[], bool]) -> Iterator[SequenceFailure]:
     """Yield, once for each cause found, the shortest sequence that makes cases fail that pass alone.
 
     What failed later in the same process as the case that a sequence was found for has the same cause.
     """
-    found: dict[tuple[str, ...], tuple[Found, list[str]]] = {}
+    found: dict[tuple[int, ...], tuple[Found, list[str]]] = {}
     first: dict[int, list[str]] = {}
     for name in sorted(lane.dependent, key=lambda name: lane.served.places.get(name, (0, 0))):
         first.setdefault(lane.served.places.get(name, (0, 0))[0], []).append(name)
@@ -87,25 +86,25 @@ def sequences(lane: Lane, save: Callable[[str, Case], str], late: Callable[[], b
             break
         one = shortest(lane, names[0], [known for known, _ in found.values()], late)
         if one is not None:
-            found.setdefault(one.names[:-1], (one, []))[1].extend(names)
+            found.setdefault(one.origins[:-1], (one, []))[1].extend(names)
     for one, names in found.values():
         yield _failure(lane, one, names, save)
 
 
-def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, Case], str]) -> SequenceFailure:
-    judged = found.judged
+def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, Any], str]) -> SequenceFailure:
+    judged, trials = found.judged, [lane.origins.again(origin) for origin in found.origins]
     assert judged.blame is not None
     return SequenceFailure(
         backend=lane.name,
-        op=lane.subjects[found.names[-1]].step.op,
+        op=trials[-1].facts.op,
         clause=judged.blame.id,
         requirement=judged.blame.requirement,
         outcome=judged.outcome,
-        cases=found.names,
-        files=tuple(save(name, lane.subjects[name].case) for name in found.names),
+        cases=tuple(one.name for one in trials),
+        files=tuple(save(one.name, one.case) for one in trials),
         detail=judged.detail or "",
         minimal=found.minimal,
         explains=tuple(names),
         error=judged.error,
-        known=next((lane.covered[name] for name in found.names[:-1] if name in lane.covered), None),
+        known=next((lane.covered[one.name] for one in trials[:-1] if one.name in lane.covered), None),
     )

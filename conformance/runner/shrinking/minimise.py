@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from conformance.cases.case import Case, case_id
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend_run import Lane
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import name_of, operations, trial
+from conformance.runner.failing import Kind, kind_of, price
 from conformance.runner.log.log import Failure
-from conformance.runner.meaning import all_binding
 from conformance.runner.plan import Plan
 from conformance.runner.shrinking.alike import breaks_must, cost, explains, way
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
@@ -29,7 +30,7 @@ def failures(
     lane: Lane,
     op: str,
     plan: Plan,
-    save: Callable[[str, Case], str],
+    save: Callable[[str, Any], str],
     late: Callable[[], bool] = lambda: False,
 ) -> Iterator[Failure]:
     """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
@@ -38,13 +39,14 @@ def failures(
     Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
     the smaller stands for both. When it is ``late``, what is left has no smallest case.
     """
-    clauses = all_binding(op, lane.terms)
+    clauses = operations()[op].clauses(op, lane.terms)
     found: dict[tuple[object, ...], _Way] = {}
+    told: set[Kind] = set()
     left = sorted(
         lane.failing(op),
         key=lambda name: (
-            not breaks_must(lane.verdicts[name]),
-            cost(lane.verdicts[name], lane.subjects[name].case, clauses),
+            not breaks_must(lane.verdict_of(name)),
+            price(lane.found.kept[name], clauses),
         ),
     )
     for _ in range(WAYS):
@@ -56,12 +58,15 @@ def failures(
             left.remove(start)
             continue
         judged = one.smallest.judged
-        alike = [other for other in left if other == start or explains(judged, lane.verdicts[other], clauses)]
+        alike = [other for other in left if other == start or explains(judged, lane.verdict_of(other), clauses)]
         left = [other for other in left if other not in alike]
         assert judged.blame is not None
         known = found.setdefault((judged.blame.id, *way(judged)), _Way())
-        known.smallest[case_id(one.smallest.case)] = one
+        known.smallest[name_of(one.smallest.case)] = one
         known.explains.extend(alike)
+        for kind in {kind_of(op, lane.verdict_of(name)) for name in alike} - told:
+            known.explains.extend(lane.found.others_like(kind))
+            told.add(kind)
     for each in found.values():
         yield _failure(lane, op, each, save)
 
@@ -82,14 +87,15 @@ class _Way:
     explains: list[str] = field(default_factory=list)
 
 
-def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Case], str]) -> Failure:
-    clauses = all_binding(op, lane.terms)
+def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
+    dialect = operations()[op]
+    clauses = dialect.clauses(op, lane.terms)
 
-    def price(name: str) -> tuple[int, ...]:
+    def worse(name: str) -> tuple[int, ...]:
         one = found.smallest[name].smallest
-        return cost(one.judged, one.case, clauses)
+        return cost(one.judged, one.case, clauses, dialect)
 
-    name, *others = sorted(found.smallest, key=price)
+    name, *others = sorted(found.smallest, key=worse)
     for other in others:
         save(other, found.smallest[other].smallest.case)
     first = found.smallest[name]
@@ -121,13 +127,13 @@ def _confirmed(lane: Lane, start: str, plan: Plan, late: Callable[[], bool]) -> 
     """
     for careful in (False, True) if not lane.poisoned else (True,):
         smallest = _smallest(lane, start, plan, late, careful=careful)
-        alone = lane.alone([smallest.case], late)
+        alone = lane.alone(_trial(smallest.case), late)
         if alone is None:
             return _Confirmed(smallest, None)
         if _same(alone, smallest.judged):
             return _Confirmed(Smallest(smallest.case, alone, smallest.minimal), alone=True)
-    case, judged = lane.subjects[start].case, lane.verdicts[start]
-    alone = lane.alone([case], late)
+    one, judged = lane.trial(start), lane.verdict_of(start)
+    case, alone = one.case, lane.alone(one, late)
     if alone is None:
         return _Confirmed(Smallest(case, judged, minimal=False), None)
     if alone.blame is None or way(alone) != way(judged):
@@ -141,13 +147,21 @@ def _same(one: Verdict, other: Verdict) -> bool:
 
 
 def _smallest(lane: Lane, start: str, plan: Plan, late: Callable[[], bool], *, careful: bool) -> Smallest:
-    op = lane.subjects[start].step.op
+    one = lane.trial(start)
+    op, dialect = one.facts.op, one.dialect
     if careful:
         lane.forget()
     search = Shrinking(
-        lane.verdicts[start],
-        all_binding(op, lane.terms),
+        dialect,
+        lane.verdict_of(start),
+        dialect.clauses(op, lane.terms),
         lambda case: lane.ask(case, careful=careful),
         late,
     )
-    return search.smallest(lane.subjects[start].case, plan.of(lane.suites[start], op), plan.seed)
+    return search.smallest(one.case, plan.of(one.suite, op), plan.seed)
+
+
+def _trial(case: Any) -> Trial:
+    found = trial(case)
+    assert found is not None  # it was asked as one
+    return found

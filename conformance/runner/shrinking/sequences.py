@@ -19,9 +19,9 @@ SUSPECTS: Final = 4
 
 @dataclass(frozen=True)
 class Found:
-    """Cases, by name, that make the last of them fail with ``judged``; ``minimal`` when none can be left out."""
+    """Cases, by origin, that make the last of them fail with ``judged``; ``minimal`` when none can be left out."""
 
-    names: tuple[str, ...]
+    origins: tuple[int, ...]
     judged: Verdict
     minimal: bool
 
@@ -33,20 +33,18 @@ def shortest(lane: Lane, last: str, known: Sequence[Found], late: Callable[[], b
     The sequence returned failed twice.
     """
     search = _Search(lane, last, lane.dependent[last], late)
-    before = lane.served.before(last)
+    before, end = lane.served.before(last), lane.found.kept[last].origin
+    assert end is not None  # it was asked in this run
     for one in known:
-        if search.fails(one.names[:-1]):
-            return Found((*one.names[:-1], last), search.wanted, one.minimal)
+        if search.fails(one.origins[:-1]):
+            return Found((*one.origins[:-1], end), search.wanted, one.minimal)
     if not before or not search.fails(before):
         return None
-    suspects = [name for name in reversed(before) if _suspicious(lane, name)][:SUSPECTS]
-    found = next(((name,) for name in suspects if search.fails((name,))), None)
-    names, minimal = (found, True) if found else _fewest(before, search)
-    return Found((*names, last), search.wanted, minimal) if search.fails(names, again=True) else None
-
-
-def _suspicious(lane: Lane, name: str) -> bool:
-    return name in lane.dependent or lane.verdicts[name].blame is not None
+    failed = {each.origin for each in lane.found.kept.values()}
+    suspects = [origin for origin in reversed(before) if origin in failed][:SUSPECTS]
+    found = next(((origin,) for origin in suspects if search.fails((origin,))), None)
+    origins, minimal = (found, True) if found else _fewest(before, search)
+    return Found((*origins, end), search.wanted, minimal) if search.fails(origins, again=True) else None
 
 
 class _Search:
@@ -56,33 +54,32 @@ class _Search:
         """Look for what makes ``last`` fail as in ``wanted``."""
         self.wanted = wanted
         self._lane = lane
-        self._last = last
+        self._last = lane.trial(last)
         self._late = late
-        self._known: dict[tuple[str, ...], bool] = {}
+        self._known: dict[tuple[int, ...], bool] = {}
 
     @property
     def spent(self) -> bool:
         """Return whether no more processes are started."""
         return len(self._known) >= TRIES or self._late()
 
-    def fails(self, names: Sequence[str], *, again: bool = False) -> bool:
-        """Return whether the case fails as wanted after the cases ``names`` in one process."""
-        key = tuple(names)
+    def fails(self, origins: Sequence[int], *, again: bool = False) -> bool:
+        """Return whether the case fails as wanted after the cases of ``origins`` in one process."""
+        key = tuple(origins)
         if key not in self._known or again:
             if self.spent and not again:
                 return False
-            cases = [self._lane.subjects[name].case for name in (*key, self._last)]
-            judged = self._lane.alone(cases, self._late)
+            judged = self._lane.alone(self._last, self._late, before=key)
             self._known[key] = judged is not None and judged.blame is not None and way(judged) == way(self.wanted)
         return self._known[key]
 
 
-def _fewest(names: Sequence[str], search: _Search) -> tuple[tuple[str, ...], bool]:
-    """Return as few of ``names``, which fail, as are found to fail, and whether each of them is needed.
+def _fewest(origins: Sequence[int], search: _Search) -> tuple[tuple[int, ...], bool]:
+    """Return as few of ``origins``, which fail, as are found to fail, and whether each of them is needed.
 
     Zeller's ddmin: halves, then what is left without each part, in ever smaller parts.
     """
-    left, parts = tuple(names), 2
+    left, parts = tuple(origins), 2
     while len(left) > 1:
         size = -(-len(left) // parts)
         chunks = [left[at : at + size] for at in range(0, len(left), size)]

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
-from conformance.cases.case import Case, case_id
-from conformance.judging.clause import Clause
+from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
+from conformance.runner.dialect import AnyDialect
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Draws
-from conformance.runner.shrinking.alike import allowed, breaks_must, broken, cost, size, way
-from conformance.runner.shrinking.neutral import neutral
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.shrinking.alike import allowed, breaks_must, broken, cost, way
 
 REDUCTION_CALLS: Final = 1_000
 """New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8
@@ -29,7 +27,7 @@ HANGS: Final = 6
 class Smallest:
     """The smallest case found, the verdict on it, and whether no listed reduction is left to try."""
 
-    case: Case
+    case: Any
     judged: Verdict
     minimal: bool
 
@@ -38,30 +36,32 @@ class Smallest:
 class Shrinking:
     """The search for a smaller case that fails as ``first`` does; ``clauses`` may be to blame, ``ask`` judges a case.
 
-    It ends early when it is ``late``.
+    Cases are of one ``dialect``. It ends early when it is ``late``.
     """
 
+    dialect: AnyDialect
     first: Verdict
-    clauses: Sequence[Clause]
-    ask: Callable[[Case], Verdict]
+    clauses: Sequence[AnyClause]
+    ask: Callable[[Any], Verdict]
     late: Callable[[], bool]
     asked: set[str] = field(default_factory=set)
     hangs: int = 0
 
-    def smallest(self, start: Case, draws: Draws, seed: int) -> Smallest:
+    def smallest(self, start: Any, draws: Draws, seed: int) -> Smallest:
         """Return the smallest case from ``start`` on, one of ``draws``: Hypothesis shrinks, the listed reductions end.
 
         Of hangs Hypothesis, which knows nothing of what is bold, would try too many.
         """
-        found: Case | None = None
+        found: Any = None
+        name_of = self.dialect.id_of
         if self.first.outcome != "timeout":
             # Ranks that cannot go on wait for their timeout, and are then started anew.
-            slow = self.first.outcome in ENDING or start.troubled
+            slow = self.first.outcome in ENDING or self.dialect.slow(start)
             calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
-            found = shrink(draws.domain, draws.examples, seed, case_id(start), self.fails, calls, case_id, self.late)
+            found = shrink(draws.domain, draws.examples, seed, name_of(start), self.fails, calls, name_of, self.late)
         return self._reduced(found or start)
 
-    def fails(self, case: Case) -> bool:
+    def fails(self, case: Any) -> bool:
         """Return whether a case fails as the first one does; what is asked for too late does not."""
         judged = self._judged(case)
         return judged is not None and self._alike(judged)
@@ -71,28 +71,29 @@ class Shrinking:
             return False
         return broken(judged) <= allowed(self.first, self.clauses)
 
-    def _judged(self, case: Case) -> Verdict | None:
+    def _judged(self, case: Any) -> Verdict | None:
         if self._spent():
             return None
         try:
             judged = self.ask(case)
         except (ValueError, IndexError, TypeError, KeyError):
             return None  # a reduction made a program that is malformed, not illegal
-        self.asked.add(case_id(case))
+        self.asked.add(self.dialect.id_of(case))
         self.hangs += judged.outcome == "timeout"
         return judged
 
     def _spent(self) -> bool:
         return self.late() or self.hangs >= HANGS
 
-    def _reduced(self, case: Case) -> Smallest:
+    def _reduced(self, case: Any) -> Smallest:
         """Apply neutral moves and listed reductions until none fails alike, or there is no more to be asked."""
         judged = self.ask(case)
         before = len(self.asked)
         while True:
             unheard = False
-            smaller_ones = (each for each in reductions(case) if size(each) < size(case))
-            for smaller in chain(neutral(case), smaller_ones):
+            known = self.dialect
+            smaller_ones = (each for each in known.reductions(case) if known.size(each) < known.size(case))
+            for smaller in chain(known.neutral(case), smaller_ones):
                 if len(self.asked) - before > REDUCTION_CALLS or self._spent():
                     return Smallest(case, judged, minimal=False)
                 other = self._judged(smaller)
@@ -103,5 +104,5 @@ class Shrinking:
             else:
                 return Smallest(case, judged, minimal=not unheard)
 
-    def _cost(self, judged: Verdict, case: Case) -> tuple[int, ...]:
-        return cost(judged, case, self.clauses)
+    def _cost(self, judged: Verdict, case: Any) -> tuple[int, ...]:
+        return cost(judged, case, self.clauses, self.dialect)

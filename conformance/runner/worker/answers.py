@@ -48,6 +48,10 @@ class Question:
     """Nothing befalls a rank."""
 
 
+Request = Case | Question
+"""What a worker may be asked: to run a case, or for a schedule."""
+
+
 @dataclass(frozen=True)
 class Broken:
     """No observation: how the backend broke, in words, and the last it wrote on standard error.
@@ -87,7 +91,7 @@ def _unplanned(observation: Observation) -> str | None:
     return None if made else "an observation has neither the schedule that was asked for nor one error"
 
 
-def misfit(case: Case | Question, observation: Observation) -> str | None:
+def misfit(case: Request, observation: Observation) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
     return _unplanned(observation) if isinstance(case, Question) else _unlike(case, observation)
 

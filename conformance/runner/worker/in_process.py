@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Self
 
 from conformance.backends import protocol
@@ -14,7 +14,7 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import followed
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Answer, Broken, Limits, Question, StartError, misfit
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
 
 
 class InProcess:
@@ -25,9 +25,11 @@ class InProcess:
         self.spec = spec
         self.limits = limits or Limits()
         self._backend = backend
+        self._given = backend is not None
+        self._sibling: InProcess | None = None
         self._ready: protocol.Ready | None = None
         self._tickets = 0
-        self._queue: deque[tuple[int, Case | Question]] = deque()
+        self._queue: deque[tuple[int, Request]] = deque()
         self._answers: list[tuple[int, Answer]] = []
 
     def __enter__(self) -> Self:
@@ -66,7 +68,7 @@ class InProcess:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case | Question) -> int:
+    def submit(self, case: Request) -> int:
         """Queue a case and return its ticket."""
         self._tickets += 1
         self._queue.append((self._tickets, case))
@@ -78,12 +80,19 @@ class InProcess:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case | Question) -> Answer:
+    def ask(self, case: Request) -> Answer:
         """Execute one case now, ahead of the queued ones."""
         (answer,) = self._execute([case])
         return answer
 
-    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> None:
+    def sibling(self) -> InProcess:
+        """Return another worker of the same backend; where the backend was given, it is this one."""
+        if self._given:
+            return self
+        self._sibling = self._sibling or InProcess(self.spec, self.limits)
+        return self._sibling
+
+    def apart(self) -> None:
         """Return that nothing can be run alone here: there is no other process."""
 
     def renew(self) -> None:
@@ -98,6 +107,8 @@ class InProcess:
         self._queue.clear()
         if self._backend is not None:
             self._backend.close()
+        if self._sibling is not None:
+            self._sibling.close()
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return nothing to wait for."""
@@ -113,7 +124,7 @@ class InProcess:
         answers = self._execute([case for _, case in batch])
         self._answers += [(ticket, answer) for (ticket, _), answer in zip(batch, answers, strict=True)]
 
-    def _execute(self, cases: Sequence[Case | Question]) -> list[Answer]:
+    def _execute(self, cases: Sequence[Request]) -> list[Answer]:
         try:
             self.ready  # noqa: B018 - loads the backend
         except (StartError, DeclarationError) as error:
@@ -133,6 +144,6 @@ def _scheduled(backend: Backend, question: Question) -> Observation:
     return scheduled(backend, question.asked, planned=question.planned, after=question.after)
 
 
-def _answer(case: Case | Question, observation: Observation) -> Answer:
+def _answer(case: Request, observation: Observation) -> Answer:
     wrong = misfit(case, observation)
     return Answer(Broken("protocol_error", wrong) if wrong else observation)

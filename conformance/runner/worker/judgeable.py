@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from conformance.backends.protocol import Ready
-from conformance.cases.case import Case
-from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.worker.answers import Answer, Request
 from conformance.runner.worker.waiting import Waitable
 
 
@@ -22,17 +20,20 @@ class Judgeable(Waitable, Protocol):
     def outstanding(self) -> int:
         """Return how many submitted cases ``poll`` has not returned yet."""
 
-    def submit(self, case: Case | Question) -> int:
+    def submit(self, case: Request) -> int:
         """Queue a case, or the question for a schedule, and return its ticket."""
 
     def poll(self, timeout: float) -> list[tuple[int, Answer]]:
         """Return the answers that arrived, by ticket, waiting up to ``timeout`` seconds for the first."""
 
-    def ask(self, case: Case | Question) -> Answer:
+    def ask(self, case: Request) -> Answer:
         """Return the answer to one case or question."""
 
-    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = ...) -> list[Answer] | None:
-        """Return the answers to cases run one after the other in a process of their own; ``None`` where none can be."""
+    def sibling(self) -> Self:
+        """Return another worker of the same backend, always the same one; it is closed with this one."""
+
+    def apart(self) -> Self | None:
+        """Return a worker of the same backend that has one process, to be closed; ``None`` where there is no other."""
 
     def renew(self) -> None:
         """End the process, so that the next case begins with a fresh one."""

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
+from typing import Final
 
 from conformance.runner.worker.answers import Answer
+
+MOST: Final = 20_000
+"""Cases whose place is known, at most: of those that fail nobody asks for more."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """Which process answered which cases, in order, and which broke with a case under way that passed alone."""
+    """The origins of the cases that each process answered, in order: eight bytes a case.
 
-    cases: dict[int, list[str]] = field(default_factory=dict)
+    ``places`` has, for failing cases by name, the process that answered first and how many it had answered before.
+    """
+
+    origins: dict[int, array[int]] = field(default_factory=dict)
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, name: str, answer: Answer) -> None:
+    def add(self, name: str, origin: int, answer: Answer, *, failed: bool) -> None:
         """Take note of an answer; a case that broke an earlier process has its place there."""
-        there = self.cases.setdefault(answer.process, [])
-        first = self.cases.setdefault(answer.unrepeated.process, []) if answer.unrepeated else there
+        there = self._of(answer.process)
+        first = self._of(answer.unrepeated.process) if answer.unrepeated else there
         process = answer.unrepeated.process if answer.unrepeated else answer.process
-        self.places[name] = process, len(first)
-        there.append(name)
+        if (failed or answer.unrepeated) and len(self.places) < MOST:
+            self.places[name] = process, len(first)
+        there.append(origin)
 
-    def before(self, name: str) -> tuple[str, ...]:
-        """Return the cases that the process of ``name`` had answered before."""
+    def before(self, name: str) -> tuple[int, ...]:
+        """Return the origins of the cases that the process of ``name`` had answered before."""
         process, place = self.places.get(name, (0, 0))
-        return tuple(self.cases.get(process, ())[:place])
+        return tuple(self.origins.get(process, array("q"))[:place])
+
+    def _of(self, process: int) -> array[int]:
+        return self.origins.setdefault(process, array("q"))

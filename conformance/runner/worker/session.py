@@ -10,10 +10,9 @@ from typing import Final
 
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
-from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.runner.worker import wire
-from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Question
+from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Request
 from conformance.runner.worker.process import Process, ending, ending_word
 
 ABSENT: Final = 1.0
@@ -37,7 +36,7 @@ class Item:
     """A case or question, and the ticket that its answer goes by."""
 
     ticket: int
-    asked: Case | Question
+    asked: Request
 
 
 class Session:

@@ -17,7 +17,7 @@ from conformance.cases.program.health import health_case
 from conformance.cases.tensor.stored import sibling_of
 from conformance.reference.operations import TABLE
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Question, misfit
+from conformance.runner.worker.answers import Question, Request, misfit
 
 HELLO: Final = msgspec.json.encode(protocol.Hello(operations=tuple(TABLE.values()))) + b"\n"
 STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
@@ -29,7 +29,7 @@ class ProtocolError(ValueError):
     """A reply that breaks the protocol; the stream after it means nothing."""
 
 
-def run_line(seq: int, case: Case | Question, folder: Path) -> bytes:
+def run_line(seq: int, case: Request, folder: Path) -> bytes:
     """Return the request to execute ``case``, or for a schedule; a large case is written to ``folder``."""
     if isinstance(case, Question):
         program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
@@ -63,7 +63,7 @@ def introduction(line: bytes) -> protocol.Ready:
     return introduced(reply)
 
 
-def observation(line: bytes, seq: int, case: Case | Question, folder: Path) -> Observation:
+def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observation:
     """Return the observation of ``case``, request ``seq``, the oldest unanswered; files of both are removed.
 
     Raise ``ProtocolError`` when the line is no such reply or the observation does not fit the case.

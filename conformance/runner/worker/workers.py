@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec, DeclarationError
-from conformance.cases.case import Case
-from conformance.runner.worker.answers import Answer, Broken, Limits, Question, StartError
+from conformance.runner.worker.answers import Answer, Broken, Limits, Request, StartError
 from conformance.runner.worker.session import Item, Session
 from conformance.runner.worker.waiting import listen, wait
 
@@ -37,6 +36,7 @@ class Worker:
         self._restarts = self._failed_starts = 0
         self._given_up: Broken | None = None
         self._unfit: DeclarationError | None = None
+        self._sibling: Worker | None = None
 
     def __enter__(self) -> Self:
         """Return the worker itself."""
@@ -73,7 +73,7 @@ class Worker:
         """Return whether ``poll(0)`` has something to return."""
         return bool(self._answers)
 
-    def submit(self, case: Case | Question) -> int:
+    def submit(self, case: Request) -> int:
         """Queue a case or the question for a schedule, send it when the window has room, and return its ticket."""
         self._tickets += 1
         self._queue.append(Item(self._tickets, case))
@@ -86,7 +86,7 @@ class Worker:
         answers, self._answers = self._answers, []
         return answers
 
-    def ask(self, case: Case | Question) -> Answer:
+    def ask(self, case: Request) -> Answer:
         """Return the answer to one case or question; answers to others stay for ``poll``."""
         ticket = self.submit(case)
         while True:
@@ -97,20 +97,15 @@ class Worker:
                     return answer
             listen([self], self.due())
 
-    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> list[Answer] | None:
-        """Return the answers to ``cases``, run one after the other in a process of their own.
+    def sibling(self) -> Worker:
+        """Return another worker of the same backend, always the same one; it is closed with this one."""
+        if self._sibling is None:
+            self._sibling = Worker(self.spec, self.limits)
+        return self._sibling
 
-        They end with the first that broke that process; there are none when it is ``late``.
-        """
-        with Worker(self.spec, replace(self.limits, restarts=0, window=1)) as other:
-            answers: list[Answer] = []
-            for case in cases:
-                if late():
-                    return None
-                answers.append(other.ask(case))
-                if isinstance(answers[-1].result, Broken):
-                    break
-            return answers
+    def apart(self) -> Worker:
+        """Return a worker of the same backend whose first process is its last, to be closed by who asked for it."""
+        return Worker(self.spec, replace(self.limits, restarts=0, window=1))
 
     def renew(self) -> None:
         """End the process, unless something is under way in it; the next case starts another."""
@@ -134,6 +129,8 @@ class Worker:
         self._queue.clear()
         self._suspect = self._evidence = None
         self._given_up = self._given_up or Broken("not_run", "the worker was closed")
+        if self._sibling is not None:
+            self._sibling.close()
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return descriptors and their ``selectors`` events."""
@@ -172,7 +169,7 @@ class Worker:
             if not session.sent and not session.served:
                 session.send(self._suspect)
             return
-        while self._queue and len(session.sent) < self.limits.window:
+        while self._queue and len(session.sent) < self.limits.window and _joins(self._queue[0], session.sent):
             session.send(self._queue.popleft())
 
     def _hear(self, session: Session) -> None:
@@ -235,3 +232,8 @@ def last_words(tail: str) -> str:
     traces = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
     raised = [at for at in range(traces[-1] + 1, len(lines)) if not lines[at][0].isspace()] if traces else []
     return " ".join(lines[raised[0] :] if raised else lines[-1:])
+
+
+def _joins(item: Item, sent: Sequence[Item]) -> bool:
+    """Return whether an item may be sent after others: requests of one kind are under way at a time."""
+    return not sent or type(sent[-1].asked) is type(item.asked)

@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.schedules.clause import (
-    AnyClause,
+    AnyScheduleClause,
     Found,
     PairClause,
     Relation,
@@ -14,6 +14,7 @@ from conformance.judging.schedules.clause import (
     judge_pair,
     judge_schedule,
 )
+from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
 from conformance.specs.schedules.copies import COPIES
@@ -44,8 +45,10 @@ PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *VARIABLES_OF_TWO, *MEMOR
 """The clauses about two schedules of one graph."""
 
 
-EVERY: Final[dict[str, AnyClause]] = {clause.id: clause for group in (FORM, CLAUSES, PAIRS) for clause in group}
-"""All clauses about schedules, by id."""
+EVERY: Final[dict[str, AnyScheduleClause]] = {
+    clause.id: clause for group in (ANSWERS, FORM, CLAUSES, PAIRS) for clause in group
+}
+"""All clauses about schedules, by id; the most particular are the last."""
 
 
 def judge(schedule: Schedule) -> tuple[Found, ...]:
@@ -58,4 +61,4 @@ def judge_two(first: Schedule, second: Schedule, relation: Relation, *more: Sche
     return judge_pair((first, second, *more), relation, PAIRS)
 
 
-__all__ = ["CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_two"]
+__all__ = ["ANSWERS", "CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_two"]

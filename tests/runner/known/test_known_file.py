@@ -32,7 +32,7 @@ def known(tmp_path: Path) -> Path:
 def test_what_is_written_is_read_again(known: Path) -> None:
     (one,) = read_known(known)
     assert one.entry == entry(backend="reference", flaky=Flaky(failed=1, of=4))
-    assert one.subject.case == CASE
+    assert one.trial.case == CASE
     assert (one.where, one.expiry_where) == ("known.json:2", "known.json:9")
     VALIDATOR.validate(json.loads(known.read_text()))
 

@@ -1,0 +1,230 @@
+"""The dialect of schedules: what a backend makes of a program or a graph, judged by every clause about schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, get_args
+
+import msgspec
+
+from conformance.backends.base import Claims
+from conformance.cases.case import Case
+from conformance.cases.declarations.terms import Terms
+from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
+from conformance.judging.applicability import specificity
+from conformance.judging.clause import Held, Outcome, Subject
+from conformance.judging.schedules.program_graph import NoGraph, program_graph
+from conformance.judging.verdict import Verdict
+from conformance.runner.coverage.interactions import interactions
+from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects import spmd
+from conformance.runner.dialects.schedule_inquiry import Judged, Missing, inquiry
+from conformance.runner.log.log import Covered
+from conformance.runner.meaning import meaning
+from conformance.runner.shrinking.graph_reductions import graph_reductions
+from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.worker.answers import BrokenOutcome
+from conformance.specs import SUITES
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Choice
+from conformance.specs.schedules import EVERY
+from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
+from conformance.specs.schedules.domain.graphs import graphs
+
+PROGRAM: Final = "schedule_of_program"
+GRAPH: Final = "schedule_of_graph"
+"""The operations that cases are recorded under."""
+
+PROGRAMS: Final[Choice[Case]] = choose.one_of(
+    *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
+)
+"""Programs of every operation: two of three have effects."""
+
+CLAUSES: Final = tuple(EVERY.values())
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a schedule is asked for, its graph, and, of a program, what that means."""
+
+    case: ScheduleCase
+    graph: Graph
+    program: Subject | None = None
+
+
+def mean(case: ScheduleCase) -> Asked | None:
+    """Return the graph that schedules of the case are judged by; ``None`` for a program that has none."""
+    if isinstance(case.of, Graph):
+        return Asked(case, case.of)
+    try:
+        graph = program_graph(case.of)
+    except NoGraph:
+        return None
+    return Asked(case, graph, meaning(case.of))
+
+
+def facts(asked: Asked) -> Facts:
+    """Return what a record says of the case: of a program what it says of that."""
+    if asked.program is not None:
+        return replace_op(spmd.facts(asked.program), PROGRAM)
+    nodes = asked.graph.nodes
+    dtypes = sorted({node.dtype for node in nodes})
+    return Facts(GRAPH, (GRAPH,), "+".join(dtypes), len({node.device for node in nodes}))
+
+
+def replace_op(known: Facts, op: str) -> Facts:
+    """Return facts that are recorded under another operation."""
+    return Facts(op, known.ops, known.dtype, known.world, known.legal, known.features)
+
+
+def dialogue(asked: Asked, terms: Terms) -> Dialogue:
+    """Ask for a schedule, and for those that have to agree with it; every backend is held to the same clauses."""
+    del terms
+    return verdict((yield from inquiry(asked.case.of, asked.graph)))
+
+
+def verdict(judged: Judged) -> Verdict:
+    """Return what came of a case as a verdict. What breaks only a *may* fails nothing."""
+    if judged.missing is not None:
+        return _missing(judged.missing)
+    held: dict[str, Held] = {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
+    broken = [(EVERY[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
+    for way, detail in judged.troubles.items():
+        # Of a clause that a second schedule breaks itself, the way ends with it.
+        clause = EVERY.get(way.partition(" ")[2], ANSWERED_AGAIN)
+        held[clause.id] = "broken"
+        broken.append((clause, detail))
+    failing = [pair for pair in broken if pair[0].requirement != "may"]
+    note = "; ".join(judged.notes) or None
+    if not failing:
+        return Verdict(outcome="passed", clauses=held, note=note)
+    blame, detail = max(failing, key=lambda pair: specificity(pair[0], CLAUSES))
+    return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, note=note)
+
+
+def _held(finding: str) -> Held:
+    return "held" if finding == "held" else "broken"
+
+
+def _missing(missing: Missing) -> Verdict:
+    if missing.outcome in ("not_run", "adapter_error"):
+        return Verdict(outcome=_outcome(missing.outcome), clauses={}, detail=missing.detail)
+    clause = EVERY.get(missing.clause or "", ANSWERED)
+    return Verdict(
+        outcome=_outcome(missing.outcome),
+        clauses={clause.id: "broken"},
+        blame=clause,
+        detail=missing.detail,
+        error=missing.error,
+        refusal=missing.outcome == "refused",
+    )
+
+
+def _outcome(word: str) -> Outcome:
+    known: dict[str, Outcome] = {
+        "adapter_error": "adapter_error",
+        "malformed": "failed",
+        **{o: o for o in get_args(BrokenOutcome)},
+    }
+    return known.get(word, "errored")
+
+
+def outside(claims: Claims, asked: Asked) -> str | None:
+    """Return the claim that leaves a program out; none is about graphs."""
+    return None if asked.program is None else spmd.outside(claims, asked.program)
+
+
+def size(case: ScheduleCase) -> tuple[int, ...]:
+    """Return how large a case is: ranks or nodes first, at the end the characters of its text."""
+    asked = case.of
+    if isinstance(asked, Case):
+        blocks = [block for operand in asked.inputs.values() for block in operand.blocks]
+        layouts = [layout for operand in asked.inputs.values() for layout in operand.layouts]
+        data = sum(len(block.bits) + len(block.shape) for block in blocks)
+        strange = sum(each != "contiguous" for each in layouts)
+        text = msgspec.json.encode(asked.program)
+        return (asked.program.world, len(asked.program.steps), data, strange, len(asked.program.results), len(text))
+    devices = {node.device for node in asked.nodes}
+    elements = sum(extent for node in asked.nodes for extent in sizes(node.shape, asked.most))
+    ranges = sum(variable.high - variable.low for variable in asked.variables.values())
+    length = len(msgspec.json.encode(asked))
+    return len(asked.nodes), len(devices), len(asked.results), len(asked.variables), elements, ranges, length
+
+
+def smaller(case: ScheduleCase) -> Iterator[ScheduleCase]:
+    """Yield what is one listed reduction smaller."""
+    found: Iterator[Case | Graph] = reductions(case.of) if isinstance(case.of, Case) else graph_reductions(case.of)
+    yield from (ScheduleCase(of=each) for each in found)
+
+
+@dataclass
+class Interactions:
+    """Counts which features of graphs, and which steps, met in those that were drawn."""
+
+    seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
+    chains: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def add(self, asked: Asked) -> None:
+        """Count one graph; programs are counted where they are run."""
+        if asked.program is None:
+            self.seen.update(tuple(each.items()) for each in situations(asked.graph))
+            self.chains.update(trigrams(asked.graph))
+
+    def measured(self) -> dict[str, Covered]:
+        """Return the shares of pairs, triples and trigrams, with the largest holes of all of them."""
+        met = interactions([dict(each) for each in self.seen], self.chains, FEATURES, CLASSES, EXCLUDED)
+        holes = {"pairs": met.holes, "triples": (), "trigrams": ()}
+        shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
+        return {
+            f"{name} of graphs": Covered(met=each.met, feasible=each.feasible, holes=holes[name])
+            for name, each in shares.items()
+        }
+
+
+def _asked_of(domain: Choice[Case] | Choice[Graph]) -> Choice[ScheduleCase]:
+    """Return the domain of schedule cases whose draws are those of a domain: its name tells which they are."""
+    return Choice(lambda draw: ScheduleCase(of=domain.make(draw)), domain.name)
+
+
+def _nothing(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
+    """Expect no clause to speak: what they are about is in the answers alone."""
+    del ops, suites
+    return frozenset()
+
+
+SUITE: Final = DialectSuite(
+    "schedules",
+    "What a backend makes of programs and graphs: the order, storage and bodies of its schedules.",
+    {PROGRAM: _asked_of(PROGRAMS), GRAPH: _asked_of(graphs())},
+    share=1 / 3,
+)
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    summary="Schedules that backends make of programs and graphs.",
+    case=ScheduleCase,
+    id_of=schedule_id,
+    save=save_question,
+    load=load_question,
+    suites={SUITE.name: SUITE},
+    mean=mean,
+    facts=facts,
+    clauses=lambda op, terms: CLAUSES,
+    own=lambda op, terms: CLAUSES,
+    speaking=lambda asked: frozenset(),
+    expected=_nothing,
+    dialogue=dialogue,
+    outside=outside,
+    probed=lambda claims, asked: False,
+    features={},
+    reductions=smaller,
+    neutral=lambda case: iter(()),
+    size=size,
+    counting=Interactions,
+    at_once=1,
+    dear=True,
+)

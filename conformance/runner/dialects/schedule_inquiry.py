@@ -1,0 +1,223 @@
+"""What is asked about one schedule, and what every clause about schedules says of the answers.
+
+The schedule of a program or a graph is asked for; where that keeps every *must* alone, others that have to agree with
+it are asked for too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.case import Case
+from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.schedules.clause import Found, Relation
+from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.runner.dialect import Ask
+from conformance.runner.worker.answers import Answer, Broken, Question
+from conformance.specs.schedules import EVERY, judge, judge_two
+
+Asked = Case | Graph
+
+SECOND: Final[Mapping[Relation, str]] = {
+    "again": "again in another process",
+    "reordered": "for its results the other way round",
+    "together": "for one result and the rest apart",
+    "unplanned": "without a memory plan",
+    "rebound": "with other values for its variables",
+    "afterwards": "for what is left once it has been run",
+}
+"""What is asked for again, of what keeps every *must* alone."""
+
+OPTIONAL: Final = ("unplanned", "afterwards")
+"""What a backend may refuse: not each has a memory plan to turn off, nor keeps values that it computed."""
+
+LEAD: Final = 60
+"""Characters that tell one message from another; more of them begin to tell one case from another."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What came instead of a schedule.
+
+    ``outcome`` is ``refused``, ``errored``, ``adapter_error``, ``malformed`` (for other storages than were asked about,
+    or a second schedule; ``clause`` is what it breaks), or how the backend broke. ``error`` is the class of what was
+    raised, or what ended the process.
+    """
+
+    outcome: str
+    detail: str = ""
+    error: str | None = None
+    clause: str | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of one question: a ``schedule`` and what each clause says, or what is ``missing``.
+
+    ``second`` has the relations that were judged, each with the schedules that are it. ``troubles`` say what came
+    instead of the others, and what clauses these break themselves, each by the way in which that fails: the relation
+    and the clause, or the outcome and the reason. ``notes`` fail nothing.
+    """
+
+    missing: Missing | None = None
+    found: tuple[Found, ...] = ()
+    schedule: Schedule | None = None
+    second: Mapping[Relation, tuple[Schedule, ...]] = field(default_factory=dict)
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """Return the ways in which it fails, each with the detail: clauses that are broken, or what came instead."""
+        if self.missing is not None:
+            if self.missing.outcome in ("unsupported", "refused", "not_run", "adapter_error"):
+                return {}
+            return {f"{self.missing.outcome} {reason(self.missing.detail)}".strip(): self.missing.detail}
+        return {each.clause: each.detail for each in self.found if each.finding == "broken"} | dict(self.troubles)
+
+
+Inquiry = Generator[Ask, Answer, Judged]
+_Made = Generator[Ask, Answer, Schedule | Missing]
+
+
+def graph_of(asked: Asked) -> Graph:
+    """Return the graph of a program, or the graph itself; raise ``NoGraph`` for a program that has none."""
+    return program_graph(asked) if isinstance(asked, Case) else asked
+
+
+def inquiry(asked: Asked, graph: Graph) -> Inquiry:
+    """Ask for the schedule of ``asked``, whose graph is ``graph``, and for those that have to agree with it."""
+    first = yield from _schedule(Question(asked), graph)
+    if isinstance(first, Missing):
+        return Judged(first)
+    try:
+        found = list(judge(first))
+    except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
+        return Judged(_unjudgeable(error), schedule=first)
+    second: dict[Relation, tuple[Schedule, ...]] = {}
+    troubles: dict[str, str] = {}
+    notes: list[str] = []
+    # Of a schedule that is wrong alone, a second one would only say so again.
+    for relation, questions in _seconds(asked) if not _wrong(found) else ():
+        came = yield from _second(first, relation, questions)
+        if isinstance(came, Judged):
+            found += came.found
+            second[relation] = came.second[relation]
+            troubles |= came.troubles
+        elif came.outcome == "refused" and (relation in OPTIONAL or _another_graph(asked, relation)):
+            notes.append(f"asked {SECOND[relation]}, refused: {reason(came.detail)}")
+        else:
+            way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
+            troubles[way] = f"asked {SECOND[relation]}, {came.outcome}: {came.detail}"
+    return Judged(None, tuple(found), first, second, troubles, tuple(notes))
+
+
+def reason(detail: str) -> str:
+    """Return why something is so, in words before and after the first colon that name nothing of the one case."""
+    head, _, rest = re.sub(r"'[^']*'|\d+", "_", detail).partition(":")
+    lead = re.match(r"[\w, -]*", rest.strip())
+    assert lead is not None
+    return ": ".join(part for each in (head, lead[0]) if (part := each[:LEAD].strip()))
+
+
+def _second(
+    first: Schedule, relation: Relation, questions: Sequence[Question]
+) -> Generator[Ask, Answer, Judged | Missing]:
+    """Ask for the schedules that are the ``relation`` of the first, and judge them."""
+    made: list[Schedule] = []
+    try:
+        for question in questions:
+            came = yield from _schedule(question, graph_of(question.asked), elsewhere=relation == "again")
+            if isinstance(came, Missing):
+                return came
+            validate_schedule(came)
+            made.append(came)
+        found = judge_two(first, made[0], relation, *made[1:])
+        troubles = {} if _wrong(found) else _wrong_alone(first, relation, made)
+    except ScheduleError as error:
+        return Missing("malformed", str(error), clause=error.clause)
+    except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
+        return _unjudgeable(error)
+    return Judged(None, found, second={relation: tuple(made)}, troubles=troubles)
+
+
+def _schedule(question: Question, graph: Graph, *, elsewhere: bool = False) -> _Made:
+    """Ask for one schedule."""
+    answer = yield Ask(question, elsewhere)
+    if isinstance(answer.result, Broken):
+        return Missing(answer.result.outcome, answer.result.detail, answer.result.error)
+    error = next((each for each in answer.result.errors if each is not None), None)
+    if error is not None:
+        outcome = {"unsupported": "refused", "adapter": "adapter_error"}.get(error.category, "errored")
+        told = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
+        return Missing(outcome, told, error.kind)
+    assert answer.result.schedule is not None  # else the answer would not have fitted the question
+    try:
+        return with_graph(answer.result.schedule, graph)
+    except ScheduleError as wrong:
+        return Missing("malformed", str(wrong), clause=wrong.clause)
+
+
+def _unjudgeable(error: Exception) -> Missing:
+    return Missing("errored", f"judging: {type(error).__name__}: {error}", type(error).__name__)
+
+
+def _wrong(found: Sequence[Found]) -> bool:
+    return any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
+
+
+def _wrong_alone(first: Schedule, relation: Relation, made: Sequence[Schedule]) -> dict[str, str]:
+    """Return the ways in which second schedules break a *must* themselves: all but what is to do once more."""
+    return {
+        f"{relation} {each.clause}": f"asked {SECOND[relation]}, {each.clause}: {each.detail}"
+        for one in made
+        # Nothing is there any more that what is left could be right about. The same schedule was judged before.
+        if relation != "afterwards" and one != first
+        for each in judge(one)
+        if each.finding == "broken" and EVERY[each.clause].requirement == "must"
+    }
+
+
+def _another_graph(asked: Asked, relation: Relation) -> bool:
+    """Return whether the second question is a graph of its own, which a backend may have no words for."""
+    return relation == "together" and isinstance(asked, Graph)
+
+
+def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Question, ...]]]:
+    """Yield each relation with the questions for its schedules: what is run last, for it may leave something behind."""
+    yield "again", (Question(asked),)
+    results = asked.program.results if isinstance(asked, Case) else asked.results
+    if len(results) > 1:
+        yield "reordered", (Question(_of(asked, results[::-1])),)
+        yield "together", (Question(_of(asked, results[:1])), Question(_of(asked, results[1:])))
+    yield "unplanned", (Question(asked, planned=False),)
+    other = _rebound(asked)
+    if other is not None:
+        yield "rebound", (Question(other),)
+    yield "afterwards", (Question(asked, after=True),)
+
+
+def _of(asked: Asked, results: tuple[str, ...]) -> Asked:
+    """Return the same question for other results."""
+    if isinstance(asked, Case):
+        return replace(asked, program=replace(asked.program, results=results))
+    return replace(asked, results=results)
+
+
+def _rebound(asked: Asked) -> Graph | None:
+    """Return the same graph with another value for every variable that may have one, if any may."""
+    if isinstance(asked, Case) or all(each.low == each.high for each in asked.variables.values()):
+        return None
+    others = {
+        name: replace(each, value=each.high if each.value < each.high else each.low)
+        for name, each in asked.variables.items()
+    }
+    return replace(asked, variables=others)

@@ -1,0 +1,46 @@
+"""Where the cases of a run came from: who needs one again has it drawn again, so that nobody has to keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import trial
+from conformance.runner.draws import numbered
+from conformance.runner.plan import Draws
+
+NUMBERS: Final = 1 << 40
+"""Draws of one suite and operation, at most."""
+
+
+class Origins:
+    """Numbers for cases: a draw and its number, or, from -1 down, a case that was not drawn and is kept."""
+
+    def __init__(self, seed: int = 0) -> None:
+        """Know no draws; they are of ``seed``."""
+        self._seed = seed
+        self._draws: list[Draws] = []
+        self._kept: list[tuple[Any, str]] = []
+
+    def draws(self, draws: Draws) -> Callable[[int], int]:
+        """Return what gives the origin of the cases of ``draws`` by their number."""
+        first = len(self._draws) * NUMBERS
+        self._draws.append(draws)
+        return lambda number: first + number
+
+    def keep(self, case: Any, suite: str) -> int:
+        """Keep a case, and return its origin."""
+        self._kept.append((case, suite))
+        return -len(self._kept)
+
+    def again(self, origin: int) -> Trial:
+        """Return the case that came from there."""
+        if origin < 0:
+            case, suite = self._kept[-origin - 1]
+        else:
+            draws = self._draws[origin // NUMBERS]
+            (case, _), suite = numbered(draws.domain, self._seed, origin % NUMBERS), draws.suite
+        made = trial(case, suite)
+        assert made is not None  # it was a case before
+        return made
