@@ -15,14 +15,15 @@ from conformance.cli.names import Names
 from conformance.cli.opening import located, new_directory, opened, output, planned
 from conformance.cli.outcome import replay_command
 from conformance.cli.problems import problem
-from conformance.judging.clause import Requirement
+from conformance.judging.clause import AnyClause, Requirement
 from conformance.report.verdict import unshown
+from conformance.runner.dialects import operations
 from conformance.runner.explore import explore
 from conformance.runner.known.file import KnownError, read_known
 from conformance.runner.log.log import CaseRecord, Failure, Record
+from conformance.runner.meaning import NONE
 from conformance.runner.outcomes import FAILING, UNJUDGED
 from conformance.runner.result import Result
-from conformance.specs import OPS, clauses_of
 
 
 @dataclass
@@ -85,9 +86,14 @@ class Findings:
         return found
 
 
+def _clauses(op: str) -> tuple[AnyClause, ...]:
+    """Return the clauses that may speak about a case of ``op``."""
+    return operations()[op].own(op, NONE)
+
+
 def _told_by(op: str, clause: str | None) -> str | None:
     """Return the clause whose item of ``op`` tells what a clause is to blame for."""
-    own = [each.id for each in clauses_of(op)]
+    own = [each.id for each in _clauses(op)]
     return clause if clause is None or clause in own else own[0]
 
 
@@ -150,7 +156,7 @@ class Judging:
         backends = {item.backend for item in session.items if isinstance(item, ClauseItem)}
         options = self.config.getoption
         plan = planned(
-            [op for op in OPS if op in wanted],
+            [op for op in operations() if op in wanted],
             self.suites,
             profile=options("--conformance-profile"),
             examples=options("--conformance-examples"),
@@ -208,12 +214,12 @@ class Branch(pytest.Collector):
         """Yield the backends, the operations or the clauses."""
         if len(self.path_of) == 2:
             backend, op = self.path_of
-            for clause in clauses_of(op):
+            for clause in _clauses(op):
                 yield ClauseItem.from_parent(
                     self, name=clause.id, judging=self.judging, backend=backend, op=op, requirement=clause.requirement
                 )
             return
-        for name in OPS if self.path_of else self.judging.backends:
+        for name in operations() if self.path_of else self.judging.backends:
             yield Branch.from_parent(self, name=name, judging=self.judging, path_of=(*self.path_of, name))
 
 
@@ -274,4 +280,4 @@ class ClauseItem(pytest.Item):
         return "" if clause == self.name else f"{clause}: "
 
     def _sentence(self) -> str:
-        return next(clause.text for clause in clauses_of(self.op) if clause.id == self.name)
+        return next(clause.text for clause in _clauses(self.op) if clause.id == self.name)

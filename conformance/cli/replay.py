@@ -9,10 +9,9 @@ import click
 import msgspec
 from rich.console import Console
 
-from conformance.cases.case import case_id
-from conformance.cases.codec import load
 from conformance.cases.observation import Observation
 from conformance.cases.printable import printable
+from conformance.cases.schedule.codec import text as schedule_text
 from conformance.cases.tensor.tensor import to_array
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
@@ -20,6 +19,7 @@ from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.example import Block, Example, Value, example
 from conformance.report.values import written
+from conformance.runner.dialects import load_case, name_of
 from conformance.runner.replay import Replay, replay
 
 
@@ -37,16 +37,16 @@ def command(files: tuple[Path, ...], names: tuple[str, ...], case_limit: float, 
     for file in files:
         if not file.is_file():
             raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
-    *before, case = map(load, files)
+    *before, case = map(load_case, files)
     shown = example(case)
     with opened(names, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json):
         found = {name: replay(case, worker, before) for name, worker in workers.items()}
     if as_json:
-        data = {"case": case_id(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
+        data = {"case": name_of(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
         print_json(data)
     else:
         console = printer()
-        console.print(case_id(case), markup=False)
+        console.print(name_of(case), markup=False)
         _show_case(console, shown)
         for name, one in found.items():
             _show_replay(console, name, one)
@@ -67,6 +67,7 @@ def as_data(one: Replay) -> dict[str, Any]:
         "errors": list(seen.errors) if seen else [],
         "touched": list(seen.touched) if seen else [],
         "health": _health_data(seen.health) if seen else None,
+        "schedules": [msgspec.to_builtins(made) for made in one.schedules],
         "stderr": one.stderr,
         "status": one.status,
     }
@@ -128,6 +129,9 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
         for touch in seen.touched:
             where = f"storage of {touch.input} on rank {touch.rank}, element {touch.index}"
             console.print(f"    {where}: was {touch.before}, is {touch.after}", markup=False)
+        for number, made in enumerate(one.schedules):
+            console.print(f"schedule {number + 1} of {len(one.schedules)}", markup=False)
+            console.print(schedule_text(made).rstrip(), markup=False)
         if seen.health is not None:
             console.print("afterwards, of the health program")
             _show_observed(console, seen.health)

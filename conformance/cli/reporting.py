@@ -18,8 +18,10 @@ from conformance.report import (
     summarise,
 )
 from conformance.report.run import LOG
+from conformance.report.specification import ClauseText
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
+from conformance.specs.schedules import EVERY
 from conformance.specs.sources import described
 
 
@@ -34,7 +36,7 @@ def report_of(
     judged = {entry.name for run in runs for entry in run.header.backends}
     return summarise(
         runs,
-        clause_texts(OPS.values(), SHARED, described),
+        _clauses(),
         explanations=explanations_in(expectations, judged) if expectations else (),
         qualification=read_qualification(qualification) if qualification else UNQUALIFIED,
     )
@@ -42,7 +44,12 @@ def report_of(
 
 def report_on(run: Run) -> Report:
     """Return the report on a run that has just ended."""
-    return summarise([run], clause_texts(OPS.values(), SHARED, described))
+    return summarise([run], _clauses())
+
+
+def _clauses() -> tuple[ClauseText, ...]:
+    """Return the clauses of every dialect: those about schedules are not any one operation's."""
+    return clause_texts(OPS.values(), (*SHARED, *EVERY.values()), described)
 
 
 def restored(directory: Path, records: Sequence[Record]) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from conformance.backends.discovery import find, load
-from conformance.cases.codec import load as load_case
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, opened
 from conformance.cli.problems import Problem
@@ -16,6 +15,7 @@ from conformance.cli.progress import Progress, printer
 from conformance.report.write import JSON
 from conformance.reproduce.published import Told, findings_of, run_scripts, write_scripts
 from conformance.reproduce.write import reproduction
+from conformance.runner.dialects import load_case
 from conformance.runner.replay import replay
 from conformance.runner.worker.judgeable import Judgeable
 

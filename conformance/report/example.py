@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from conformance.cases.case import FORMAT, Case, case_id
-from conformance.cases.codec import CaseFile, StoredOperand, load
+from conformance.cases.codec import CaseFile, StoredOperand
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.pretty import pretty
 from conformance.cases.program.program import EFFECTS, Program, Step
+from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.stored import StoredTensor
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.report.values import written
+from conformance.runner.dialects import dialect_of, load_case, name_of
 
 EVALUATED: Final = 1 << 16
 """Bytes of all inputs up to which the expected values are worked out: milliseconds, even for every bucket."""
@@ -62,16 +65,46 @@ def read_example(directory: Path, file: str, wanted: str) -> Example:
     if path is None:
         return Example(problem=f"the log names the case file {file!r}, which is not inside the run")
     try:
-        case = load(path)
+        case = load_case(path)
     except (ValueError, OSError) as error:
         return Example(problem=f"the case file {file}: {_one_line(error).removeprefix(f'case file {path}: ')}")
-    if case_id(case) != wanted:
-        return Example(problem=f"the case file {file} holds {case_id(case)}, the log says {wanted}")
-    return example(case)
+    if name_of(case) != wanted:
+        return Example(problem=f"the case file {file} holds {name_of(case)}, the log says {wanted}")
+    shown = example(case)
+    if isinstance(case, Case) or path.with_suffix(".safetensors").exists() or path.stat().st_size > CARRIED:
+        return shown
+    return msgspec.structs.replace(shown, source=path.read_text())
 
 
-def example(case: Case) -> Example:
-    """Return ``case`` made readable, and its file as text unless it is large."""
+def example(case: Any) -> Example:
+    """Return ``case`` of any dialect made readable; of a program also its file as text, unless it is large."""
+    if isinstance(case, Case):
+        return _of_program(case)
+    if isinstance(case, ScheduleCase) and isinstance(case.of, Case):
+        return msgspec.structs.replace(_of_program(case.of), expected=(), source=None)
+    return _of_graph(case)
+
+
+def _of_graph(case: Any) -> Example:
+    """Return a graph, as its own case or that of a schedule, node by node; of other cases nothing but their text."""
+    graph = case.of if isinstance(case, ScheduleCase) else getattr(case, "graph", None)
+    if not isinstance(graph, Graph):
+        return Example(problem=f"a case of the dialect {dialect_of(case).name} is shown in its file alone")
+    devices = sorted({node.device for node in graph.nodes})
+    lines = [node_line(node) for node in graph.nodes]
+    return Example(mesh=", ".join(devices), world=len(devices), steps=(*lines, f"return {', '.join(graph.results)}"))
+
+
+def node_line(node: Node) -> str:
+    """Return a node of a graph as one line: ``y = add(a, b): float32[4] on d0``."""
+    word = str(node.arg) if node.op == "alu" else node.op
+    told = "" if node.arg is None or node.op == "alu" else msgspec.json.encode(node.arg).decode()
+    operands = ", ".join([*node.of, *([told] if told else []), *([node.fold] if node.fold else [])])
+    extents = ", ".join(map(str, node.shape))
+    return f"{node.id} = {word}({operands}): {node.dtype}[{extents}] on {node.device}"
+
+
+def _of_program(case: Case) -> Example:
     expected, rejection, problem = _meaning(case)
     return Example(
         mesh=", ".join(f"{axis.name} = {axis.size}" for axis in case.program.mesh),

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.cases.declarations.guarantees import Guarantee
-from conformance.judging.clause import Clause, Requirement
+from conformance.judging.clause import AnyClause, Clause, Requirement
 
 
 class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Operation(Protocol):
 
 
 def clause_texts(
-    ops: Iterable[Operation], common: Iterable[Clause] = (), described: Callable[[str], str] = str
+    ops: Iterable[Operation], common: Iterable[AnyClause] = (), described: Callable[[str], str] = str
 ) -> tuple[ClauseText, ...]:
     """Return every clause of ``ops`` in order, then the ``common`` ones, marked as shared.
 
@@ -67,7 +67,7 @@ def clause_texts(
 
 
 def _text(
-    op: str, clause: Clause, summary: str, aliases: dict[str, tuple[str, ...]], *, shared: bool = False
+    op: str, clause: AnyClause, summary: str, aliases: dict[str, tuple[str, ...]], *, shared: bool = False
 ) -> ClauseText:
     return ClauseText(
         op=op,
@@ -79,6 +79,6 @@ def _text(
         summary=summary,
         aliases=aliases,
         shared=shared,
-        guarantee=clause.guarantee,
-        divergences={each.source: each.text for each in clause.diverges},
+        guarantee=clause.guarantee if isinstance(clause, Clause) else None,
+        divergences={each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {},
     )

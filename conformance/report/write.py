@@ -10,8 +10,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.cases.case import case_id
-from conformance.cases.codec import load
 from conformance.report.badge import badge, badge_names
 from conformance.report.error import ReportError
 from conformance.report.findings import script_of
@@ -20,6 +18,7 @@ from conformance.report.json_report import as_json, parse_json
 from conformance.report.junit import as_junit
 from conformance.report.markdown import as_markdown
 from conformance.report.summary import MARK, Report
+from conformance.runner.dialects import load_case, name_of
 
 PAGE: Final = "index.html"
 JSON: Final = "report.json"
@@ -86,7 +85,7 @@ def _earlier_cases(out_dir: Path) -> frozenset[Path]:
 def _holds(path: Path, case: str) -> bool:
     """Return whether the case lies there already, as it does when a report is made in the folder of its run."""
     try:
-        return path.exists() and case_id(load(path)) == case
+        return path.exists() and name_of(load_case(path)) == case
     except (ValueError, OSError):
         return False
 

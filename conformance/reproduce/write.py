@@ -35,11 +35,13 @@ WRITERS: Final[Mapping[str, Writer]] = {
 """For each framework, by ``Backend.system``, what writes its part of a script."""
 
 
-def reproduction(case: Case, backend: Backend, shown: Replay) -> str:
+def reproduction(case: Any, backend: Backend, shown: Replay) -> str:
     """Return a standalone script that shows with the framework alone what ``shown`` saw of ``backend``.
 
     Raise ``ScriptError`` where the backend has no framework behind it, or where nothing failed.
     """
+    if not isinstance(case, Case):
+        raise ScriptError("only programs have scripts: of a schedule, `conformance replay` shows what was made")
     verdict = shown.verdict
     if verdict.blame is None:
         raise ScriptError(f"the case is {verdict.outcome} on {backend.name}: there is no failure to reproduce")

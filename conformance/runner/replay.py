@@ -9,6 +9,7 @@ from typing import Any
 from conformance.cases.case_error import CaseError
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
+from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.asking import Told, alone, asked, excused
@@ -40,6 +41,12 @@ class Replay:
         """Return what the backend did, unless it broke or was not asked."""
         result = self.answer.result if self.answer else None
         return result if isinstance(result, Observation) else None
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """Return the schedules that came, in the order in which they were asked for."""
+        seen = [answer.result for answer in self.answers]
+        return tuple(each.schedule for each in seen if isinstance(each, Observation) and each.schedule is not None)
 
     @property
     def stderr(self) -> str:

@@ -44,5 +44,7 @@ class Seen:
     def _count(self, record: CaseRecord, many: int) -> None:
         place = record.suite, record.op
         self.outcomes[record.outcome] += many
+        if not self.outcomes[record.outcome]:
+            del self.outcomes[record.outcome]
         self.parts[place] += many
         self.judged[place] += many * (record.outcome not in UNJUDGED)

@@ -136,7 +136,7 @@ def test_a_schedule_that_does_nothing_fails_by_a_small_question_that_can_be_judg
     failure = next(each for each in found.failures if each.clause == "order.C2")
     assert (found.status, failure.op, failure.minimal) == (1, GRAPH, True)
     asked = load_case(tmp_path / failure.file).of
-    assert len(asked.nodes) == 2
+    assert len(asked.nodes) <= 3
     worker = InProcess(BackendSpec("it", ()), backend=Nothing())
     assert "order.C2" in ask_schedule(asked, worker, worker).ways
 

@@ -54,7 +54,8 @@ def failures(
             break
         start = left[0]
         one = _confirmed(lane, start, plan, late)
-        if one is None:  # Alone it passes: what it came to among others was told by then.
+        if one is None or one.smallest.judged.blame is None:
+            # Alone it passes: what it came to among others was told by then. Or the backend does not start any more.
             left.remove(start)
             continue
         judged = one.smallest.judged
