@@ -71,7 +71,7 @@ def schedules(session: nox.Session, algorithm: str) -> None:
     """Judge the native backend's schedules under one algorithm, plan on and off, in order and reordered; ``--seed``."""
     install(session, "opencl")
     forced = {"CONFORMANCE_OPENCL_ALGORITHM": algorithm}
-    session.run("conformance", "schedule", "-b", ",".join(VARIANTS), *session.posargs, env=forced)
+    session.run("conformance", "run", "--suite", "schedules", "-b", ",".join(VARIANTS), *session.posargs, env=forced)
 
 
 @nox.session

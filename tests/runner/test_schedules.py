@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects import load_case
-from conformance.runner.dialects.schedule import GRAPH
+from conformance.runner.dialects.schedule import GRAPH, PROGRAM
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord, Failure, read
 from conformance.runner.plan import Plan
@@ -153,7 +154,9 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(
 
 
 class Dodges(Nothing):
-    """Refuses all graphs until it was asked some times."""
+    """Refuses all that it is asked for until it was asked some times."""
+
+    claims: ClassVar = {op: {} for op in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce")}
 
     def __init__(self, refused: int) -> None:
         """Refuse the first so many."""
@@ -167,14 +170,18 @@ class Dodges(Nothing):
         return EMPTY
 
 
-def test_who_schedules_graphs_may_refuse_none_and_who_schedules_none_may_refuse_all(tmp_path: Path) -> None:
-    assert run(Dodges(10**6), tmp_path / "none").counts["it"].keys() == {"unsupported"}
-    found = run(Dodges(3), tmp_path / "some")
+def test_who_schedules_programs_may_refuse_none_and_who_schedules_none_may_refuse_all(tmp_path: Path) -> None:
+    assert run(Dodges(10**6), tmp_path / "none", (PROGRAM,), 300).counts["it"].keys() == {"unsupported"}
+    found = run(Dodges(2), tmp_path / "some", (PROGRAM,), 300)
     records = [each for each in found.records if isinstance(each, CaseRecord)]
-    assert [each.outcome for each in records[:3]] == ["unsupported"] * 3
-    again = [each for each in records[3:] if each.case in {one.case for one in records[:3]}]
-    assert {(each.outcome, each.blame) for each in again} == {("errored", "answer.C1")}
-    assert "unsupported" not in found.counts["it"]
+    refused = [each.case for each in records if each.detail == "too hard" and each.outcome == "unsupported"]
+    assert len(refused) == 2
+    last = {each.case: each for each in records}
+    assert {(last[name].outcome, last[name].blame) for name in refused} == {("errored", "answer.C1")}
+
+
+def test_some_graphs_may_be_refused(tmp_path: Path) -> None:
+    assert run(Dodges(3), tmp_path).counts["it"]["unsupported"] == 3
 
 
 def test_a_run_of_schedules_goes_on_where_it_was_and_says_the_same(tmp_path: Path) -> None:

@@ -84,13 +84,17 @@ def replace_op(known: Facts, op: str) -> Facts:
 def dialogue(asked: Asked, terms: Terms) -> Dialogue:
     """Ask for a schedule, and for those that have to agree with it; every backend is held to the same clauses."""
     del terms
-    return verdict((yield from inquiry(asked.case.of, asked.graph)))
+    judged = yield from inquiry(asked.case.of, asked.graph)
+    return verdict(judged, claimed=asked.program is not None)
 
 
-def verdict(judged: Judged) -> Verdict:
-    """Return what came of a case as a verdict. What breaks only a *may* fails nothing."""
+def verdict(judged: Judged, *, claimed: bool) -> Verdict:
+    """Return what came of a case as a verdict. What breaks only a *may* fails nothing.
+
+    What claims are about may be ``claimed``, and is then not to be refused: programs are, graphs are not.
+    """
     if judged.missing is not None:
-        return _missing(judged.missing)
+        return _missing(judged.missing, claimed=claimed)
     held: dict[str, Held] = {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
     broken = [(EVERY[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
     for way, detail in judged.troubles.items():
@@ -110,7 +114,9 @@ def _held(finding: str) -> Held:
     return "held" if finding == "held" else "broken"
 
 
-def _missing(missing: Missing) -> Verdict:
+def _missing(missing: Missing, *, claimed: bool) -> Verdict:
+    if missing.outcome == "refused" and not claimed:
+        return Verdict(outcome="unsupported", clauses={}, detail=missing.detail)
     if missing.outcome in ("not_run", "adapter_error"):
         return Verdict(outcome=_outcome(missing.outcome), clauses={}, detail=missing.detail)
     clause = EVERY.get(missing.clause or "", ANSWERED)

@@ -8,8 +8,8 @@ from conformance.judging.schedules.clause import AnswerClause
 
 ANSWERED: Final = AnswerClause(
     "answer.C1",
-    "Who schedules programs, or graphs, gives a schedule of each that no claim leaves out: nothing is raised, hangs or "
-    "ends the process.",
+    "Who schedules programs gives a schedule of each that no claim leaves out, and of graphs of each that it has words "
+    "for: nothing else is raised, hangs or ends the process.",
     "ours",
 )
 

@@ -24,8 +24,8 @@ from conformance.reference.schedule.execute import executable, run
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
-from conformance.runner.draws import draw_cases
 from conformance.runner.dialects.schedule import PROGRAMS
+from conformance.runner.draws import draw_cases
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import judge
