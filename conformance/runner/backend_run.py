@@ -198,7 +198,7 @@ class Lane:
 
     def _submit(self, pending: _Pending, ask: Ask) -> None:
         worker = self.worker.sibling() if ask.elsewhere else self.worker
-        self._pending[ask.elsewhere, worker.submit(ask.request)] = pending
+        self._pending[worker is not self.worker, worker.submit(ask.request)] = pending
 
     def _go_on(self, pending: _Pending, answer: Answer) -> None:
         """Go on asking about a case, or record what it came to and begin with the next one that was held back."""
