@@ -79,7 +79,7 @@ def test_a_program_that_cannot_go_on_is_given_the_backends_patience(bad: Callabl
 
 
 def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str], make: Make) -> None:
-    broken = check(bad("eats_memory"), make, Limits(start=20.0, case=10.0, memory=512 << 20))
+    broken = check(bad("eats_memory"), make, Limits(start=60.0, case=60.0, memory=512 << 20))
     assert broken.outcome == "crashed"
     assert "of memory, over the limit of 0.50 GiB" in broken.detail
 
