@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Clause, Divergence, Settled, Subject, legal
 from conformance.judging.compare import same
@@ -102,21 +102,6 @@ def _some_term(expected: Array | None, found: Tensor | None, mask: Array | None,
 def _bits(block: Array) -> Array:
     """Return the bit patterns of real numbers."""
     return np.ascontiguousarray(block).view(f"u{block.itemsize}").reshape(block.shape)
-
-
-def in_dtype(source: str, text: str, dtype: str, when: Callable[[Subject], bool]) -> Divergence:
-    """Return the divergence of a source that computes in ``dtype`` what has another one here."""
-
-    def shown(subject: Subject, seen: Observation) -> bool:
-        if seen.raised or not subject.legal or not when(subject):
-            return False
-        expected = {
-            name: [None if block is None else np.asarray(block, NUMPY[dtype]) for block in blocks]
-            for name, blocks in subject.expected.items()
-        }
-        return same(replace(subject, expected=expected), seen) is None
-
-    return Divergence(source, text, shown)
 
 
 def admits(source: str, text: str) -> Divergence:

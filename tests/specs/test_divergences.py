@@ -155,7 +155,7 @@ def summed(dtype: str, op: str, found: np.ndarray) -> tuple[Case, Observation]:
     [
         ("stablehlo", "reduction.C11", "bool", "sum", np.array([True])),
         ("stablehlo", "reduction.C16", "complex64", "max", np.array([1], np.complex64)),
-        ("jax", "reduction.C13", "uint4", "mean", np.array([1], np.float32)),
+        ("jax", "reduction.C13", "int32", "mean", np.array([1], np.float32)),
     ],
 )
 def test_what_a_source_documents_of_numbers_diverges(

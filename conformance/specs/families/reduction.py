@@ -12,14 +12,15 @@ from ml_dtypes import iinfo
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
+from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause, Divergence, Subject
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
-from conformance.specs.divergences import accepts, any_term, diverging, in_dtype, leaves_open, means, refuses
+from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, refuses
 from conformance.specs.op import attr, rejection, value, variant
 
 
@@ -63,9 +64,12 @@ def with_step(case: Case, step: Step) -> Case:
     return changed(case, program=changed(case.program, steps=(step,)))
 
 
-def of_4_bits(subject: Subject) -> bool:
-    """Speak about integers of 4 bits."""
-    return dtype_of(subject) in ("int4", "uint4")
+def mean_in_float32(subject: Subject, seen: Observation) -> bool:
+    """Return whether a mean of bools or of integers of fewer than 64 bits is one in float32."""
+    if seen.raised or not subject.legal or dtype_of(subject) in ("int64", "uint64"):
+        return False
+    blocks = [block for name in subject.expected for block in seen.results.get(name, ()) if block is not None]
+    return all(block.dtype == "float32" for block in blocks) and quotients(subject, seen) is None
 
 
 def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool]:
@@ -160,7 +164,11 @@ REDUCTION: tuple[Clause, ...] = (
             mean_of("integer", "bool"),
             "should",
         ),
-        in_dtype("jax", "Division takes 4-bit integers to float32, with 64-bit types too.", "float32", of_4_bits),
+        Divergence(
+            "jax",
+            "Division takes bools and integers of fewer than 64 bits to float32, with 64-bit types too.",
+            mean_in_float32,
+        ),
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
     rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "mpi.operations"),
