@@ -50,8 +50,13 @@ class Signature(NamedTuple):
 
 def first_error(errors: Sequence[RankError | None]) -> tuple[int, RankError] | None:
     """Return the first rank that raised and its error, one that only heard of the end of another only where all did."""
+    return next(iter(told_errors(errors)), None)
+
+
+def told_errors(errors: Sequence[RankError | None]) -> list[tuple[int, RankError]]:
+    """Return the ranks that raised and their errors, without those that only heard of the end of another."""
     raised = [(rank, error) for rank, error in enumerate(errors) if error is not None]
-    return next((one for one in raised if not _HEARD.search(one[1].message)), raised[0] if raised else None)
+    return [one for one in raised if not _HEARD.search(one[1].message)] or raised
 
 
 def error_of(seen: Observation) -> str | None:

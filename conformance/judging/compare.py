@@ -10,7 +10,7 @@ import numpy as np
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.judging.cause import first_error
+from conformance.judging.cause import first_error, told_errors
 from conformance.judging.clause import Subject
 from conformance.judging.numbers.arithmetic import arithmetic
 
@@ -90,10 +90,10 @@ def refused_by_all(subject: Subject, seen: Observation) -> str | None:
 def blames_argument(subject: Subject, seen: Observation) -> str | None:
     """Demand that every error raised is about an argument and not about the implementation's inside.
 
-    That a rank raises at all is for other clauses to demand.
+    That a rank raises at all is for other clauses to demand, and of one that heard of the end of another nothing is.
     """
-    for rank, error in enumerate(seen.errors):
-        if error is not None and error.category not in ("invalid_argument", "no_answer"):
+    for rank, error in told_errors(seen.errors):
+        if error.category not in ("invalid_argument", "no_answer"):
             return f"rank {rank} raised {_one_line(error)}, which is {error.category}; {subject.rejected}"
     return None
 

@@ -21,6 +21,10 @@ from conformance.cases.program.effect_words import CAPABILITIES
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
 
+# "Name of the mapped axis", "the index along the mapped axis": of none there is no word, and where 001 has one it gives
+# back the operand of psum, all_gather and psum_scatter alone.
+NAMED: Final[dict[str, Sequence[str]]] = {**ALIKE, "axes": ["one", "several", "invalid"]}
+
 # No parameter for groups.
 WHOLE_AXES: Final[dict[str, Sequence[str]]] = {**ALIKE, "groups": ["none"]}
 
@@ -33,14 +37,14 @@ COLLECTIVES: Final[Claims] = {
     "all_gather": ALIKE,
     # "Like psum, but each device retains only part of the result": sums only, and of whatever psum sums.
     "reduce_scatter": {**ALIKE, "op": ["sum"]},
-    "all_to_all": ALIKE,
+    # Nothing is said of axes that count from the end, which 001 makes those of all_gather alone.
+    "all_to_all": {**NAMED, "split_axis": ["nonnegative"], "concat_axis": ["nonnegative"]},
     "ragged_all_to_all": ALIKE,
-    "permute": WHOLE_AXES,
-    "shuffle": WHOLE_AXES,
+    "permute": {**WHOLE_AXES, **NAMED},
+    "shuffle": {**WHOLE_AXES, **NAMED},
     # Its docstring names no platform, where psend's, for one, does.
-    "broadcast": WHOLE_AXES,
-    # "The index along the mapped axis": of none there is no word.
-    "axis_index": {**WHOLE_AXES, "axes": ["one", "several", "invalid"]},
+    "broadcast": {**WHOLE_AXES, **NAMED},
+    "axis_index": {**WHOLE_AXES, **NAMED},
     "axis_size": WHOLE_AXES,
     # A psum like any other, groups included.
     "reduce_constant": {},
@@ -91,7 +95,8 @@ def vmap_claims() -> Claims:
         if op != "ragged_all_to_all"
     }
     one_axis = {"axes": ["none", "one", "invalid"]}
-    return {**found, **{op: {**found[op], **one_axis} for op in ("all_gather", "reduce_scatter", "broadcast")}}
+    found["broadcast"] = {**found["broadcast"], "axes": ["one", "invalid"]}
+    return {**found, **{op: {**found[op], **one_axis} for op in ("all_gather", "reduce_scatter")}}
 
 
 GUARANTEES: Final[tuple[Guarantee, ...]] = ("ranks_agree",)

@@ -44,7 +44,12 @@ class TinyGrad(Backend):
     @property
     def number_model(self) -> Declared:
         """Return what it was seen to choose in the suite ``numerics``, by ``all_reduce``; no page says so."""
-        return {"overflow": {"float8_e4m3fn": "saturated"}, "subnormals": {"float16": "flushed"}}
+        return {
+            "overflow": {"float8_e4m3fn": "saturated", "float8_e5m2": "saturated"},
+            "accumulate": {"float8_e5m2": "float16"},
+            "subnormals": {"float16": "flushed"},
+            "mean": "reciprocal",
+        }
 
     @property
     def claims(self) -> Claims:

@@ -110,9 +110,11 @@ def _joined(blocks: Sequence[Array], axis: int, tiled: bool) -> Array:
 
     Of an axis that is none there is none: then it is any, for tinygrad to say so when it is asked to split that axis.
     """
+    if tiled and not blocks[0].ndim:
+        raise Unsupported("a tensor is split along an axis of its parts, and these have none")
     ndim = blocks[0].ndim + (not tiled)
     at = axis if -ndim <= axis < ndim else 0
-    return np.concatenate(blocks, at) if tiled and ndim else np.stack(blocks, at)
+    return np.concatenate(blocks, at) if tiled else np.stack(blocks, at)
 
 
 def _behind(axis: int, rank: int) -> int:

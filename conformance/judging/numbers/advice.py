@@ -27,8 +27,8 @@ NAMED = 3
 def advice(outside: Sequence[Outside]) -> str:
     """Return, to end a sentence with, the declaration that admits elements that are not admissible; or nothing."""
     some = [each for each in outside[:ASKED] if _worth(*each[:2])]
-    if len(some) < min(len(outside), ASKED):
-        return ""
+    if len(some) < min(len(outside), ASKED) or any(_admits(*each, ()) for each in some):
+        return ""  # Nothing is near, or every *must* admits it as it is and no word of numbers is about it.
     dtype, words = some[0][0].dtype, some[0][2]
     fit = (more for more in _more(words) if all(_admits(terms, value, words, more) for terms, value, _ in some))
     named = [json.dumps({kind: {dtype: word} for kind, word in more}) for more in islice(fit, NAMED)]

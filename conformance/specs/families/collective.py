@@ -190,11 +190,14 @@ COLLECTIVE: tuple[Clause, ...] = (
         "torch.inductor.comm_lowering: _all_reduce",
         mixed_layouts,
     ),
-    value(
-        "collective.C18",
-        "Movement keeps every bit: NaN payloads and the sign of zero.",
-        "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
-        lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+    replace(
+        value(
+            "collective.C18",
+            "Movement keeps every bit: NaN payloads and the sign of zero.",
+            "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
+            lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+        ),
+        check=same,
     ),
     rejection(
         "collective.C19",
