@@ -17,7 +17,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.features import LONG, group_words
 from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, Array, kind, logical
 from conformance.reference.operations import TABLE
 
 Situation = Mapping[str, str]
@@ -198,10 +198,12 @@ def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> d
 
 def dtype_word(dtype: str) -> str:
     """Return the class of a dtype."""
-    words = {"bool": "bool", "int4": "narrow", "uint4": "narrow", "float32": "single", "float64": "double"}
-    words |= {"float16": "half", "bfloat16": "half"}
-    family = "float8" if "float8" in dtype else "unsigned" if dtype.startswith("u") else "signed"
-    return words.get(dtype) or ("complex" if "complex" in dtype else family)
+    row = DTYPES[dtype]
+    if row.kind == "float":
+        return {16: "half", 32: "single", 64: "double"}.get(row.bits, "float8")
+    if row.kind == "integer":
+        return "narrow" if row.bits < 8 else "unsigned" if dtype.startswith("u") else "signed"
+    return row.kind
 
 
 def rank_word(axes: int) -> str:

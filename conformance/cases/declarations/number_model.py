@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import ml_dtypes
 
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 
 Declared = Mapping[str, str | Mapping[str, str]]
 """For each kind a word, or a word for each dtype: ``{"mean": "reciprocal", "accumulate": {"float16": "float32"}}``."""
@@ -60,7 +60,7 @@ KINDS: Final[dict[str, dict[str, str]]] = {
 A new word is one row here, and one in ``judging.carried`` that says what it comes to.
 """
 
-FLOATS: Final = tuple(name for name in NUMPY if kind(name) == "float")
+FLOATS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 """The dtypes that words are for; complex numbers are made of them."""
 
 _EXTENDED: Final = (64, -16445, 16384)

@@ -1,8 +1,8 @@
-"""The logical element types, by name, and the NumPy types that hold them."""
+"""The logical element types: one row each, with the NumPy type that holds an element."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -11,37 +11,76 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Kind = Literal["bool", "integer", "float", "complex"]
 
-NUMPY: Final[dict[str, np.dtype[Any]]] = {
-    "bool": np.dtype(np.bool_),
-    "int4": np.dtype(ml_dtypes.int4),
-    "int8": np.dtype(np.int8),
-    "int16": np.dtype(np.int16),
-    "int32": np.dtype(np.int32),
-    "int64": np.dtype(np.int64),
-    "uint4": np.dtype(ml_dtypes.uint4),
-    "uint8": np.dtype(np.uint8),
-    "uint16": np.dtype(np.uint16),
-    "uint32": np.dtype(np.uint32),
-    "uint64": np.dtype(np.uint64),
-    "float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-    "float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
-    "float16": np.dtype(np.float16),
-    "bfloat16": np.dtype(ml_dtypes.bfloat16),
-    "float32": np.dtype(np.float32),
-    "float64": np.dtype(np.float64),
-    "complex64": np.dtype(np.complex64),
-    "complex128": np.dtype(np.complex128),
-}
-"""Logical name to the NumPy type of one element in memory; int4 and uint4 use the low half of a byte."""
+
+class Dtype(NamedTuple):
+    """A dtype: its ``name``, what ``holds`` one element in memory, its family, and how many ``bits`` of that are used.
+
+    Those that are ``drawn`` are in every domain. The others are read, written and computed by the reference, for cases
+    that people write; no pool of values is known for them yet, and no backend of ours claims them but by claiming all.
+    """
+
+    name: str
+    holds: np.dtype[Any]
+    kind: Kind
+    bits: int
+    drawn: bool = True
+
+
+def _native(kind: Kind, *names: str) -> tuple[Dtype, ...]:
+    types = (np.dtype("bool" if name == "bool" else name) for name in names)
+    return tuple(Dtype(name, held, kind, 8 * held.itemsize) for name, held in zip(names, types, strict=True))
+
+
+def _extended(name: str, kind: Kind, bits: int, *, drawn: bool = False) -> Dtype:
+    return Dtype(name, np.dtype(getattr(ml_dtypes, name)), kind, bits, drawn)
+
+
+ROWS: Final = (
+    *_native("bool", "bool"),
+    _extended("int4", "integer", 4, drawn=True),
+    *_native("integer", "int8", "int16", "int32", "int64"),
+    _extended("uint4", "integer", 4, drawn=True),
+    *_native("integer", "uint8", "uint16", "uint32", "uint64"),
+    _extended("float8_e4m3fn", "float", 8, drawn=True),
+    _extended("float8_e5m2", "float", 8, drawn=True),
+    *_native("float", "float16"),
+    _extended("bfloat16", "float", 16, drawn=True),
+    *_native("float", "float32", "float64"),
+    *_native("complex", "complex64", "complex128"),
+    _extended("int2", "integer", 2),
+    _extended("uint2", "integer", 2),
+    _extended("float8_e3m4", "float", 8),
+    _extended("float8_e4m3", "float", 8),
+    _extended("float8_e4m3b11fnuz", "float", 8),
+    _extended("float8_e4m3fnuz", "float", 8),
+    _extended("float8_e5m2fnuz", "float", 8),
+    _extended("float8_e8m0fnu", "float", 8),
+    _extended("float6_e2m3fn", "float", 6),
+    _extended("float6_e3m2fn", "float", 6),
+    _extended("float4_e2m1fn", "float", 4),
+)
+"""Every dtype. Elements of fewer than 8 bits are the lowest bits of a byte each."""
+
+DTYPES: Final = {row.name: row for row in ROWS}
+
+NUMPY: Final[dict[str, np.dtype[Any]]] = {row.name: row.holds for row in ROWS}
+"""Logical name to the NumPy type of one element in memory."""
+
+DRAWN: Final = tuple(row.name for row in ROWS if row.drawn)
+"""The dtypes that domains draw."""
 
 NAMES: Final = {dtype: name for name, dtype in NUMPY.items()}
 
 
 def kind(name: str) -> Kind:
-    """Return the family of a dtype: ``bool``, ``integer``, ``float`` or ``complex``."""
-    if name == "bool":
-        return "bool"
-    return "integer" if "int" in name else "complex" if "complex" in name else "float"
+    """Return the family of a dtype: ``bool``, ``integer``, ``float`` or ``complex``; of no dtype it is ``float``."""
+    return DTYPES[name].kind if name in DTYPES else "float"
+
+
+def infinite(name: str) -> bool:
+    """Return whether a float dtype has infinities; what overflows in one that has none is NaN, where it has that."""
+    with np.errstate(all="ignore"):
+        return bool(np.isinf(np.array(np.inf, np.float32).astype(NUMPY[name]).astype(np.float32)))
 
 
 def logical(dtype: np.dtype[Any]) -> str:

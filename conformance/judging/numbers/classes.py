@@ -12,7 +12,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from conformance.cases.declarations.number_model import DEFAULT, Words, word_of
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
 from conformance.judging.numbers import fused
 from conformance.judging.numbers.carried import HAS_EXTENDED, Carried, carried
 from conformance.judging.numbers.column import Column, column, parts_of
@@ -168,7 +168,7 @@ def _spread(terms: Column, value: Array, words: Words) -> bool:
     how = _how(terms, words)
     ends, part = spread(terms, how), _parts(terms, value)[0]
     if not isinstance(part, Fraction):
-        either = any if terms.dtype == "float8_e4m3fn" else all
+        either = any if not infinite(terms.dtype) else all
         return either(ends.over) if np.isnan(value[0]) else ends.over[0 if part > 0 else 1]
     if how.saturates and any(ends.over):
         return True  # what is cut off is no rounding, and may be anything
@@ -207,7 +207,7 @@ def _may_overflow(terms: Column) -> bool:
 def _parts(terms: Column, value: Array) -> tuple[Real, Real]:
     """Return the parts of the value; NaN of a format without infinities is the overflow that it stands for."""
     ((real, imaginary),) = parts_of(value)
-    if terms.dtype == "float8_e4m3fn" and isinstance(real, float):
+    if not infinite(terms.dtype) and isinstance(real, float):
         real = math.inf if terms.exact[0] > 0 else -math.inf
     return real, imaginary
 

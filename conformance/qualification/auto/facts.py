@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
-from conformance.cases.tensor.dtypes import NUMPY, logical
+from conformance.cases.tensor.dtypes import DRAWN, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
 from conformance.reference.situations import dtype_word, situations
@@ -22,12 +22,12 @@ from conformance.reference.spmd import evaluate
 Words = frozenset[str]
 
 FINER: Final[dict[str, tuple[str, ...]]] = {
-    "exact dtype": tuple(NUMPY),
+    "exact dtype": DRAWN,
     "trouble": ("apart", "late", "dies"),
     "legal": ("yes", "no"),
 }
 
-IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype_word(dtype)}" for dtype in NUMPY}
+IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype_word(dtype)}" for dtype in DRAWN}
 """The word of the table that one of a finer feature is a part of."""
 
 

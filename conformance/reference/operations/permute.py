@@ -13,7 +13,10 @@ from conformance.reference.rejected import Rejected
 
 @operation("exchange", readers="sources")
 def permute(blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array]:
-    """Return the source's block at every destination of its group and zeros where no pair points."""
+    """Return the source's block at every destination of its group and zeros where no pair points.
+
+    Zeros are zero bits: in float8_e8m0fnu, which has no zero, they are its least number, 2**-127 (``permute.C2``).
+    """
     check_pairs(pairs, groups, len(blocks))
     out = [np.zeros_like(block) for block in blocks]
     for group in groups:

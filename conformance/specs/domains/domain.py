@@ -18,7 +18,7 @@ import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.situations import dtype_word
@@ -43,7 +43,7 @@ __all__ = [
 CUT_AXES: Final = ("axis", "split_axis")
 """Attributes that name an axis whose extent matters."""
 
-DTYPES: Final = ("int32", "float32", *(name for name in NUMPY if name not in ("int32", "float32")))
+DTYPES: Final = ("int32", "float32", *(name for name in DRAWN if name not in ("int32", "float32")))
 
 _DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
 _ANY_DTYPE: Final = choose.sampled_from(DTYPES)

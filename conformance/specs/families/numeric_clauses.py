@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DRAWN, infinite, kind
 from conformance.judging.clause import Clause, Subject
 from conformance.judging.numbers.admissible import admissible_strictly
 from conformance.judging.numbers.recommended_elements import columns_where
@@ -16,7 +16,7 @@ from conformance.specs.families import numeric_facts as facts
 from conformance.specs.families.numeric_facts import ADDING, some
 from conformance.specs.op import value
 
-REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
+REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 
 
 def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
@@ -110,7 +110,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "numerics.C14",
         "What every order takes past the greatest finite number is an infinity, unless the number model saturates.",
         "ieee754: section 7.4",
-        some(facts.overflows, "sum", "premul_sum", "product", dtypes=[d for d in REALS if d != "float8_e4m3fn"]),
+        some(facts.overflows, "sum", "premul_sum", "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C15",
@@ -128,7 +128,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "numerics.C17",
         "Where some orders of the terms overflow and others do not, the element is what one of them comes to.",
         "ieee754: section 7.4",
-        some(facts.order_overflows, *ADDING, "product", dtypes=[d for d in REALS if d != "float8_e4m3fn"]),
+        some(facts.order_overflows, *ADDING, "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C18",

@@ -55,7 +55,8 @@ OP = Op(
         value("permute.C1", "Every destination receives the block of its source.", "jax.ppermute"),
         value(
             "permute.C2",
-            "A position that is no destination receives zeros, +0 in every format.",
+            "A position that is no destination receives zeros, +0 in every format; in float8_e8m0fnu, which has no "
+            "zero, the bits of one, 2**-127.",
             "jax.ppermute; stablehlo.collective_permute",
             partial,
         ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ORDER
 from conformance.reference.spmd import flags
@@ -30,8 +30,8 @@ from conformance.specs.domains.sensitive import (
 from conformance.specs.families.numeric_clauses import CLAUSES
 from conformance.specs.suite import Suite
 
-REALS: Final = tuple(name for name in NUMPY if kind(name) == "float")
-FLOATS: Final = tuple(name for name in NUMPY if kind(name) in ("float", "complex"))
+REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
+FLOATS: Final = tuple(name for name in DRAWN if kind(name) in ("float", "complex"))
 
 GROUPS: Final = ("none", "none", "none", "even", "strided", "unsorted")
 """Kinds of groups that every operation allows; what it rejects is the business of its own domain."""

@@ -10,14 +10,14 @@ from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case
 from conformance.cases.program.features import features
 from conformance.cases.program.program import Attr, Axis, Groups, Step
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import DRAWN
 from tests.backends.jax.conftest import agrees, counting, one_step, over, program, refusal
 
 I4 = {"i": 4}
 IJ = {"i": 2, "j": 3}
 
 
-@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("dtype", DRAWN)
 def test_every_dtype(mode: Jax, dtype: str) -> None:
     agrees(mode, one_step("all_reduce", counting((3,), 3, dtype), op="sum"))
     agrees(mode, one_step("all_gather", counting((3,), 3, dtype), axis=0, tiled=True))

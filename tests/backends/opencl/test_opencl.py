@@ -25,7 +25,7 @@ from conformance.cases.declarations.terms import terms
 from conformance.cases.program.features import features
 from conformance.cases.program.health import followed
 from conformance.cases.program.program import Axis, Program, Step
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
@@ -87,7 +87,7 @@ def drawn(op: str, examples: int) -> list[Subject]:
 def test_it_claims_every_operation_and_dtype_of_the_specification(opencl: Any) -> None:
     claims = opencl().claims
     assert set(claims) == set(OPS)
-    assert all(set(claims[op]["dtype"]) == set(NUMPY) and len(claims[op]["world"]) == 8 for op in OPS)
+    assert all(set(claims[op]["dtype"]) == set(DRAWN) and len(claims[op]["world"]) == 8 for op in OPS)
 
 
 @pytest.mark.parametrize(("turn", "algorithm"), enumerate(ALGORITHMS), ids=ALGORITHMS)
@@ -126,7 +126,7 @@ def test_ranks_share_devices_where_there_are_fewer(devices: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("dtype", DRAWN)
 def test_every_layout_at_once_gives_the_same_bits(
     dtype: str, algorithm: str, opencl: Any, make_case: Any, agree: Any
 ) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.settings import ALGORITHMS
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY
 from conformance.specs.domains.reducing import accepted
 
 
@@ -22,7 +22,7 @@ def test_members_count_in_the_order_of_their_group(
     agree(case, opencl(force=algorithm).execute(case))
 
 
-@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("dtype", DRAWN)
 def test_every_dtype_has_its_reductions_of_no_blocks_and_of_some(
     dtype: str, opencl: Any, make_case: Any, agree: Any
 ) -> None:

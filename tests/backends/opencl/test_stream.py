@@ -18,7 +18,7 @@ from conformance.backends.opencl.schedule.item import Kernel, Region, Work
 from conformance.backends.opencl.schedule.past import past_caches
 from conformance.backends.opencl.schedule.stream import FOLDED, streamed
 from conformance.backends.opencl.settings import Settings
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 
 ALWAYS = {"stream_from": 1}
 SUM = Body("sum", "float32", "float32")
@@ -123,7 +123,7 @@ def test_a_dtype_streams_as_it_folds(dtype: str, op: str, opencl: Any, make_case
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", NUMPY)
+@pytest.mark.parametrize("dtype", DRAWN)
 def test_every_dtype_streams_as_it_folds(dtype: str, opencl: Any, make_case: Any, agree: Any) -> None:
     left_out = {
         "bool": (), "integer": (), "float": ("and", "or", "xor"), "complex": ("and", "or", "xor", "max", "min"),
@@ -155,7 +155,7 @@ def test_parts_that_cannot_be_sub_buffers_are_gathered_where_they_go() -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", [d if d in ("bool", "complex128") else pytest.param(d, marks=pytest.mark.slow) for d in NUMPY]
+    "dtype", [d if d in ("bool", "complex128") else pytest.param(d, marks=pytest.mark.slow) for d in DRAWN]
 )
 def test_every_width_moves_every_bit(dtype: str, opencl: Any, make_case: Any, agree: Any) -> None:
     width = NUMPY[dtype].itemsize

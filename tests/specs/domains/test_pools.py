@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import DRAWN, Array, kind, logical
 from conformance.reference.reductions import REDUCTIONS, check, fold
 from conformance.reference.rejected import Rejected
 from conformance.specs.domains.pools import counting, pool
@@ -45,7 +45,7 @@ def has_nan(block: Array) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "op", "values"), [(d, *pair) for d in NUMPY for pair in POOLS if accepted(d, pair[0])]
+    ("dtype", "op", "values"), [(d, *pair) for d in DRAWN for pair in POOLS if accepted(d, pair[0])]
 )
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(data=st.data())
@@ -63,7 +63,7 @@ def test_a_shuffled_pairwise_tree_equals_the_fold(dtype: str, op: str, values: s
 
 
 @pytest.mark.parametrize(
-    "dtype", [name for name in NUMPY if kind(name) in ("float", "complex") and "float8" not in name]
+    "dtype", [name for name in DRAWN if kind(name) in ("float", "complex") and "float8" not in name]
 )
 @pytest.mark.parametrize("op", ["sum", "mean", "premul_sum", "product"])
 @pytest.mark.parametrize("seed", range(3))

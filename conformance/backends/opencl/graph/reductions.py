@@ -8,7 +8,7 @@ import numpy as np
 from ml_dtypes import finfo, iinfo
 
 from conformance.backends.opencl.graph import rejections as no
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 
 COMBINES: Final = {
     "sum": "sum", "mean": "sum", "premul_sum": "sum", "product": "product",
@@ -57,7 +57,7 @@ def of_nothing(dtype: str, op: str) -> int:
             info = iinfo(held) if kind(dtype) == "integer" else finfo(held)
             value = np.array(info.min if op == "max" else info.max, held)
     found = int.from_bytes(value.tobytes(), "little")
-    return found & 15 if dtype in ("int4", "uint4") else found
+    return found & ((1 << DTYPES[dtype].bits) - 1) if DTYPES[dtype].bits < 8 else found
 
 
 def result_dtype(dtype: str, op: str) -> str:
