@@ -73,6 +73,7 @@ class Settings:
     most_computed: int = 256
     most_buffers: int = 24
     merge: bool = True
+    split_from: int = 2**16
     optimise_from: int = 2**12
     reuse: bool = True
     order: int | None = None

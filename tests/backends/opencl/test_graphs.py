@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import numpy as np
 import pytest
 
 from conformance.backends.opencl.export.graph import asked_once
+from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.case import GraphCase, Round, asked_key, declared, read_key
 from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.execute import differs, eager, worth
@@ -89,3 +93,45 @@ def test_a_value_listed_before_a_write_keeps_what_it_was_in_later_rounds(opencl:
         "2/x": [0, 10, 24, 42],
         "2/buffer/x": [0, 10, 24, 42],
     }
+
+
+@pytest.mark.parametrize("fold", ["add", "max", "min"])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "int16", "bool"])
+def test_folds_of_long_rows_and_columns_are_those_of_numpy(
+    dtype: str, axes: tuple[int, ...], fold: str, opencl: OpenBackend
+) -> None:
+    listing = Listing()
+    case = listing.case((listing.buffer(70, 131, dtype=dtype).reduce(fold, axes),))
+    content = np.random.default_rng(5).integers(-3, 4, (70, 131)).astype(NUMPY[dtype])
+    case = msgspec.structs.replace(case, buffers={"b0": from_array(content)})
+    functions = {"add": np.add, "max": np.maximum, "min": np.minimum}
+    (found,) = opencl(split_from=64, optimise_from=1).graphs.run(case).values()
+    wanted = functions[fold].reduce(content, axes, dtype=content.dtype)
+    assert np.array_equal(to_array(found), wanted)
+
+
+def test_a_long_sum_has_two_stages(opencl: OpenBackend) -> None:
+    listing = Listing()
+    graph = listing.case((listing.buffer(2**16).sum(),)).graph
+    assert [len(opencl(split_from=size).schedule(graph).items) for size in (2**16, 2**17)] == [2, 1]
+
+
+def test_a_matrix_product_is_that_of_numpy(opencl: OpenBackend) -> None:
+    listing = Listing()
+    left, right = (np.random.default_rng(seed).integers(-4, 5, (67, 67)).astype(np.float32) for seed in (1, 2))
+    case = listing.case((listing.buffer(67, 67) @ listing.buffer(67, 67),))
+    case = msgspec.structs.replace(case, buffers={"b0": from_array(left), "b1": from_array(right)})
+    (found,) = opencl().graphs.run(case).values()
+    assert np.array_equal(to_array(found), left @ right)
+
+
+def test_a_chain_of_ten_thousand_operations_is_cut_into_kernels(opencl: OpenBackend) -> None:
+    listing = Listing()
+    made = listing.buffer(8, dtype="int32")
+    for number in range(10_000):
+        made = made + (number % 3 + 1)
+    start = time.perf_counter()
+    items = opencl().schedule(listing.case((made,)).graph).items
+    assert 30 < len(items) < 60
+    assert time.perf_counter() - start < 60

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -16,8 +17,10 @@ from conformance.backends.opencl.graph.folding import converted, folded, neutral
 from conformance.backends.opencl.graph.index_map import (
     IndexMap,
     Shape,
+    affine,
     composed,
     identity,
+    steps,
 )
 from conformance.backends.opencl.graph.movement import movement
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
@@ -40,6 +43,9 @@ class Named(msgspec.Struct, frozen=True):
     dtype: str
     device: int
 
+
+PARTS: Final = (64, 32, 48, 40, 50, 16)
+"""How many blocks the first stage of a long fold has: the first of these that divides the extent."""
 
 Meaning = Named | Value
 
@@ -69,8 +75,14 @@ class Storage(msgspec.Struct, frozen=True):
 class Asking:
     """What the nodes of a graph mean, as they are listed."""
 
-    def __init__(self, graph: Graph, storages: Mapping[str, Storage], devices: Mapping[str, int]) -> None:
-        """Start with nothing listed; ``devices`` numbers them by name."""
+    def __init__(
+        self, graph: Graph, storages: Mapping[str, Storage], devices: Mapping[str, int], split_from: int
+    ) -> None:
+        """Start with nothing listed; ``devices`` numbers them by name.
+
+        Folds of at least ``split_from`` elements to one are made in two stages.
+        """
+        self.split_from = split_from
         self.values, self.storages, self.devices = Values(), storages, devices
         self._functions = graph.functions
         self.meanings: dict[str, Meaning] = {}
@@ -228,9 +240,29 @@ class Asking:
         if not source.size:
             bits = of_nothing(held, FOLDS.get(node.fold, node.fold)).to_bytes(NUMPY[held].itemsize, "little")
             return self._converted(self.values.const(bits, held, shape, device), node.dtype)
+        source, axes = self._split(source, node.fold, axes, math.prod(shape))
         return self._converted(
             self.values.make("reduce", held, shape, device, (source,), (node.fold, axes)), node.dtype
         )
+
+    def _split(self, source: Value, fold: str, axes: tuple[int, ...], kept: int) -> tuple[Value, tuple[int, ...]]:
+        """Return what is left to fold, and along which axes, when a long fold to few elements has a first stage.
+
+        That folds blocks, which many work-items do side by side, and is stored in the dtype that is folded in.
+        """
+        axis = max(axes, key=lambda each: source.shape[each])
+        extent = source.shape[axis]
+        parts = next((each for each in PARTS if extent % each == 0), None)
+        if parts is None or source.size // max(kept, 1) < self.split_from or kept >= parts or source.op == "const":
+            return source, axes
+        shape = (*source.shape[:axis], parts, extent // parts, *source.shape[axis + 1 :])
+        rows = self.values.moved(source, affine(shape, steps(shape)))
+        first = tuple(each + (each >= axis) for each in axes if each != axis)
+        first = tuple(sorted((*first, axis + 1)))
+        rest = tuple(extent for each, extent in enumerate(shape) if each not in first)
+        made = self.values.make("reduce", source.dtype, rest, source.device, (rows,), (fold, first))
+        made = self.values.make("contig", source.dtype, rest, source.device, (made,))
+        return made, (axis - sum(each < axis for each in axes if each != axis),)
 
     def _gathered(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
         if not of[0].size:

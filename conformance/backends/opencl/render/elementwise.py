@@ -110,9 +110,8 @@ def _float(op: str, dtype: str, of: Sequence[str]) -> str:
         found = f"({wide[0]} {signs[op]} {wide[1]})"
     elif op in ("div", "recip"):
         a, b = (f"(({real})1)", wide[0]) if op == "recip" else wide
-        # A quotient of floats, rounded from one of doubles, is the right one on every device.
         quotient = "({a} / {b})" if dtype == "float64" else "odd((double){a} / (double){b})"
-        found = ("((float)((double){a} / (double){b}))" if dtype == "float32" else quotient).format(a=a, b=b)
+        found = ("quotient_float({a}, {b})" if dtype == "float32" else quotient).format(a=a, b=b)
     elif op in functions:
         found = f"({functions[op]}({', '.join(wide)}))"
     else:

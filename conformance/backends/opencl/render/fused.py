@@ -19,6 +19,53 @@ NAME: Final = "KERNEL"
 """What stands for the name of a kernel in its own text, so that equal texts are one kernel."""
 
 
+LANES: Final = 16
+"""Independent accumulators of a fold along a row."""
+
+SHORT: Final = 64
+"""Extent of the last axis from which work-items are numbered along it, so that none divides to find it."""
+
+
+def by_last_axis(launch: Launch) -> bool:
+    """Return whether the first number of a work-item is its index along the last axis that is stored."""
+    return launch.outer > 0 and launch.extents[launch.outer - 1] >= SHORT and not along_rows(launch)
+
+
+def along_rows(launch: Launch) -> bool:
+    """Return whether work-items fold rows: elements lie side by side along what is folded, not along what is kept."""
+    if launch.outer == len(launch.extents):
+        return False
+    side_by_side = [
+        [axis for axis, step in enumerate(found[0].strides) if abs(step) == 1 and found[0].extents[axis] > 1]
+        for _, found in launch.reads
+    ]
+    folded = any(axis >= launch.outer for axes in side_by_side for axis in axes)
+    return folded and not any(launch.outer - 1 in axes for axes in side_by_side)
+
+
+def geometry(launch: Launch, local: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of work-items and of those of a group, whose size is at most ``local``, along each axis."""
+    extents = launch.extents[: launch.outer]
+    count = math.prod(extents)
+    if along_rows(launch):
+        return (count,), (1,)
+    if by_last_axis(launch):
+        return (-(-extents[-1] // local) * local, count // extents[-1]), (local, 1)
+    return (-(-count // local) * local,), (local,)
+
+
+def _is_small(launch: Launch) -> bool:
+    """Return whether all numbers of points and elements fit into 31 bits, with room for one step more."""
+    sizes = [math.prod(launch.extents)] + [node.size for node, _ in launch.reads]
+    sizes += [math.prod(each.extents) for _, found in launch.reads for each in found]
+    reach = [
+        sum(abs(step) * extent for step, extent in zip(each.strides, each.extents, strict=True)) + abs(each.offset)
+        for found in (*(found for _, found in launch.reads), *(found for found, _ in launch.stores))
+        for each in found
+    ]
+    return max((*sizes, *reach)) < 2**30
+
+
 def storages(launch: Launch) -> tuple[Node, ...]:
     """Return the storages that a launch reads, each once, as its kernel takes them."""
     return tuple(dict.fromkeys(node for node, _ in launch.reads))
@@ -47,27 +94,39 @@ class _Text:
             self._dtypes.append(self._dtype(line))
             self._depends.append(self._axes(line))
         self._written: set[int] = set()
+        self._index = "int" if _is_small(launch) else "long"
 
     def kernel(self) -> str:
         launch = self._launch
         outer = range(launch.outer)
-        count = math.prod(launch.extents[: launch.outer])
         arguments = [f"__global const {FORMATS[node.dtype].storage}* r{slot}" for node, slot in self._slots.items()]
         arguments += [f"__global {FORMATS[dtype].storage}* w{slot}" for slot, (_, dtype) in enumerate(launch.stores)]
-        index = [
-            f"  const long i{axis} = {_unravel('g', step, extent, first=axis == 0)};"
-            for axis, (extent, step) in enumerate(
-                zip(launch.extents[: launch.outer], steps(launch.extents[: launch.outer]), strict=True)
-            )
-        ]
         stores = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
         body = self._scope([self._store(number).of for number in stores], frozenset(outer), "  ")
         body += [self._stored(number) for number in stores]
-        text = "\n".join((*index, *body))
-        return (
-            f"__kernel void {NAME}({', '.join(arguments)}) {{\n  const long g = get_global_id(0);\n"
-            f"  if (g >= {count}) return;\n{text}\n}}\n"
-        )
+        text = "\n".join((*self._indices(), *body))
+        return f"__kernel void {NAME}({', '.join(arguments)}) {{\n{text}\n}}\n"
+
+    def _indices(self) -> list[str]:
+        """Return the statements that find the point of a work-item."""
+        extents = self._launch.extents[: self._launch.outer]
+        found, last = [], len(extents) - 1
+        if not extents:
+            return ["  if (get_global_id(0) > 0) return;"]
+        rest = extents
+        if by_last_axis(self._launch):
+            found += [
+                f"  const {self._index} i{last} = get_global_id(0);",
+                f"  if (i{last} >= {extents[last]}) return;",
+            ]
+            found.append(f"  const {self._index} g = get_global_id(1);")
+            rest = extents[:last]
+        else:
+            found += [f"  const {self._index} g = get_global_id(0);", f"  if (g >= {math.prod(extents)}) return;"]
+        return found + [
+            f"  const {self._index} i{axis} = {_unravel('g', step, extent, first=axis == 0)};"
+            for axis, (extent, step) in enumerate(zip(rest, steps(rest), strict=True))
+        ]
 
     def _store(self, number: int) -> Store:
         line = self._lines[number]
@@ -128,18 +187,74 @@ class _Text:
         dtype = self._dtypes[number]
         storage = FORMATS[dtype].storage
         bits = of_nothing(dtype, FOLDS.get(line.op, line.op)).to_bytes(NUMPY[dtype].itemsize, "little")
-        found = [f"{indent}{storage} v{number} = {literal(bits, dtype)};"]
+        identity = literal(bits, dtype)
+        found = [f"{indent}{storage} v{number} = {identity};"]
+        *outer, last = line.axes
         deeper = indent
-        for axis in line.axes:
-            found.append(f"{deeper}for (long i{axis} = 0; i{axis} < {self._launch.extents[axis]}; ++i{axis}) {{")
+        for axis in outer:
+            found.append(f"{deeper}{self._for(axis)} {{")
             deeper += "  "
         before = set(self._written)
-        found += self._scope([line.of], axes | set(line.axes), deeper)
-        found.append(f"{deeper}v{number} = {operation(line.op, dtype, (f'v{number}', f'v{line.of}'))};")
+        inner = axes | set(line.axes)
+        extent = self._launch.extents[last]
+        if along_rows(self._launch) and extent >= 2 * LANES and not self._nests(line):
+            found += self._lanes(number, line, inner, deeper, identity)
+        else:
+            found.append(f"{deeper}{self._for(last)} {{")
+            found += self._scope([line.of], inner, deeper + "  ")
+            found.append(f"{deeper}  v{number} = {operation(line.op, dtype, (f'v{number}', f'v{line.of}'))};")
+            found.append(f"{deeper}}}")
         # What is computed in a loop is not there behind it.
         self._written = before
-        found.append(f"{indent}{'}' * len(line.axes)}")
+        return [*found, f"{indent}{'}' * len(outer)}"] if outer else found
+
+    def _lanes(self, number: int, line: Reduce, inner: frozenset[int], indent: str, identity: str) -> list[str]:
+        """Return the loop over an axis with independent accumulators, which a compiler can keep in a vector."""
+        dtype, axis, index = self._dtypes[number], line.axes[-1], self._index
+        extent = self._launch.extents[axis]
+        whole = extent // LANES * LANES
+        before = set(self._written)
+        lane = operation(line.op, dtype, ("lanes[u]", f"v{line.of}"))
+        found = [
+            f"{indent}{{ {FORMATS[dtype].storage} lanes[{LANES}];",
+            f"{indent}for (int u = 0; u < {LANES}; ++u) lanes[u] = {identity};",
+            f"{indent}for ({index} base = 0; base < {whole}; base += {LANES})",
+            f"{indent}  for (int u = 0; u < {LANES}; ++u) {{",
+            f"{indent}    const {index} i{axis} = base + u;",
+            *self._scope([line.of], inner, indent + "    "),
+            f"{indent}    lanes[u] = {lane};",
+            f"{indent}  }}",
+        ]
+        own = f"v{number}"
+        found.append(
+            f"{indent}for (int u = 0; u < {LANES}; ++u) {own} = {operation(line.op, dtype, (own, 'lanes[u]'))}; }}"
+        )
+        if whole < extent:
+            self._written = before
+            found += [
+                f"{indent}for ({index} i{axis} = {whole}; i{axis} < {extent}; ++i{axis}) {{",
+                *self._scope([line.of], inner, indent + "  "),
+                f"{indent}  {own} = {operation(line.op, dtype, (own, f'v{line.of}'))};",
+                f"{indent}}}",
+            ]
         return found
+
+    def _for(self, axis: int) -> str:
+        return f"for ({self._index} i{axis} = 0; i{axis} < {self._launch.extents[axis]}; ++i{axis})"
+
+    def _nests(self, line: Reduce) -> bool:
+        """Return whether what is folded takes a fold that changes along the loop."""
+        stack, seen = [line.of], set()
+        while stack:
+            number = stack.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            each = self._lines[number]
+            if isinstance(each, Reduce) and self._depends[number] & set(line.axes):
+                return True
+            stack.extend(sources(each))
+        return False
 
     def _expression(self, number: int) -> str:
         line = self._lines[number]

@@ -62,19 +62,27 @@ view."""
 
 
 ELEMENTWISE: Final = """\
+#ifdef EXACT_DIVISION
+static float root_float(float x) { return sqrt(x); }
+static float quotient_float(float a, float b) { return a / b; }
+#else
 static float root_float(float x) { return (float)sqrt((double)x); }
+static float quotient_float(float a, float b) { return (float)((double)a / (double)b); }
+#endif
 static double root_double(double x) { return sqrt(x); }
 static double power_double(double x) {
   return x == rint(x) && fabs(x) < 2000.0 ? ldexp(1.0, (int)x) : exp2(x);
 }
-static float power_float(float x) { return (float)power_double((double)x); }
+static float power_float(float x) {
+  return x == rint(x) && fabs(x) < 300.0f ? ldexp(1.0f, (int)x) : exp2(x);
+}
 static double logarithm_double(double x) {
   ulong bits = as_ulong(x);
   if (x > 0 && !isinf(x) && (bits & 0xffffffffffffful) == 0 && bits >> 52) return (double)((int)(bits >> 52) - 1023);
   return log2(x);
 }
 static float logarithm_float(float x) { return (float)logarithm_double((double)x); }
-static float sine_float(float x) { return (float)sin((double)x); }
+static float sine_float(float x) { return sin(x); }
 static double sine_double(double x) { return sin(x); }
 #define RATIO(real) \\
   static real##2 ratio_##real##2(real##2 a, real##2 b) { \\

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -11,7 +10,7 @@ import pyopencl as cl
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
-from conformance.backends.opencl.render.fused import fused
+from conformance.backends.opencl.render.fused import fused, geometry
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
@@ -84,13 +83,12 @@ class FusedCommand(Command):
         super().__init__(item, queue, after, places)
         self._kernel = kernel
         self._bound = [_bound(region, places) for region in (*item.sources, *item.targets)]
-        count = math.prod(item.launch.extents[: item.launch.outer])
-        self._extent = (-(-count // LOCAL) * LOCAL,)
+        self._extent, self._local = geometry(item.launch, LOCAL)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the kernel."""
         self._kernel.set_args(*[cells[place].part(start, stop) for place, start, stop in self._bound])
-        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, (LOCAL,), wait_for=waits)
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, self._local, wait_for=waits)
 
 
 class TransferCommand(Command):

@@ -27,6 +27,14 @@ class Kernels:
         self._made: dict[str, cl.Kernel] = {}
 
     @cached_property
+    def _exact(self) -> tuple[str, ...]:
+        """Return the options with which floats are divided and roots taken as the standard of floats has it, if any."""
+        wanted = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+        if all(device.single_fp_config & wanted for device in self._context.devices):
+            return "-cl-fp32-correctly-rounded-divide-sqrt", "-DEXACT_DIVISION"
+        return ()
+
+    @cached_property
     def program(self) -> cl.Program:
         """Return the one program, all kernels in it.
 
@@ -58,7 +66,7 @@ class Kernels:
             missing = {name: text for name, text in wanted.items() if name not in self._made}
             if missing:
                 source = "".join(text.replace(NAME, name, 1) for name, text in missing.items())
-                options = () if optimised else ("-cl-opt-disable",)
+                options = (*self._exact, *(() if optimised else ("-cl-opt-disable",)))
                 program = _built(self._context, PRELUDE + ELEMENTWISE + source, options)
                 self._made |= {name: cl.Kernel(program, name) for name in missing}
 

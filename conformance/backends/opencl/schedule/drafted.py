@@ -101,7 +101,7 @@ def drafted_rounds(case: GraphCase, settings: Settings, alignment: int) -> Itera
     """
     devices = devices_of(case)
     storages = storages_of(case, devices)
-    asking = Asking(case.graph, storages, devices)
+    asking = Asking(case.graph, storages, devices, settings.split_from)
     kept: dict[Value, Buffer] = {}
     for number, each in enumerate(case.rounds):
         for name in each.writes:

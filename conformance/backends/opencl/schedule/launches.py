@@ -18,6 +18,7 @@ from conformance.backends.opencl.graph.index_map import (
 )
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
 from conformance.backends.opencl.graph.value import Value, base, plain
+from conformance.backends.opencl.schedule.coalesce import coalesced
 from conformance.backends.opencl.schedule.partition import At, Home, base_of, index_of, inside
 from conformance.cases.schedule.kernel_body import (
     Alu,
@@ -66,7 +67,7 @@ class Writer:
         reads = tuple(
             (node, self._over(at, found)) for (node, found), at in zip(self._accesses, self._axes, strict=True)
         )
-        return Launch(
+        made = Launch(
             home.value.device,
             extents,
             rank,
@@ -76,6 +77,7 @@ class Writer:
             home.reason,
             asked,
         )
+        return coalesced(made)
 
     def _over(self, axes: tuple[int, ...], found: IndexMap) -> IndexMap:
         return over(found, axes, tuple(self._home.extents))
