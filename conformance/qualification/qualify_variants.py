@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
+from conformance.cases.declarations.terms import Terms
+from conformance.cases.observation import Observation
+from conformance.cases.schedule.schedule import Schedule
+from conformance.judging.clause import Subject
 from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
 from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning, verdict
-from conformance.runner.schedules import ask_schedule
+from conformance.runner.schedules import Asked, ask_schedule
 from conformance.runner.schedules import drawn as questions
+from conformance.runner.worker.answers import Answer, Broken, Question
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY
 
@@ -42,39 +49,64 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
 def judged_variants(
     variants: Sequence[type[Backend]], *, examples: int, seed: int, suites: Sequence[str], ops: Sequence[str]
 ) -> Iterator[Variant]:
-    """Yield a row for every variant, on all drawn cases of the operations that it has."""
-    for variant in variants:
-        if variant.schedule is not Backend.schedule:
-            yield _scheduling(variant, examples, seed)
-        else:
-            mine = [op for op in operations_of(variant) if op in ops]
-            yield _computing(variant, drawn_cases(seed, examples, tuple(suites), tuple(mine)))
+    """Yield a row for every variant, on all drawn cases of the operations that it has.
+
+    Each case is drawn once, and its meaning is found once, for all variants that compute.
+    """
+    computing = [variant for variant in variants if variant.schedule is Backend.schedule]
+    scheduling = [variant for variant in variants if variant not in computing]
+    yield from _computing(computing, drawn_cases(seed, examples, tuple(suites), tuple(ops)))
+    asked = [each for listed in questions(examples, seed).values() for each in listed] if scheduling else []
+    for variant in scheduling:
+        yield _scheduling(variant, asked)
 
 
-def _computing(variant: type[Backend], drawn: Sequence[Drawn]) -> Variant:
+@dataclass
+class _Seen:
+    """What is known of a variant so far: the clauses that refuse it, each with the first case."""
+
+    variant: type[Backend]
+    worker: InProcess
+    ops: frozenset[str]
+    refused: dict[str, str] = field(default_factory=dict)
+    cases: int = 0
+    differs: int = 0
+
+
+def _computing(variants: Sequence[type[Backend]], drawn: Sequence[Drawn]) -> Iterator[Variant]:
     right = InProcess(BackendSpec("reference", ()), backend=Reference())
-    worker = InProcess(BackendSpec(variant.__qualname__, ()), backend=variant())
-    refused: dict[str, str] = {}
-    cases = differs = 0
-    for each in drawn:
-        subject = meaning(each.case)
-        if outside(worker.ready.claims, subject) is not None:
-            continue
-        cases += 1
-        answer = worker.ask(each.case)
-        differs += told(answer) != told(right.ask(each.case))
-        for name in _musts(subject, answer, worker):
-            refused.setdefault(name, each.name)
-    return _row(variant, refused, cases, differs)
+    every = [
+        _Seen(each, InProcess(BackendSpec(each.__qualname__, ()), backend=each()), frozenset(operations_of(each)))
+        for each in variants
+    ]
+    for one in drawn:
+        case = one.case
+        subject, known = meaning(case), told(right.ask(case))
+        # Most variants give the reference's answer in the terms of most others, which need be judged but once.
+        judged: dict[tuple[bytes, Terms], str | None] = {}
+        for seen in every:
+            ready = seen.worker.ready
+            if one.op not in seen.ops or outside(ready.claims, subject) is not None:
+                continue
+            answer = seen.worker.ask(case)
+            given = told(answer)
+            if (given, ready.terms) not in judged:
+                judged[given, ready.terms] = _must(subject, answer, ready.terms)
+            seen.cases += 1
+            seen.differs += given != known
+            name = judged[given, ready.terms]
+            if name is not None:
+                seen.refused.setdefault(name, one.name)
+    for seen in every:
+        yield _row(seen.variant, seen.refused, seen.cases, seen.differs)
 
 
-def _musts(subject: object, answer: object, worker: InProcess) -> Iterator[str]:
-    judged = verdict(subject, answer, worker.ready.terms)  # type: ignore[arg-type]  # both are what they are called
-    if judged.blame is not None and judged.blame.requirement == "must":
-        yield judged.blame.id
+def _must(subject: Subject, answer: Answer, terms: Terms) -> str | None:
+    judged = verdict(subject, answer, terms)
+    return judged.blame.id if judged.blame is not None and judged.blame.requirement == "must" else None
 
 
-def _scheduling(variant: type[Backend], examples: int, seed: int) -> Variant:
+def _scheduling(variant: type[Backend], questions: Sequence[Asked]) -> Variant:
     base = next(
         (one for one in variant.__mro__[1:] if issubclass(one, Backend) and not inspect.isabstract(one)), OpenCL
     )
@@ -82,19 +114,24 @@ def _scheduling(variant: type[Backend], examples: int, seed: int) -> Variant:
     worker = InProcess(BackendSpec(variant.__qualname__, ()), backend=backend)
     refused: dict[str, str] = {}
     cases = differs = 0
-    for listed in questions(examples, seed).values():
-        for asked in listed:
-            judged = ask_schedule(asked, worker, worker)
-            if judged.schedule is None and not judged.ways:
-                continue
-            cases += 1
-            plain = InProcess(BackendSpec("right", ()), backend=right)
-            other = ask_schedule(asked, plain, plain).schedule if isinstance(asked, Case) else None
-            differs += judged.schedule is not None and other != judged.schedule
-            for way in judged.ways:
-                if way not in EVERY or EVERY[way].requirement == "must":
-                    refused.setdefault(way, judged.ways[way])
+    for asked in questions:
+        judged = ask_schedule(asked, worker, worker)
+        if judged.schedule is None and not judged.ways:
+            continue
+        cases += 1
+        plain = InProcess(BackendSpec("right", ()), backend=right)
+        other = plain.ask(Question(asked)).result if isinstance(asked, Case) else None
+        differs += judged.schedule is not None and _unlike(judged.schedule, other)
+        for way in judged.ways:
+            if way not in EVERY or EVERY[way].requirement == "must":
+                refused.setdefault(way, judged.ways[way])
     return _row(variant, refused, cases, differs)
+
+
+def _unlike(one: Schedule, other: Observation | Broken | None) -> bool:
+    """Return whether a schedule has other items than the one that was observed, if one was."""
+    made = None if other is None or isinstance(other, Broken) else other.schedule
+    return made is None or replace(one, graph=None) != replace(made, graph=None)
 
 
 def _row(variant: type[Backend], refused: dict[str, str], cases: int, differs: int) -> Variant:
