@@ -148,7 +148,8 @@ def _show(console: Console, found: Qualification) -> None:
             )
         console.print(table)
         killed = sum(mutant.killed for mutant in found.mutants)
-        console.print(f"{killed} of {len(found.mutants)} mutants killed")
+        exact = sum(mutant.exact for mutant in found.mutants)
+        console.print(f"{killed} of {len(found.mutants)} mutants killed, {exact} of them by a clause of their own")
         if found.problems:
             console.print(f"{len(found.problems)} could not be judged")
     if found.variants:

@@ -7,6 +7,7 @@ import inspect
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -18,6 +19,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import case_id, digest
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import Subject
+from conformance.judging.numbers.admissible import admissible
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of
@@ -27,6 +29,7 @@ from conformance.runner.worker.answers import Answer, Broken, StartError
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.workers import Worker
+from conformance.specs import OPS, clauses_of, every_clause
 
 ENOUGH: Final = 3
 """Cases that a mutant may hang or die in: each costs a process, or all the time that a case may take."""
@@ -34,6 +37,13 @@ ENOUGH: Final = 3
 
 BATCH: Final = 16
 """Cases that are executed before the first of them is judged: half of the mutants have failed by then."""
+
+
+@cache
+def tells_little(clause: str | None) -> bool:
+    """Return whether a clause is about values and every operation has it: wrong values break all such at once."""
+    held = every_clause().get(clause or "")
+    return held is not None and held.check is admissible and all(held in clauses_of(op) for op in OPS)
 
 
 def fails(judged: Verdict) -> bool:
@@ -106,6 +116,7 @@ def judged_mutant(
         name=mutant.__qualname__,
         breaks=seen.breaks,
         killed=seen.killed,
+        exact=seen.on_target and not tells_little(seen.breaks),
         clause=seen.killer,
         clauses=tuple(sorted(seen.broken)),
         cases=seen.cases,

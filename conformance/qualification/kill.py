@@ -14,13 +14,15 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clause`` is to blame for the first failure, after ``cases`` distinct cases and ``seconds`` (start-up included);
     ``clauses`` are all that were seen broken until ``breaks`` was. ``killed`` means that it failed and, where it
-    says which clause it ``breaks``, that this is among them. ``problem`` says why it could not be judged, if it could
-    not, and ``control`` names the unbroken class that it derives from and that passes the same cases, if there is one.
+    says which clause it ``breaks``, that this is among them; ``exact`` that this clause tells it from other mutants, as
+    one about values that all operations share does not. ``problem`` says why it could not be judged, if it could not,
+    and ``control`` names the unbroken class that it derives from and that passes the same cases, if there is one.
     """
 
     name: str
     breaks: str | None
     killed: bool
+    exact: bool = False
     clause: str | None
     clauses: tuple[str, ...]
     cases: int

@@ -79,7 +79,8 @@ class Ground:
 
 
 PARTS: Final = 8
-"""Pieces that cases are cut into, for as many processes."""
+LARGE: Final = 24
+"""Pieces that cases are cut into, for as many processes, and large cases of one piece."""
 
 
 def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
@@ -88,8 +89,8 @@ def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool =
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
     """
     label = f"survey-{family.name}-{_sources(family)}-{name}"
-    parts = _parts(len(drawn))
-    made = {part: had for part in parts if (had := found(f"{label}-{part[0]}", Survey)) is not None}
+    parts = _parts(drawn)
+    made = {part: had for part in parts if (had := found(f"{label}-{part[0]}-{part[1]}", Survey)) is not None}
     run = partial(_surveyed, family, drawn, words=words)
     left = [part for part in parts if part not in made]
     for part, one in in_children(left, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
@@ -97,7 +98,7 @@ def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool =
             raise MutantError(
                 f"the unchanged {family.name} {one.how} in case {one.at}, so that its mutants prove nothing"
             )
-        keep(f"{label}-{part[0]}", one)
+        keep(f"{label}-{part[0]}-{part[1]}", one)
         made[part] = one
     return Ground(family, drawn, _joined([(part[0], made[part]) for part in parts]))
 
@@ -137,9 +138,12 @@ def _worded(drawn: Sequence[Drawn], part: tuple[int, int]) -> tuple[dict[str, st
 _CACHE: Final = type(functools.cache(len))
 
 
-def _parts(count: int) -> list[tuple[int, int]]:
-    size = -(-count // PARTS) or 1
-    return [(first, min(first + size, count)) for first in range(0, count, size)]
+def _parts(drawn: Sequence[Drawn]) -> list[tuple[int, int]]:
+    """Return pieces of at most an eighth of the cases, and of at most 24 large ones, which are the last."""
+    small = sum(not each.large for each in drawn)
+    size = -(-len(drawn) // PARTS) or 1
+    cuts = [*range(0, small, size), *range(small, len(drawn), LARGE)]
+    return list(zip(cuts, [*cuts[1:], len(drawn)], strict=True))
 
 
 def questions(seed: int, examples: int) -> tuple[Drawn, ...]:

@@ -1,8 +1,8 @@
 """What a run is able to see: the share of automatic mutants that die in it, with 95 % confidence.
 
-Where mutants die was measured once (``power.json``, made by ``python -m conformance.qualification.auto.measure``). A
-mutant is seen by a run that judges the draw which kills it first, in some suite and operation; draws of other seeds
-are taken to kill alike.
+Where mutants die was measured once (``power.json``, made by ``python -m conformance.qualification.auto.measure``: see
+docs/qualification.md). A mutant is seen by a run that judges the draw which kills it first, in some suite and
+operation; draws of other seeds are taken to kill alike.
 """
 
 from __future__ import annotations
