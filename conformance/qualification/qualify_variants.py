@@ -21,9 +21,10 @@ from conformance.judging.clause import Subject
 from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
+from conformance.runner.dialects.schedule_inquiry import Asked
 from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning, verdict
-from conformance.runner.schedules import Asked, ask_schedule
+from conformance.runner.schedules import ask_schedule
 from conformance.runner.schedules import drawn as questions
 from conformance.runner.worker.answers import Answer, Broken, Question
 from conformance.runner.worker.in_process import InProcess
