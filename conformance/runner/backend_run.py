@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
-from conformance.runner.asking import alone, asked, excused, seconds_of, unrepeated
+from conformance.runner.asking import alone, asked, seconds_of, unrepeated
+from conformance.runner.case_record import case_record, failed_of
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
 from conformance.runner.dialects import trial
@@ -21,7 +22,7 @@ from conformance.runner.ids import Ids
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord
 from conformance.runner.origins import Origins
-from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.refusals import Refusals
 from conformance.runner.seen import Seen
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.judgeable import Judgeable
@@ -32,9 +33,6 @@ LATE: Final = Verdict(outcome="not_run", clauses={}, detail="the time budget was
 
 PROBES: Final = 2
 """Cases outside a claim that are run all the same, to see whether the claim is too small."""
-
-REFUSALS: Final = 1000
-"""Refusals of one operation that are kept until the backend answers a case of it: they count from then on."""
 
 MOST_OPEN: Final = 2048
 """Cases handed over and not judged, of one backend, above which nothing more is drawn: four windows of a worker."""
@@ -97,8 +95,7 @@ class Lane:
         self._probed: Counter[str] = Counter()
         self._earlier = Ids()
         self._settled: dict[str, CaseRecord] = {}
-        self._refused: dict[str, list[Failed]] = {}
-        self._answering: set[str] = set()
+        self._refusals = Refusals()
         self._asked: dict[str, Verdict] = {}
         self._tainted: int | None = None
 
@@ -244,21 +241,17 @@ class Lane:
     def _taken(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
         """Return the verdict, a refusal excused until the backend answers a case of the operation."""
         op = one.facts.op
-        if judged.refusal and op not in self._answering:
-            kept = self._refused.setdefault(op, [])
-            if len(kept) < REFUSALS:
-                kept.append(_failed(one, self._line(one, judged), judged, origin))
-            return excused(judged)
-        if not judged.refusal and judged.outcome not in UNJUDGED and op not in self._answering:
-            self._answering.add(op)
-            for failed in self._refused.pop(op, ()):
-                self._settled[failed.record.case] = replace(failed.record, outcome="unsupported", clauses={})
-                self._note(failed)
-        return judged
+        weighed = self._refusals.weighed(op, judged)
+        if weighed is not judged and self._refusals.room(op):
+            self._refusals.keep(op, failed_of(one, case_record(self.name, one, judged), judged, origin))
+        for failed in self._refusals.counted_by(op, judged):
+            self._settled[failed.record.case] = replace(failed.record, outcome="unsupported", clauses={})
+            self._note(failed)
+        return weighed
 
     def answered(self, op: str) -> bool:
         """Return whether the backend ever gave an answer to a case of the operation that was no refusal."""
-        return op in self._answering
+        return op in self._refusals.answered
 
     def _compare(self, one: Trial, judged: Verdict, origin: int, seconds: float) -> None:
         """Hold what a case came to now against what an earlier run said; where it differs, what is seen now counts."""
@@ -267,7 +260,7 @@ class Lane:
         if (judged.outcome, judged.clauses) != (earlier.outcome, earlier.clauses):
             told = f"the record of the earlier run said {earlier.outcome}"
             self._record(one, judged, origin, seconds, told)
-            self.differing.append(self._line(one, judged, seconds, told))
+            self.differing.append(case_record(self.name, one, judged, seconds, told))
 
     def unjudged(self, ops: Iterable[str]) -> tuple[str, ...]:
         """Return those of ``ops`` of which no case was judged."""
@@ -296,7 +289,7 @@ class Lane:
             self.worker.renew()
             self._tainted = None
         judged, answers = asked(self._dialogue(one), self.worker)
-        judged = judged if not judged.refusal or self.answered(one.facts.op) else excused(judged)
+        judged = self._refusals.weighed(one.facts.op, judged)
         if judged.blame is not None:
             self._tainted = answers[-1].process
         return judged
@@ -316,7 +309,7 @@ class Lane:
         if found is None or len(found) <= len(before):
             return None
         judged, _ = found[-1]
-        judged = judged if not judged.refusal or self.answered(one.facts.op) else excused(judged)
+        judged = self._refusals.weighed(one.facts.op, judged)
         return None if judged.outcome == "not_run" else judged
 
     def settle_alone(self, name: str, judged: Verdict) -> None:
@@ -371,10 +364,17 @@ class Lane:
         unrepeated: Outcome | None = None,
         expected: Expected | None = None,
     ) -> None:
-        line = self._line(
-            one, judged, seconds, note, under_claimed=under_claimed, unrepeated=unrepeated, expected=expected
+        line = case_record(
+            self.name,
+            one,
+            judged,
+            seconds,
+            note,
+            under_claimed=under_claimed,
+            unrepeated=unrepeated,
+            expected=expected,
         )
-        self._note(_failed(one, line, judged, origin))
+        self._note(failed_of(one, line, judged, origin))
 
     def _note(self, found: Failed) -> None:
         """Write a record, in place of an earlier one of the same case, and remember what failed."""
@@ -385,42 +385,3 @@ class Lane:
         if (record.blame is not None and unexpected) or record.unrepeated is not None or earlier is not None:
             self.found.add(found)
         self._write(record)
-
-    def _line(
-        self,
-        one: Trial,
-        judged: Verdict,
-        seconds: float = 0.0,
-        note: str | None = None,
-        *,
-        under_claimed: bool = False,
-        unrepeated: Outcome | None = None,
-        expected: Expected | None = None,
-    ) -> CaseRecord:
-        return CaseRecord(
-            backend=self.name,
-            case=one.name,
-            op=one.facts.op,
-            suite=one.suite,
-            dtype=one.facts.dtype,
-            world=one.facts.world,
-            outcome=judged.outcome,
-            clauses=judged.clauses,
-            seconds=round(seconds, 6),
-            blame=judged.blame.id if judged.blame else None,
-            requirement=judged.blame.requirement if judged.blame else None,
-            detail=judged.detail,
-            error=judged.error,
-            note=note,
-            unrepeated=unrepeated,
-            under_claimed=under_claimed,
-            expected=expected,
-            classes=judged.classes,
-            shown=judged.shown,
-        )
-
-
-def _failed(one: Trial, record: CaseRecord, judged: Verdict, origin: int | None) -> Failed:
-    if judged.blame is None:
-        return Failed(record, judged, origin)
-    return Failed(record, judged, origin, one.dialect.empty(one.case), one.dialect.size(one.case))

@@ -1,0 +1,52 @@
+"""The record of a case: what is written of a verdict, and what is kept of one that fails."""
+
+from __future__ import annotations
+
+from conformance.judging.clause import Outcome
+from conformance.judging.verdict import Verdict
+from conformance.runner.dialect import Trial
+from conformance.runner.failing import Failed
+from conformance.runner.known.entry import Expected
+from conformance.runner.log.log import CaseRecord
+
+
+def case_record(
+    backend: str,
+    one: Trial,
+    judged: Verdict,
+    seconds: float = 0.0,
+    note: str | None = None,
+    *,
+    under_claimed: bool = False,
+    unrepeated: Outcome | None = None,
+    expected: Expected | None = None,
+) -> CaseRecord:
+    """Return the record of one case and backend; ``unrepeated`` is what it came to before it was run alone."""
+    return CaseRecord(
+        backend=backend,
+        case=one.name,
+        op=one.facts.op,
+        suite=one.suite,
+        dtype=one.facts.dtype,
+        world=one.facts.world,
+        outcome=judged.outcome,
+        clauses=judged.clauses,
+        seconds=round(seconds, 6),
+        blame=judged.blame.id if judged.blame else None,
+        requirement=judged.blame.requirement if judged.blame else None,
+        detail=judged.detail,
+        error=judged.error,
+        note=note,
+        unrepeated=unrepeated,
+        under_claimed=under_claimed,
+        expected=expected,
+        classes=judged.classes,
+        shown=judged.shown,
+    )
+
+
+def failed_of(one: Trial, record: CaseRecord, judged: Verdict, origin: int | None) -> Failed:
+    """Return what is kept of a record: where something is to blame, also how large the case is."""
+    if judged.blame is None:
+        return Failed(record, judged, origin)
+    return Failed(record, judged, origin, one.dialect.empty(one.case), one.dialect.size(one.case))
