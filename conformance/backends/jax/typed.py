@@ -1,0 +1,197 @@
+"""Typed programs under JAX's ``shard_map``: the types of its avals, the values, and the pullback by ``jax.vjp``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import jax
+import numpy as np
+from jax import lax
+from jax._src import config, core
+from jax.sharding import Mesh, PartitionSpec
+
+from conformance.backends.adapting import adapter, framework
+from conformance.backends.jax import collectives
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
+
+Blocks = list[Array]
+Varying = Mapping[str, tuple[str, ...]]
+"""The axes along which each value that enters or leaves varies."""
+
+LOCAL: Final[Mapping[str, Callable[..., Any]]] = {
+    "add": lax.add,
+    "maximum": lax.max,
+    "multiply": lax.mul,
+    "negate": lax.neg,
+    "subtract": lax.sub,
+}
+
+TO: Final = {"invariant": "invarying"}
+"""JAX's word for a state, where it is another."""
+
+
+def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
+    """Return the type of each value that a step makes; raise what JAX raises where it refuses the program."""
+    found: dict[str, AxisType] = {}
+
+    def rank(inputs: dict[str, Any]) -> dict[str, Any]:
+        values = _run(program, inputs)
+        found.update({step.output: _type_of(values[step.output]) for step in program.steps})
+        return {}
+
+    given = {
+        name: jax.ShapeDtypeStruct((*_sizes(program, each.varying), *each.shape), each.dtype)
+        for name, each in program.inputs.items()
+    }
+    with framework(), config.auto_pcast(program.automatic):
+        jax.eval_shape(_mapped(program, devices, rank, _entering(program), {}), given)
+    return found
+
+
+def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
+    """Return the blocks of each result, one a rank; of an unreduced one those of its sum."""
+    of = types(program, devices)
+    leaving = {name: tuple(sorted({*of[name].varying, *of[name].reduced})) for name in program.results}
+
+    def rank(given: dict[str, Any]) -> dict[str, Any]:
+        made = _run(program, given)
+        return {name: _visible(made[name]) for name in program.results}
+
+    return _called(program, devices, rank, inputs, _entering(program), leaving)
+
+
+def pullback(
+    program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
+) -> dict[str, Blocks]:
+    """Return the cotangent of each input, by ``jax.vjp`` inside ``shard_map``."""
+    of = types(program, devices)
+    entering = {
+        **_entering(program),
+        **{f"ct {name}": tuple(sorted({*of[name].varying, *of[name].reduced})) for name in cotangents},
+    }
+
+    def rank(given: dict[str, Any]) -> dict[str, Any]:
+        primals = {name: given[name] for name in program.inputs}
+        with framework():
+            _, back = jax.vjp(lambda x: {name: _run(program, x)[name] for name in cotangents}, primals)
+            (found,) = back({name: _cotangent(given[f"ct {name}"], of[name]) for name in cotangents})
+        return dict(found)
+
+    given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
+    return _called(program, devices, rank, given, entering, _entering(program))
+
+
+def _entering(program: TypedProgram) -> dict[str, tuple[str, ...]]:
+    return {name: each.varying for name, each in program.inputs.items()}
+
+
+def _sizes(program: TypedProgram, axes: tuple[str, ...]) -> tuple[int, ...]:
+    sizes = {axis.name: axis.size for axis in program.mesh}
+    return tuple(sizes[axis] for axis in axes)
+
+
+def _called(
+    program: TypedProgram,
+    devices: list[Any],
+    rank: Callable[[dict[str, Any]], dict[str, Any]],
+    given: Mapping[str, Blocks],
+    entering: Varying,
+    leaving: Varying,
+) -> dict[str, Blocks]:
+    whole = {name: _joined(program, entering[name], blocks) for name, blocks in given.items()}
+    with framework(), config.auto_pcast(program.automatic):
+        made = jax.jit(_mapped(program, devices, rank, entering, leaving))(whole)
+        arrays = {name: np.asarray(array) for name, array in made.items()}
+    return {name: _split(program, leaving[name], array) for name, array in arrays.items()}
+
+
+def _mapped(
+    program: TypedProgram,
+    devices: list[Any],
+    rank: Callable[[dict[str, Any]], dict[str, Any]],
+    entering: Varying,
+    leaving: Varying,
+) -> Any:
+    """Return ``rank`` under ``shard_map``: a value has a leading axis of extent 1 for each axis it varies along."""
+
+    @adapter()
+    def inside(given: dict[str, Any]) -> dict[str, Any]:
+        with framework():
+            blocks = {name: lax.squeeze(x, tuple(range(len(entering[name])))) for name, x in given.items()}
+        made = rank(blocks)
+        with framework():
+            return {name: lax.expand_dims(x, tuple(range(len(leaving[name])))) for name, x in made.items()}
+
+    grid = np.array(devices[: program.world]).reshape([axis.size for axis in program.mesh])
+    return jax.shard_map(
+        inside,
+        mesh=Mesh(grid, tuple(axis.name for axis in program.mesh)),
+        in_specs=({name: PartitionSpec(*axes) for name, axes in entering.items()},),
+        out_specs={name: PartitionSpec(*axes) for name, axes in leaving.items()},
+        check_vma=program.checked,
+        axis_names=frozenset(program.names),
+    )
+
+
+def _run(program: TypedProgram, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    made = dict(inputs)
+    for step in program.steps:
+        made[step.output] = _result(step, [made[name] for name in step.inputs])
+    return made
+
+
+def _result(step: TypedStep, operands: list[Any]) -> Any:
+    if step.op in collectives.MAPPED and step.op != "all_gather":
+        return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=None, **step.attrs)
+    with framework():
+        if step.op in LOCAL:
+            return LOCAL[step.op](*operands)
+        if step.op == "sum":
+            return lax.reduce_sum(operands[0], axes=(int(str(step.attrs["axis"])),))
+        if step.op == "axis_index":
+            return lax.axis_index(step.axes)
+        if step.op == "cast":
+            return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))
+        to = str(step.attrs["to"])
+        how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to)}
+        return lax.all_gather(operands[0], step.axes, **how)
+
+
+def _visible(value: Any) -> Any:
+    """Return what may leave a shard: the sum of an unreduced value, and a reduced one as a varying one."""
+    of = _type_of(value)
+    with framework():
+        value = lax.psum(value, of.unreduced) if of.unreduced else value
+        return lax.pcast(value, of.reduced, to="varying") if of.reduced else value
+
+
+def _cotangent(given: Any, of: AxisType) -> Any:
+    """Return a cotangent for a value of type ``of``: reduced where that is unreduced, and the other way round."""
+    given = lax.pcast(given, of.unreduced, to="reduced") if of.unreduced else given
+    return lax.pcast(given, of.reduced, to="unreduced") if of.reduced else given
+
+
+def _type_of(value: Any) -> AxisType:
+    with framework():
+        mat = core.typeof(value).mat
+    varying, unreduced, reduced = (tuple(sorted(axes)) for axes in (mat.varying, mat.unreduced, mat.reduced))
+    return AxisType(varying=varying, unreduced=unreduced, reduced=reduced)
+
+
+def _joined(program: TypedProgram, varying: tuple[str, ...], blocks: Blocks) -> Array:
+    """Return one array of the blocks of all ranks, with a leading axis for each mesh axis that they vary along."""
+    names = [axis.name for axis in program.mesh]
+    grid = np.stack(blocks).reshape((*(axis.size for axis in program.mesh), *blocks[0].shape))
+    kept = grid[tuple(slice(None) if name in varying else 0 for name in names)]
+    order = [[name for name in names if name in varying].index(name) for name in varying]
+    return kept.transpose((*order, *range(len(order), kept.ndim)))
+
+
+def _split(program: TypedProgram, varying: tuple[str, ...], array: Array) -> Blocks:
+    """Return the block of each rank."""
+    at = np.indices([axis.size for axis in program.mesh]).reshape(len(program.mesh), program.world).T
+    names = [axis.name for axis in program.mesh]
+    return [np.asarray(array[tuple(place[names.index(name)] for name in varying)]) for place in at]
