@@ -19,8 +19,9 @@ class Fitting(NamedTuple):
     shape: Shape
 
 
-def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:  # noqa: ARG001 - one signature for all
-    return Fitting({"op": draw(choose.sampled_from(["sum", "sum", "sum", "max", "min"]))}, shape)
+def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:
+    ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * (size.bit_count() == 1)
+    return Fitting({"op": draw(choose.sampled_from(ops))}, shape)
 
 
 def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:

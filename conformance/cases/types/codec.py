@@ -1,0 +1,92 @@
+"""The file of a typed case: ``{"format": 1, "dialect": "types", "id": ..., "program": ..., "inputs": ...}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from conformance.cases.case import FORMAT
+from conformance.cases.case_error import CaseError
+from conformance.cases.pretty import pretty
+from conformance.cases.program.validate import check_total, footprint
+from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
+from conformance.cases.types.typed_program import TypedProgram
+
+T = TypeVar("T")
+
+Stored = dict[str, tuple[StoredTensor, ...]]
+
+
+class TypedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A typed program, its inputs and its cotangents. ``id`` ends in a digest of the rest."""
+
+    format: int
+    dialect: str
+    id: Annotated[str, Meta(pattern="^(types|transposed)[+].+/.+/[0-9a-f]{12}$")]
+    program: TypedProgram
+    inputs: Stored
+    cotangents: Stored = {}
+
+
+def save_typed(case: TypedCase, path: Path) -> None:
+    """Write ``case`` to ``path``, large tensors to a file beside it; raise ``OSError`` when that cannot be."""
+    sibling = path.with_suffix(".safetensors")
+    stored = store(_flat(case.inputs, "input") | _flat(case.cotangents, "cotangent"), sibling)
+    whole = TypedCaseFile(
+        format=FORMAT,
+        dialect=NAME,
+        id=typed_id(case),
+        program=case.program,
+        inputs=_nested(stored, case.inputs, "input"),
+        cotangents=_nested(stored, case.cotangents, "cotangent"),
+    )
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(msgspec.to_builtins(whole, order="deterministic")), encoding="utf-8")
+    part.replace(path)
+
+
+def load_typed(path: Path) -> TypedCase:
+    """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound file of one."""
+    try:
+        return _restored(_decoded(read_document(path)), path.parent)
+    except CaseError as error:
+        raise CaseError(f"case file {path}: {error}") from None
+
+
+def _decoded(content: bytes) -> TypedCaseFile:
+    try:
+        return msgspec.json.decode(content, type=TypedCaseFile)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise CaseError(str(error)) from None
+    except RecursionError:
+        raise CaseError("it is nested too deeply") from None
+
+
+def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
+    if whole.format != FORMAT:
+        raise CaseError(f"it has format {whole.format}; this suite reads format {FORMAT}")
+    stored = _flat(whole.inputs, "input") | _flat(whole.cotangents, "cotangent")
+    check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
+    tensors = restore(stored, folder)
+    case = TypedCase(
+        program=whole.program,
+        inputs=_nested(tensors, whole.inputs, "input"),
+        cotangents=_nested(tensors, whole.cotangents, "cotangent"),
+    )
+    validate_case(case)
+    if whole.id != typed_id(case):
+        raise CaseError(f"its id is {whole.id!r} but its content has the id {typed_id(case)!r}")
+    return case
+
+
+def _flat(values: Mapping[str, tuple[T, ...]], kind: str) -> dict[str, T]:
+    return {f"{kind}/{name}/{rank}": block for name, each in values.items() for rank, block in enumerate(each)}
+
+
+def _nested(flat: Mapping[str, T], like: Mapping[str, Sized], kind: str) -> dict[str, tuple[T, ...]]:
+    return {name: tuple(flat[f"{kind}/{name}/{rank}"] for rank in range(len(each))) for name, each in like.items()}

@@ -1,0 +1,144 @@
+"""The data of typed cases: small numbers, chosen so that no operation of the program rounds.
+
+Then every order and every tree gives the same bits, and equality is demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.cases.program.program import Axis, lines
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.transforms.pairing import cotangent_type
+from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.transposes import NotLinear
+from conformance.reference.types.check import check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.values import evaluate
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.types.domain import typed_programs
+
+Blocks = list[Array]
+
+EXACT: Final = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53, "int32": 31, "int64": 63}
+"""Bits of a whole number that each dtype holds exactly."""
+
+POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4)
+
+
+@choose.composite
+def typed_cases(draw: Draw) -> TypedCase:
+    """Draw a program with inputs; its dtype is one in which every value of it is exact."""
+    return _case(draw, draw(typed_programs()), back=False)
+
+
+@choose.composite
+def transposed_cases(draw: Draw) -> TypedCase:
+    """Draw a program with inputs and a cotangent of its last result."""
+    return _case(draw, draw(typed_programs()), back=True)
+
+
+def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
+    program = _shortened(program, back=back)
+    whole = not back and not any(step.attrs.get("op") == "mean" for step in program.steps)
+    dtype = draw(choose.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
+    inputs = {name: replace(given, dtype=dtype) for name, given in program.inputs.items()}
+    exact = _exact_dtype(replace(program, inputs=inputs), dtype, back=back)
+    program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in inputs.items()})
+    blocks = {
+        name: _blocks(draw, program.mesh, AxisType(varying=given.varying), given.shape, exact)
+        for name, given in program.inputs.items()
+    }
+    case = TypedCase(program=program, inputs=blocks)
+    if not back or not program.results:
+        return case
+    try:
+        types = check(program)
+    except IllTyped:
+        return case
+    shapes = _shapes(program)
+    last = program.results[-1]
+    given = _blocks(draw, program.mesh, cotangent_type(types[last]), shapes[last], exact)
+    return replace(case, cotangents={last: given})
+
+
+def _shortened(program: TypedProgram, *, back: bool) -> TypedProgram:
+    """Return the longest beginning of a program whose values are whole numbers below 2**53, forth and back."""
+    while program.steps and not _bits(program, back=back) <= EXACT["float64"]:
+        program = replace(program, steps=program.steps[:-1], results=program.results[:-1])
+    if back:
+        floats = [step for step in program.steps if step.op != "axis_index"]
+        if len(floats) != len(program.steps):
+            cut = next(n for n, step in enumerate(program.steps) if step.op == "axis_index")
+            program = replace(program, steps=program.steps[:cut], results=program.results[:cut])
+    return program
+
+
+def _exact_dtype(program: TypedProgram, dtype: str, *, back: bool) -> str:
+    bits = _bits(program, back=back)
+    wider = {"bfloat16": "float32", "float16": "float32", "float32": "float64", "int32": "int64"}
+    while bits > EXACT[dtype]:
+        dtype = wider[dtype]
+    return dtype
+
+
+def _bits(program: TypedProgram, *, back: bool) -> int:
+    """Return how many bits hold every value that the program comes to, of operands of the greatest of the pool.
+
+    A difference counts as a sum, so that what cancels is counted too.
+    """
+    greatest = max(map(abs, POOL))
+    positive = replace(program, steps=tuple(replace(s, op="add") if s.op == "subtract" else s for s in program.steps))
+    inputs = {name: [np.full(given.shape, float(greatest))] * program.world for name, given in program.inputs.items()}
+    values = evaluate(positive, inputs)
+    found = _largest(values)
+    if back and program.results:
+        last = program.results[-1]
+        try:
+            ones = {last: [np.full_like(block, float(greatest), np.float64) for block in values[last]]}
+            found = max(found, _largest(pullback(positive, inputs, ones)))
+        except (NotLinear, IllTyped):
+            pass
+    return max(1, int(np.ceil(np.log2(found + 1)))) + _halvings(program)
+
+
+def _halvings(program: TypedProgram) -> int:
+    """Return how many bits behind the point means add: they are over powers of two, here and in the domain."""
+    sizes = {axis.name: axis.size for axis in program.mesh}
+    means = (step for step in program.steps if step.attrs.get("op") == "mean")
+    return sum(sizes[axis].bit_length() - 1 for step in means for axis in step.axes if axis in sizes)
+
+
+def _largest(values: Mapping[str, Blocks]) -> float:
+    return max((float(np.abs(block).max(initial=0.0)) for blocks in values.values() for block in blocks), default=0.0)
+
+
+def _shapes(program: TypedProgram) -> dict[str, tuple[int, ...]]:
+    zeros = {name: [np.zeros(given.shape)] * program.world for name, given in program.inputs.items()}
+    return {name: blocks[0].shape for name, blocks in evaluate(program, zeros).items()}
+
+
+def _blocks(
+    draw: Draw, mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], dtype: str
+) -> tuple[Tensor, ...]:
+    """Draw a block for each rank: equal ones along the axes where the type says so, and elsewhere unlike ones."""
+    same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
+    start = draw(choose.integers(0, len(POOL) - 1))
+    groups = lines(mesh, same)
+    blocks: list[Tensor | None] = [None] * sum(map(len, groups))
+    size = int(np.prod(shape))
+    for number, line in enumerate(groups):
+        pool = np.roll(np.array(POOL, NUMPY[dtype]), start + 3 * number)
+        tensor = from_array(np.resize(pool, size).reshape(shape))
+        for rank in line:
+            blocks[rank] = tensor
+    return tuple(block for block in blocks if block is not None)
