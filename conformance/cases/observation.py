@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.axis_type import AxisType
 
 Category = Literal["invalid_argument", "unsupported", "internal", "no_answer", "adapter"]
 
@@ -44,6 +45,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 
     ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
+    ``types`` are those of the values of a typed program, by name.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -52,6 +54,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     health: Observation | None = None
     schedule: Schedule | None = None
+    types: dict[str, AxisType] = {}
 
     @property
     def raised(self) -> bool:

@@ -1,0 +1,228 @@
+"""The clauses about types of mesh axes and about transposes of typed programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.cases.types.typed_program import TypedStep
+from conformance.judging.clause import Requirement
+from conformance.judging.typed import (
+    TypedClause,
+    accepted,
+    adjoint,
+    pulled_alike,
+    refused,
+    same_along,
+    typed_alike,
+    valued_alike,
+)
+from conformance.reference.types.check import written_out
+from conformance.reference.types.meaning import TypedMeaning
+
+
+def _rule(number: int, text: str, source: str, requirement: Requirement = "must") -> TypedClause:
+    """Return the clause of a rule of the checker: what breaks it is refused."""
+    id = f"types.C{number}"
+    return TypedClause(id, requirement, text, source, lambda meaning: _breaks(meaning, id), refused)
+
+
+def _breaks(meaning: TypedMeaning, id: str) -> bool:
+    return meaning.refused is not None and meaning.refused.clause == id
+
+
+def _legal(meaning: TypedMeaning) -> bool:
+    return meaning.refused is None and not meaning.case.cotangents
+
+
+TYPES: Final = (
+    TypedClause("types.C11", "must", "A program that no rule refuses is accepted.", "jax.pcast", _legal, accepted),
+    TypedClause(
+        "types.C12",
+        "must",
+        "Each value has, for each mesh axis, the state that the rule of the operation gives it.",
+        "jax.pcast",
+        lambda meaning: _legal(meaning) and meaning.case.program.checked,
+        typed_alike,
+    ),
+    TypedClause(
+        "types.C14",
+        "must",
+        "Types change no value: a program computes what it computes without them, and a cast moves nothing.",
+        "jax.pcast",
+        _legal,
+        valued_alike,
+        general=True,
+    ),
+    TypedClause(
+        "types.C13",
+        "must",
+        "Along an axis where a value is invariant or reduced all ranks hold the same bits.",
+        "jax.pcast",
+        lambda meaning: _legal(meaning) and meaning.case.program.checked,
+        same_along,
+    ),
+    _rule(1, "An operation that names a mesh axis that is not mapped is refused.", "jax.psum: unbound axis names"),
+    _rule(
+        2,
+        "Where no cast is automatic, an operation that needs an operand varying along an axis refuses one that is "
+        "invariant there.",
+        "jax.ppermute",
+    ),
+    _rule(
+        3,
+        "A cast is from invariant to varying or to reduced, from varying to unreduced, or from reduced to varying; any "
+        "other is refused.",
+        "jax.pcast",
+    ),
+    _rule(
+        4,
+        "A cast, a sum and a reduce_scatter over several mesh axes refuse an operand that has different states along "
+        "them.",
+        "jax.pcast; jax.psum; jax.psum_scatter",
+    ),
+    _rule(
+        5,
+        "An operation that needs an operand varying along an axis refuses one that is unreduced or reduced there.",
+        "jax.ppermute; jax.all_gather; jax.all_to_all; jax.pmax",
+    ),
+    _rule(6, "An all_gather to reduced refuses an operand that varies along none of its axes.", "jax.all_gather"),
+    _rule(7, "A mean refuses an operand whose sum is unreduced or reduced along another axis.", "ours", "should"),
+    _rule(
+        8,
+        "Along an axis where an operand of a local operation is reduced, every operand is reduced, or unreduced in a "
+        "product; others are refused.",
+        "jax.local",
+        "should",
+    ),
+    _rule(
+        9,
+        "A local operation refuses an unreduced operand unless it is linear and all its operands are unreduced along "
+        "the same axes.",
+        "jax.local",
+        "should",
+    ),
+    _rule(
+        10,
+        "A product of an unreduced factor needs the other factor reduced along exactly the same axes; any other is "
+        "refused.",
+        "jax.local",
+        "should",
+    ),
+)
+"""The clauses of the suite ``types``, the most particular last."""
+
+
+def _back(meaning: TypedMeaning) -> bool:
+    return bool(meaning.case.cotangents) and meaning.refused is None and meaning.not_linear is None
+
+
+def _steps(fits: Callable[[TypedStep], bool]) -> Callable[[TypedMeaning], bool]:
+    return lambda meaning: _back(meaning) and any(fits(step) and step.axes for step in meaning.case.program.steps)
+
+
+def _transpose(number: int, text: str, source: str, when: Callable[[TypedMeaning], bool]) -> TypedClause:
+    return TypedClause(f"transposes.C{number}", "must", text, source, when, pulled_alike, suite="transforms")
+
+
+def _gathers(to: str) -> Callable[[TypedMeaning], bool]:
+    return _steps(lambda step: step.op == "all_gather" and step.attrs["to"] == to)
+
+
+def _sums(*ops: str) -> Callable[[TypedMeaning], bool]:
+    return _steps(lambda step: step.op == "all_reduce" and step.attrs["op"] in ops)
+
+
+def _one(*ops: str) -> Callable[[TypedMeaning], bool]:
+    return _steps(lambda step: step.op in ops)
+
+
+def _casts_by_itself(meaning: TypedMeaning) -> bool:
+    return _back(meaning) and len(written_out(meaning.case.program).steps) > len(meaning.case.program.steps)
+
+
+TRANSPOSES: Final = (
+    TypedClause(
+        "transposes.C12",
+        "must",
+        "Results paired with their cotangents come to the same number as inputs paired with what came back for them, "
+        "where the products of all ranks add up but along an invariant axis count once.",
+        "ours: the adjoint of a linear map",
+        _back,
+        adjoint,
+        suite="transforms",
+        general=True,
+    ),
+    TypedClause(
+        "transposes.C14",
+        "must",
+        "The cotangents of inputs are those that the transposes of the steps give in reverse order.",
+        "jax.pcast: transpose rules",
+        _back,
+        pulled_alike,
+        suite="transforms",
+        general=True,
+    ),
+    _transpose(
+        1,
+        "The transpose of a sum to an invariant result is the cast to varying; of the sum of an unreduced operand it "
+        "is the cast to reduced.",
+        "jax.psum",
+        _sums("sum"),
+    ),
+    _transpose(
+        2, "The transpose of a mean is that of the sum, divided by the number of members.", "jax.pmean", _sums("mean")
+    ),
+    _transpose(
+        3,
+        "The transpose of permute and of shuffle moves each block back along its pair.",
+        "jax.ppermute; jax.pshuffle",
+        _one("permute", "shuffle"),
+    ),
+    _transpose(4, "The transpose of all_gather to varying is reduce_scatter.", "jax.all_gather", _gathers("varying")),
+    _transpose(
+        5,
+        "The transpose of all_gather to invariant is the member's own piece.",
+        "jax.all_gather",
+        _gathers("invariant"),
+    ),
+    _transpose(
+        6,
+        "The transpose of all_gather to reduced is the reduce_scatter of an unreduced operand.",
+        "jax.all_gather",
+        _gathers("reduced"),
+    ),
+    _transpose(7, "The transpose of reduce_scatter is all_gather.", "jax.psum_scatter", _one("reduce_scatter")),
+    _transpose(8, "The transpose of all_to_all sends every piece back.", "jax.all_to_all", _one("all_to_all")),
+    _transpose(
+        9,
+        "The transpose of broadcast is the sum at the root and zero elsewhere.",
+        "jax.pbroadcast",
+        _one("broadcast"),
+    ),
+    _transpose(
+        10,
+        "The transpose of a cast from invariant is a sum; the casts from varying to unreduced and from reduced to "
+        "varying are each other's.",
+        "jax.pcast",
+        _one("cast"),
+    ),
+    _transpose(
+        11,
+        "The transpose of an automatic cast is that of the cast.",
+        "jax.pcast",
+        _casts_by_itself,
+    ),
+    TypedClause(
+        "transposes.C13",
+        "may",
+        "A program that takes a maximum or a minimum of its inputs over ranks has no transpose and is refused.",
+        "jax.pmax",
+        lambda meaning: meaning.not_linear is not None,
+        refused,
+        suite="transforms",
+    ),
+)
+"""The clauses of transposes in the suite ``transforms``, the most particular last."""
+
+CLAUSES: Final = (*TYPES, *TRANSPOSES)
