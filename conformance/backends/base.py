@@ -39,6 +39,8 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import TypedProgram
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
 Placed = dict[str, list[tuple[Array, Array]]]
@@ -59,6 +61,10 @@ class Unsupported(NotImplementedError):
 
 class Refused(ValueError):
     """A program without a meaning that no implementation is asked about: every member of a group is alone in it."""
+
+
+Types = dict[str, AxisType]
+"""The type of each value that a step of a typed program makes."""
 
 
 class Backend:
@@ -189,6 +195,20 @@ class Backend:
             return Observation(errors=(raised,), seconds=time.perf_counter() - start)
         results = tensors({key: [array] for key, array in given.items()})
         return Observation(results=results, seconds=time.perf_counter() - start)
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
+        """Return the type of each value that a step makes, and the blocks of each result, one a rank.
+
+        Of an unreduced result the blocks are those of its sum. ``inputs`` has a block for each rank. Whatever is raised
+        refuses the program.
+        """
+        raise Unsupported(f"{type(self).__name__} gives no types")
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the cotangent of each input, one block a rank, where results have ``cotangents``."""
+        raise Unsupported(f"{type(self).__name__} pulls no cotangents back")
 
     def close(self) -> None:
         """Release processes and devices."""

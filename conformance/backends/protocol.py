@@ -24,6 +24,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.operations import Operation
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.typed_case import TypedCase
 
 VERSION: Final = 1
 READ: Final = "CONFORMANCE_READ"
@@ -72,6 +73,17 @@ class Remaining(msgspec.Struct, frozen=True, kw_only=True, tag="remaining"):
     seq: int
     case: Case | None = None
     graph: Graph | None = None
+
+
+class Type(msgspec.Struct, frozen=True, kw_only=True, tag="type"):
+    """Give the types and values of a typed program, or pull cotangents back; answered by ``Done``.
+
+    The observation has ``types`` and results, or, of a case with cotangents, those of the inputs as results, or one
+    error a rank. Asked only while no ``Run`` is unanswered.
+    """
+
+    seq: int
+    case: TypedCase
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
@@ -130,5 +142,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | Plan | Remaining | Stop
+Request = Hello | Run | Plan | Remaining | Type | Stop
 Reply = Ready | Unfit | Done

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends import protocol
-from conformance.backends.base import Backend, rank_error
+from conformance.backends.base import Backend, rank_error, tensors
 from conformance.backends.claimed import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
@@ -27,6 +27,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.program.operations import declare
 from conformance.cases.tensor.stored import sibling_of
+from conformance.cases.types.typed_case import TypedCase, arrays
 
 CHUNK: Final = 1 << 16
 """Bytes asked of the pipe at once: its usual capacity on Linux."""
@@ -88,6 +89,9 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
                 after = isinstance(request, protocol.Remaining)
                 made = Observation() if asked is None else scheduled(backend, asked, planned=planned, after=after)
                 _send(sink, msgspec.json.encode(protocol.Done(seq=request.seq, observation=made)))
+            elif isinstance(request, protocol.Type):
+                seen = typed(backend, request.case)
+                _send(sink, msgspec.json.encode(protocol.Done(seq=request.seq, observation=seen)))
         stop = any(isinstance(request, protocol.Stop) for request in arrived)
 
 
@@ -147,6 +151,20 @@ def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, af
     except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
         return Observation(errors=(rank_error(error, adapts=backend.adapts),), seconds=time.perf_counter() - start)
     return Observation(schedule=made, seconds=time.perf_counter() - start)
+
+
+def typed(backend: Backend, case: TypedCase) -> Observation:
+    """Return the observation of a typed program, or the error that was raised instead, on every rank."""
+    start = time.perf_counter()
+    try:
+        if case.cotangents:
+            found = backend.pullback(case.program, arrays(case.inputs), arrays(case.cotangents))
+            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
+        types, values = backend.typed(case.program, arrays(case.inputs))
+    except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
+        raised = rank_error(error, adapts=backend.adapts)
+        return Observation(errors=(raised,) * case.program.world, seconds=time.perf_counter() - start)
+    return Observation(results=tensors(values), types=types, seconds=time.perf_counter() - start)
 
 
 def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:

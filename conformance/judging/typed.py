@@ -14,9 +14,9 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_case import arrays
 from conformance.judging.clause import Requirement
-from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.transforms.pairing import pairing
 from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.types.values import visible
 
 Blocks = list[Array]
 
@@ -79,13 +79,8 @@ def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
 
 def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand the reference's values; of an unreduced result its sum."""
-    mesh = meaning.case.program.mesh
-    wanted = {
-        name: _summed(meaning.values[name], lines(mesh, meaning.types[name].unreduced))
-        if meaning.types[name].unreduced
-        else meaning.values[name]
-        for name in meaning.case.program.results
-    }
+    program = meaning.case.program
+    wanted = {name: visible(program, meaning.types[name], meaning.values[name]) for name in program.results}
     return _unlike(wanted, seen.results)
 
 
@@ -99,9 +94,9 @@ def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
     mesh, given = meaning.case.program.mesh, arrays(meaning.case.cotangents)
     if set(seen.results) != set(meaning.case.inputs):
         return f"cotangents of {sorted(seen.results)} came back; the inputs are {sorted(meaning.case.inputs)}"
-    forth = [pairing(mesh, meaning.types[name], meaning.values[name], given[name]) for name in given]
+    forth = [pairing(mesh, meaning.paired[name], meaning.values[name], given[name]) for name in given]
     back = [
-        pairing(mesh, meaning.types[name], blocks, _arrays(seen.results[name]))
+        pairing(mesh, meaning.paired[name], blocks, _arrays(seen.results[name]))
         for name, blocks in arrays(meaning.case.inputs).items()
     ]
     total, came = sum(forth, Fraction(0)), sum(back, Fraction(0))
@@ -114,10 +109,6 @@ def _shown(meaning: TypedMeaning, seen: Observation) -> dict[str, Blocks]:
 
 def _arrays(blocks: Sequence[Tensor | None]) -> Blocks:
     return [np.zeros(0) if block is None else to_array(block) for block in blocks]
-
-
-def _summed(blocks: Blocks, groups: Sequence[tuple[int, ...]]) -> Blocks:
-    return all_reduce(blocks, op="sum", groups=tuple(groups))
 
 
 def _unlike(wanted: Mapping[str, Blocks], seen: Mapping[str, Sequence[Tensor | None]]) -> str | None:

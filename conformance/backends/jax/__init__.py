@@ -26,13 +26,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from conformance.backends.base import Backend, Claims, Placed, Unsupported, place_inputs, rank_error, tensors, touched
+from conformance.backends.base import (
+    Backend,
+    Claims,
+    Placed,
+    Types,
+    Unsupported,
+    place_inputs,
+    rank_error,
+    tensors,
+    touched,
+)
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
     VMAP_GUARANTEES,
     VMAP_NUMBERS,
     claims,
+    typed_claims,
     vmap_claims,
 )
 from conformance.backends.jax.devices import start
@@ -50,6 +61,7 @@ if TYPE_CHECKING:
     from conformance.backends.jax.per_rank import Ranks, Whole
     from conformance.cases.program.program import Program
     from conformance.cases.tensor.dtypes import Array
+    from conformance.cases.types.typed_program import TypedProgram
 
 CACHED: Final = 512
 """Programs kept, compiled or refused: a run asks for few of them twice, and then soon. 1.6 MB each of resident memory,
@@ -84,7 +96,8 @@ class Jax(Backend):
         """Return what JAX documents, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
         documented = claims(self._devices[0].platform, checked=self.checked)
-        return {op: {**limits, "world": worlds} for op, limits in documented.items()}
+        typed = typed_claims(self._devices[0].platform, checked=self.checked)
+        return {**{op: {**limits, "world": worlds} for op, limits in documented.items()}, **typed}
 
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Compile each round of a graph, and call what was compiled."""
@@ -141,6 +154,20 @@ class Jax(Backend):
         seconds = time.perf_counter() - began
         touches = touched(case, placed, inside=error is not None)
         return Observation(results=results, errors=errors, touched=touches, seconds=seconds)
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
+        """Return the types of the avals and the values under ``shard_map``."""
+        from conformance.backends.jax import typed
+
+        return typed.types(program, self._devices), typed.values(program, self._devices, inputs)
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the cotangents of inputs by ``jax.vjp`` inside ``shard_map``."""
+        from conformance.backends.jax import typed
+
+        return typed.pullback(program, self._devices, inputs, cotangents)
 
     def close(self) -> None:
         """Drop every compiled program."""

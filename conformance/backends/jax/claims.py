@@ -17,6 +17,8 @@ from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.types.typed_program import COLLECTIVES as COLLECTIVE_STEPS
+from conformance.cases.types.typed_program import LOCAL
 
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
@@ -81,6 +83,13 @@ def claims(platform: str, *, checked: bool) -> Claims:
     if checked:
         found["all_reduce"] = {**found["all_reduce"], "axes": ["one", "several", "invalid"]}
     return {op: {**limits, **EFFECTFUL} for op, limits in found.items()}
+
+
+def typed_claims(platform: str, *, checked: bool) -> Claims:
+    """Return what is documented of types and transposes: dtypes that have gradients, and no pbroadcast but on a GPU."""
+    steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - (set() if platform == "gpu" else {"broadcast"}))
+    limits = {"steps": steps, "checks": ["on" if checked else "off"]}
+    return {"typed_program": limits, "transposed_program": limits}
 
 
 def vmap_claims() -> Claims:

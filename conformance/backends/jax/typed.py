@@ -54,7 +54,8 @@ def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
 def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
     """Return the blocks of each result, one a rank; of an unreduced one those of its sum."""
     of = types(program, devices)
-    leaving = {name: tuple(sorted({*of[name].varying, *of[name].reduced})) for name in program.results}
+    everywhere = tuple(axis.name for axis in program.mesh)
+    leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
 
     def rank(given: dict[str, Any]) -> dict[str, Any]:
         made = _run(program, given)
@@ -68,10 +69,10 @@ def pullback(
 ) -> dict[str, Blocks]:
     """Return the cotangent of each input, by ``jax.vjp`` inside ``shard_map``."""
     of = types(program, devices)
-    entering = {
-        **_entering(program),
-        **{f"ct {name}": tuple(sorted({*of[name].varying, *of[name].reduced})) for name in cotangents},
-    }
+    everywhere = tuple(axis.name for axis in program.mesh)
+    at = _entering(program) if program.checked else dict.fromkeys(program.inputs, everywhere)
+    shown = {name: _leaving(of[name]) if program.checked else everywhere for name in cotangents}
+    entering = {**at, **{f"ct {name}": axes for name, axes in shown.items()}}
 
     def rank(given: dict[str, Any]) -> dict[str, Any]:
         primals = {name: given[name] for name in program.inputs}
@@ -81,7 +82,12 @@ def pullback(
         return dict(found)
 
     given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
-    return _called(program, devices, rank, given, entering, _entering(program))
+    return _called(program, devices, rank, given, entering, at)
+
+
+def _leaving(of: AxisType) -> tuple[str, ...]:
+    """Return the axes along which what a shard shows of a value varies."""
+    return tuple(sorted({*of.varying, *of.reduced}))
 
 
 def _entering(program: TypedProgram) -> dict[str, tuple[str, ...]]:

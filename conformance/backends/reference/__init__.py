@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from conformance.backends.base import Backend, Claims, Placed, placed_operand, poison, tensors
+from conformance.backends.base import Backend, Claims, Placed, Types, placed_operand, poison, tensors
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.graph.case import GraphCase
@@ -13,11 +14,18 @@ from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.trouble import WORDS
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.graph.evaluate import evaluate
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import run
+from conformance.reference.transforms.pullback import pullback
+from conformance.reference.types.check import check
+from conformance.reference.types.values import evaluate, visible
+
+TYPED: Final[Claims] = {"typed_program": {}, "transposed_program": {}}
+"""Typed programs and their transposes, without limits."""
 
 
 class Stored(Effects):
@@ -49,7 +57,7 @@ class Reference(Backend):
     @property
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
-        return {name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}
+        return {**{name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}, **TYPED}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -59,6 +67,18 @@ class Reference(Backend):
     def describe(self) -> dict[str, str]:
         """Return the NumPy that computes."""
         return {"numpy": version("numpy"), "ml_dtypes": version("ml_dtypes")}
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
+        """Return the checker's types, and the values; of an unreduced one the sum."""
+        types, values = check(program), evaluate(program, inputs)
+        made = {step.output: types[step.output] for step in program.steps}
+        return made, {name: visible(program, types[name], values[name]) for name in program.results}
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return what the transposes give."""
+        return pullback(program, inputs, cotangents)
 
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the program by this backend's methods, with every check of the oracle."""

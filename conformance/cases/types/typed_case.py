@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -30,6 +30,14 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     program: TypedProgram
     inputs: dict[str, Blocks]
     cotangents: dict[str, Blocks] = {}
+
+    troubled: ClassVar[bool] = False
+    """Nothing befalls a rank."""
+
+    @property
+    def answered(self) -> frozenset[str]:
+        """Return the names of what is asked for."""
+        return frozenset(self.program.inputs if self.cotangents else self.program.results)
 
     @property
     def last(self) -> str:

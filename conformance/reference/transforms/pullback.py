@@ -10,7 +10,7 @@ from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.transposes import TRANSPOSES, Act
-from conformance.reference.types.check import check, written_out
+from conformance.reference.types.check import paired_types, written_out
 from conformance.reference.types.values import evaluate
 
 Blocks = list[Array]
@@ -24,8 +24,8 @@ def pullback(
     ``cotangents`` has one for each result, of the type that ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for
     an ill-typed program and ``NotLinear`` where a cotangent meets a step that has no transpose.
     """
-    whole = written_out(program)
-    types, values = check(whole), evaluate(whole, inputs)
+    whole = written_out(program) if program.checked else program
+    types, values = paired_types(whole), evaluate(whole, inputs)
     found: dict[str, Blocks] = {}
     for name, blocks in cotangents.items():
         _add(found, name, blocks)
@@ -38,6 +38,7 @@ def pullback(
             tuple(types[name] for name in step.inputs),
             tuple(values[name] for name in step.inputs),
             lines(program.mesh, step.axes),
+            checked=program.checked,
         )
         for name, blocks in zip(step.inputs, _transposed(act, given), strict=True):
             _add(found, name, blocks)

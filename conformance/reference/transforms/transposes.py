@@ -32,12 +32,16 @@ class NotLinear(ValueError):
 
 @dataclass(frozen=True)
 class Act:
-    """A step, the types and values of its operands, and the groups of ranks that it spans."""
+    """A step, the types and values of its operands, and the groups of ranks that it spans.
+
+    Unless it is ``checked`` no value has a type: every rank has a cotangent of its own, of results and of operands.
+    """
 
     step: TypedStep
     types: tuple[AxisType, ...]
     operands: tuple[Blocks, ...]
     groups: Groups
+    checked: bool = True
 
 
 def cast(act: Act, given: Blocks) -> list[Blocks]:
@@ -47,18 +51,19 @@ def cast(act: Act, given: Blocks) -> list[Blocks]:
 
 
 def all_reduce(act: Act, given: Blocks) -> list[Blocks]:
-    """Every term has the cotangent of the sum; of a mean its part."""
+    """Every term has the cotangent of the sum, of a mean its part; without types the sum of those of all ranks."""
     op = act.step.attrs["op"]
     if op not in ("sum", "mean"):
         raise NotLinear(f"all_reduce {op} is not linear")
     size = given[0].dtype.type(len(act.groups[0]) if op == "mean" else 1)
-    return [[block / size for block in given]]
+    whole = given if act.checked else sums.all_reduce(given, op="sum", groups=act.groups)
+    return [[block / size for block in whole]]
 
 
 def all_gather(act: Act, given: Blocks) -> list[Blocks]:
     """Every block has the sum of the cotangents of its copies; of an invariant result the one cotangent there is."""
     axis, tiled = _whole(act, "axis"), bool(act.step.attrs["tiled"])
-    if act.step.attrs["to"] == "invariant":
+    if act.step.attrs["to"] == "invariant" and act.checked:
         return [_own(given, axis, act.groups, tiled=tiled)]
     return [scatters.reduce_scatter(given, op="sum", axis=axis, tiled=tiled, groups=act.groups)]
 

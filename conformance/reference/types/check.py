@@ -35,6 +35,13 @@ def check(program: TypedProgram) -> dict[str, AxisType]:
     return types
 
 
+def paired_types(program: TypedProgram) -> dict[str, AxisType]:
+    """Return the types by which values are paired with cotangents: without checks every rank has a value of its own."""
+    types = check(program)
+    varying = AxisType(varying=tuple(sorted(program.names)))
+    return types if program.checked else dict.fromkeys(types, varying)
+
+
 def written_out(program: TypedProgram) -> TypedProgram:
     """Return a well-typed program with a step for every automatic cast, which computes the same."""
     types, steps = check(program), list[TypedStep]()

@@ -9,7 +9,7 @@ from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import TypedCase, arrays
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import NotLinear
-from conformance.reference.types.check import check
+from conformance.reference.types.check import check, paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 
@@ -29,6 +29,11 @@ class TypedMeaning:
     back: dict[str, Blocks] = field(default_factory=dict)
     refused: IllTyped | None = None
     not_linear: NotLinear | None = None
+
+    @property
+    def paired(self) -> dict[str, AxisType]:
+        """Return the types by which values are paired with cotangents."""
+        return paired_types(self.case.program)
 
 
 def typed_meaning(case: TypedCase) -> TypedMeaning:

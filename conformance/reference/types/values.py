@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
 from conformance.reference.operations.all_gather import all_gather
 from conformance.reference.operations.all_reduce import all_reduce
@@ -49,6 +50,13 @@ def evaluate(program: TypedProgram, inputs: Mapping[str, Blocks]) -> dict[str, B
     for step in program.steps:
         values[step.output] = _blocks(program, step, [values[name] for name in step.inputs])
     return values
+
+
+def visible(program: TypedProgram, given: AxisType, blocks: Blocks) -> Blocks:
+    """Return what a value shows: its blocks, or where it is unreduced those of its sum."""
+    if not given.unreduced:
+        return blocks
+    return all_reduce(blocks, op="sum", groups=lines(program.mesh, given.unreduced))
 
 
 def _blocks(program: TypedProgram, step: TypedStep, operands: list[Blocks]) -> Blocks:

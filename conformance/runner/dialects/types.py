@@ -71,9 +71,7 @@ def _broken(meaning: TypedMeaning, how: Broken) -> Verdict:
     if how.outcome == "not_run":
         return Verdict(outcome="not_run", clauses={}, detail=how.detail)
     blame = speaking(meaning)[-1]
-    return Verdict(
-        outcome=how.outcome, clauses={blame.id: "broken"}, blame=blame, detail=how.detail, error=how.error
-    )
+    return Verdict(outcome=how.outcome, clauses={blame.id: "broken"}, blame=blame, detail=how.detail, error=how.error)
 
 
 def outside(claims: Claims, meaning: TypedMeaning) -> str | None:

@@ -10,6 +10,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
 from conformance.cases.program.validate import CaseError, footprint
+from conformance.cases.types.typed_case import TypedCase
 
 BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
 
@@ -48,8 +49,8 @@ class Question:
     """Nothing befalls a rank."""
 
 
-Request = Case | Question
-"""What a worker may be asked: to run a case, or for a schedule."""
+Request = Case | Question | TypedCase
+"""What a worker may be asked: to run a case, for a schedule, or for the types or cotangents of a program."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,14 @@ def _unplanned(observation: Observation) -> str | None:
 
 def misfit(case: Request, observation: Observation) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
-    return _unplanned(observation) if isinstance(case, Question) else _unlike(case, observation)
+    if isinstance(case, Question):
+        return _unplanned(observation)
+    if isinstance(case, TypedCase):
+        return _unnamed(case.program.world, case.answered, observation)
+    return _unlike(case, observation)
 
 
-def _unlike(case: Case, observation: Observation) -> str | None:
-    world, names = case.program.world, set(case.program.results)
+def _unnamed(world: int, names: frozenset[str], observation: Observation) -> str | None:
     if observation.errors and len(observation.errors) != world:
         return f"an observation has {len(observation.errors)} errors for {world} ranks"
     if not observation.raised and set(observation.results) != names:
@@ -111,6 +115,14 @@ def _unlike(case: Case, observation: Observation) -> str | None:
                     footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
         except CaseError as error:
             return str(error)
+    return None
+
+
+def _unlike(case: Case, observation: Observation) -> str | None:
+    world = case.program.world
+    wrong = _unnamed(world, frozenset(case.program.results), observation)
+    if wrong is not None:
+        return wrong
     known = {*case.inputs, *case.program.buffers}
     for touched in observation.touched:
         if touched.input not in known or not 0 <= touched.rank < world:

@@ -9,10 +9,11 @@ from typing import Self
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
-from conformance.backends.worker import introduce, observations, scheduled
+from conformance.backends.worker import introduce, observations, scheduled, typed
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import followed
+from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
 
@@ -134,13 +135,15 @@ class InProcess:
         return [
             _answer(
                 case,
-                next(seen) if isinstance(case, Case) else _scheduled(self._backend, case),
+                next(seen) if isinstance(case, Case) else _other(self._backend, case),
             )
             for case in cases
         ]
 
 
-def _scheduled(backend: Backend, question: Question) -> Observation:
+def _other(backend: Backend, question: Question | TypedCase) -> Observation:
+    if isinstance(question, TypedCase):
+        return typed(backend, question)
     return scheduled(backend, question.asked, planned=question.planned, after=question.after)
 
 

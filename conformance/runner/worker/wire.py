@@ -15,6 +15,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.program.health import health_case
 from conformance.cases.tensor.stored import sibling_of
+from conformance.cases.types.typed_case import TypedCase
 from conformance.reference.operations import TABLE
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Question, Request, misfit
@@ -39,6 +40,8 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
             else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
         )
         return msgspec.json.encode(asked) + b"\n"
+    if isinstance(case, TypedCase):
+        return msgspec.json.encode(protocol.Type(seq=seq, case=case)) + b"\n"
     health = health_case(case) if case.troubled else None
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:

@@ -145,10 +145,11 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C12",
         "must",
-        "Results paired with their cotangents come to the same number as inputs paired with what came back for them, "
+        "Of a linear program, results paired with their cotangents come to the same number as inputs paired with what "
+        "came back for them, "
         "where the products of all ranks add up but along an invariant axis count once.",
         "ours: the adjoint of a linear map",
-        _back,
+        lambda meaning: _back(meaning) and all(step.op != "multiply" for step in meaning.case.program.steps),
         adjoint,
         suite="transforms",
         general=True,
@@ -169,6 +170,12 @@ TRANSPOSES: Final = (
         "is the cast to reduced.",
         "jax.psum",
         _sums("sum"),
+    ),
+    _transpose(
+        15,
+        "Without types every rank has a result of its own, and the transpose of a sum is a sum.",
+        "jax.psum",
+        lambda meaning: _sums("sum", "mean")(meaning) and not meaning.case.program.checked,
     ),
     _transpose(
         2, "The transpose of a mean is that of the sum, divided by the number of members.", "jax.pmean", _sums("mean")

@@ -20,7 +20,7 @@ from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import NotLinear
-from conformance.reference.types.check import check
+from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
@@ -62,7 +62,7 @@ def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
     if not back or not program.results:
         return case
     try:
-        types = check(program)
+        types = paired_types(program)
     except IllTyped:
         return case
     shapes = _shapes(program)

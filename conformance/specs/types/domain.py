@@ -35,7 +35,7 @@ PAIRS: Final = ("add", "multiply", "subtract", "maximum")
 OPS: Final = (*FITTING, *["cast"] * 7, "all_reduce", "axis_index", "negate", "sum", *PAIRS, *["add", "multiply"] * 2)
 """Operations, some of them more often: those with most rules."""
 
-AFTER_CAST: Final = (*OPS, *PAIRS * 4)
+AFTER_CAST: Final = (*OPS, *PAIRS * 4, *["all_reduce"] * 6)
 """Operations after a cast: more of those whose operands have to agree."""
 
 Shapes = dict[str, Shape]

@@ -38,9 +38,7 @@ def judge(meaning: TypedMeaning, seen: Observation) -> Verdict:
     return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, error=error_of(seen))
 
 
-def _errored(
-    meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError
-) -> Verdict:
+def _errored(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError) -> Verdict:
     """Blame acceptance, and of a transpose the rule of its last operation."""
     blame = next((clause for clause in asked if clause.id == "types.C11"), asked[-1])
     outcome: Outcome = "errored"
