@@ -115,6 +115,9 @@ def _collective(
     axes = _axes(draw, program)
     if op == "axis_index":
         return TypedStep(op=op, inputs=(), output=output, axes=axes[:1]), ()
+    if op in ("permute", "shuffle"):
+        # What their positions are in another order is a clause of the programs of collectives.
+        axes = tuple(axis.name for axis in program.mesh if axis.name in axes)
     size = math.prod(axis.size for axis in program.mesh if axis.name in axes)
     if op == "cast":
         to = _to(draw, program, name, axes[0])
