@@ -22,7 +22,8 @@ from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import run
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.types.check import check
-from conformance.reference.types.values import evaluate, visible
+from conformance.reference.types.values import evaluate as typed_values
+from conformance.reference.types.values import visible
 
 TYPED: Final[Claims] = {"typed_program": {}, "transposed_program": {}}
 """Typed programs and their transposes, without limits."""
@@ -70,7 +71,7 @@ class Reference(Backend):
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the checker's types, and the values; of an unreduced one the sum."""
-        types, values = check(program), evaluate(program, inputs)
+        types, values = check(program), typed_values(program, inputs)
         made = {step.output: types[step.output] for step in program.steps}
         return made, {name: visible(program, types[name], values[name]) for name in program.results}
 
