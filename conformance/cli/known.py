@@ -11,11 +11,10 @@ from conformance.cli.names import Written, checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import read_run
-from conformance.runner.dialects import load_case
+from conformance.runner.dialects import further_clauses, load_case
 from conformance.runner.known.file import KnownError, entry_of, read_known, write_known
 from conformance.runner.log.log import case_file
 from conformance.specs import every_clause
-from conformance.specs.schedules import EVERY
 
 
 @click.command("known")
@@ -44,7 +43,7 @@ def command(
     run = read_run(directory)
     if _over(expiry):
         raise click.UsageError(f"--expiry {expiry} is over: the entries would fail every run; give a day to come")
-    wanted = checked("clause", clauses, (*every_clause(), *EVERY))
+    wanted = checked("clause", clauses, (*every_clause(), *further_clauses()))
     judged = [entry.name for entry in run.header.backends]
     backends = checked("backend of this run", names, judged) or tuple(judged)
     earlier = read_known(path, judged) if path.exists() else ()

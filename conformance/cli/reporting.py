@@ -19,9 +19,9 @@ from conformance.report import (
 )
 from conformance.report.run import LOG
 from conformance.report.specification import ClauseText
+from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
-from conformance.specs.schedules import EVERY
 from conformance.specs.sources import described
 
 
@@ -48,8 +48,8 @@ def report_on(run: Run) -> Report:
 
 
 def _clauses() -> tuple[ClauseText, ...]:
-    """Return the clauses of every dialect: those about schedules are not any one operation's."""
-    return clause_texts(OPS.values(), (*SHARED, *EVERY.values()), described)
+    """Return the clauses of every dialect: only those of collectives are some operation's."""
+    return clause_texts(OPS.values(), (*SHARED, *further_clauses().values()), described)
 
 
 def restored(directory: Path, records: Sequence[Record]) -> bool:

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from conformance.cli.names import unknown
 from conformance.cli.progress import print_json, printer
-from conformance.judging.schedules.clause import AnyScheduleClause
+from conformance.judging.clause import AnyClause
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
+from conformance.runner.dialects import further_clauses
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
-from conformance.specs.schedules import EVERY
 from conformance.specs.sources import SOURCES, Source, cited, described
 
 
@@ -32,7 +32,7 @@ def aliases() -> dict[str, str]:
     return found
 
 
-def clause_data(clause: Clause | AnyScheduleClause) -> dict[str, Any]:
+def clause_data(clause: Clause | AnyClause) -> dict[str, Any]:
     """Return a clause as plain data."""
     return {
         "id": clause.id,
@@ -60,7 +60,7 @@ def source_data(source: Source) -> dict[str, Any]:
     }
 
 
-def divergences(clause: Clause | AnyScheduleClause) -> dict[str, str]:
+def divergences(clause: Clause | AnyClause) -> dict[str, str]:
     """Return what sources, by name, say where the clause says something else."""
     return {each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {}
 
@@ -148,13 +148,13 @@ def _found(words: str) -> tuple[dict[str, Any], Any]:
 
 
 def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
-    clauses: dict[str, Clause | AnyScheduleClause] = {**every_clause(), **EVERY}
+    clauses: dict[str, Clause | AnyClause] = {**every_clause(), **further_clauses()}
     known = aliases()
     if name is None:
         data = {
             "operations": [op_data(op) for op in OPS.values()],
             "shared": [clause_data(clause) for clause in SHARED],
-            "schedules": [clause_data(clause) for clause in EVERY.values()],
+            "further": [clause_data(clause) for clause in further_clauses().values()],
             "sources": [source_data(source) for source in SOURCES.values()],
         }
         return data, _show_everything
@@ -182,8 +182,8 @@ def _show_everything(console: Console) -> None:
     console.print(table)
     console.print("Clauses that several operations share:")
     _show_clauses(console, SHARED)
-    console.print("Clauses about schedules:")
-    _show_clauses(console, tuple(EVERY.values()))
+    console.print("Clauses about schedules, graphs, types and transposes:")
+    _show_clauses(console, tuple(further_clauses().values()))
 
 
 def _show_op(console: Console, op: Op) -> None:
@@ -210,12 +210,12 @@ def _call(op: Op) -> str:
     return str(signature(OPERATIONS[op.name])).partition(" ->")[0].replace("'", "")
 
 
-def _show_clauses(console: Console, clauses: tuple[Clause | AnyScheduleClause, ...]) -> None:
+def _show_clauses(console: Console, clauses: tuple[Clause | AnyClause, ...]) -> None:
     for clause in clauses:
         console.print(f"  {clause.id:<20} {clause.requirement:<7}{clause.text}", markup=False)
 
 
-def _show_clause(console: Console, clause: Clause | AnyScheduleClause) -> None:
+def _show_clause(console: Console, clause: Clause | AnyClause) -> None:
     console.print(f"[bold]{clause.id}[/bold] ({clause.requirement}, suite {clause.suite})")
     console.print(clause.text, markup=False)
     console.print(f"source: {described(clause.source)}", markup=False)
@@ -225,7 +225,7 @@ def _show_clause(console: Console, clause: Clause | AnyScheduleClause) -> None:
         console.print(f"{source} says otherwise: {text}", markup=False)
 
 
-def _show_source(console: Console, source: Source, citing: tuple[Clause | AnyScheduleClause, ...]) -> None:
+def _show_source(console: Console, source: Source, citing: tuple[Clause | AnyClause, ...]) -> None:
     console.print(described(source.name), markup=False)
     console.print(f"settles {source.settles}", markup=False)
     console.print("Cited by:")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from conformance.judging.clause import Clause
-from conformance.judging.schedules.clause import AnyScheduleClause
+from conformance.judging.clause import AnyClause, Clause
 
 
-def clause_lines(clauses: Iterable[Clause | AnyScheduleClause]) -> list[str]:
+def clause_lines(clauses: Iterable[Clause | AnyClause]) -> list[str]:
     """Return the lines of a Markdown table: id, requirement, sentence and source; what sources say otherwise below."""
     known = tuple(clauses)
     rows = (f"| {anchor(c.id)} | {c.requirement} | {_cell(c.text)} | {_sources(c)} |" for c in known)
@@ -21,7 +20,7 @@ def anchor(id: str) -> str:
     return f'<a id="{id.lower()}"></a>`{id}`'
 
 
-def _sources(clause: Clause | AnyScheduleClause) -> str:
+def _sources(clause: Clause | AnyClause) -> str:
     return ", ".join(f"`{part}`" for part in clause.source.split("; "))
 
 
@@ -29,7 +28,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _divergences(clauses: Sequence[Clause | AnyScheduleClause]) -> list[str]:
+def _divergences(clauses: Sequence[Clause | AnyClause]) -> list[str]:
     lines = [
         f"- `{clause.id}`, {each.source}: {each.text}"
         for clause in clauses

@@ -1,4 +1,4 @@
-"""The specification as Markdown: one page on operations, one on schedules."""
+"""The specification as Markdown: a page on operations, one on schedules, and one on types and transposes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.functions import function_lines
 from conformance.specification.operation import operation_lines
+from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
 from conformance.specs import OPS, SHARED, SUITES
 from conformance.specs.schedules import EVERY
@@ -24,7 +25,11 @@ SUMMARIES: Final = {
 
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
-    return {"specification.md": _text(_operations()), "specification-schedules.md": _text(_schedules())}
+    return {
+        "specification.md": _text(_operations()),
+        "specification-schedules.md": _text(_schedules()),
+        "specification-types.md": _text(_types()),
+    }
 
 
 def _text(lines: list[str]) -> str:
@@ -37,7 +42,8 @@ def _operations() -> list[str]:
         "",
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
         "The meaning of each operation is the Python function that stands beside it; the clauses say the same in",
-        "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own.",
+        "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own, and so have",
+        "[types of mesh axes and transposes](specification-types.md).",
         "",
         WRITTEN,
         "",
@@ -95,6 +101,19 @@ def _sources() -> list[str]:
             f"{source.settles} |"
         )
     return lines
+
+
+def _types() -> list[str]:
+    return [
+        "# Specification: types of mesh axes, and transposes",
+        "",
+        "Which programs are well typed, and what cotangents of results come to at the inputs.",
+        "[specification.md](specification.md) has the words and the operations.",
+        "",
+        WRITTEN,
+        "",
+        *type_lines(),
+    ]
 
 
 def _schedules() -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from conformance.runner.dialects import further_clauses
 from conformance.specification.words import WORDS
 from conformance.specs import OPS, every_clause
-from conformance.specs.schedules import EVERY
 
 
 class Sentence(NamedTuple):
@@ -34,5 +34,5 @@ def _sentences() -> Iterator[Sentence]:
         yield Sentence(op.name, f"{op.summary} ({', '.join(names)})" if op.aliases else op.summary)
     for word in WORDS.values():
         yield Sentence(word.name, word.meaning)
-    for clause in (*every_clause().values(), *EVERY.values()):
+    for clause in (*every_clause().values(), *further_clauses().values()):
         yield Sentence(clause.id, clause.text)

@@ -88,6 +88,10 @@ _LISTED: Final = (
     Word("item", "One entry of a schedule."),
     Word("wait", "An item that ends a collective or copy that an earlier item has started."),
     Word("arena", "One allocation that holds several buffers whose lifetimes do not overlap."),
+    Word("state", "What a value is along a mesh axis: invariant, varying, unreduced or reduced."),
+    Word("type", "The states of a value along all mesh axes."),
+    Word("cotangent", "What is paired with a value: how much a result depends on it. It has a type of its own."),
+    Word("transpose", "Of a linear operation, what takes cotangents of its result to cotangents of its operands."),
     Word("variable", "A whole number that a graph leaves open, with bounds. It may be an extent or a value."),
 )
 

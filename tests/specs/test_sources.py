@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.declarations.terms import SYSTEMS
+from conformance.runner.dialects import further_clauses
 from conformance.specs import OPS, every_clause
-from conformance.specs.schedules import EVERY
+from conformance.specs.graphs import EVERY as GRAPHS
 from conformance.specs.sources import SOURCES, SourceError, cited, described, uncited
 
-CITATIONS = [clause.source for clause in (*every_clause().values(), *EVERY.values())]
+CITATIONS = [clause.source for clause in (*every_clause().values(), *further_clauses().values(), *GRAPHS.values())]
 CITATIONS += [example.source for op in OPS.values() for example in op.examples]
 
 

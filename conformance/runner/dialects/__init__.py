@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 
 from conformance.cases.case_error import CaseError
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.tensor.stored import read_document
+from conformance.judging.clause import AnyClause
 from conformance.runner.dialect import AnyDialect, DialectSuite, Trial
 
 
@@ -33,6 +35,13 @@ def suites() -> dict[str, DialectSuite[Any]]:
 def operations() -> dict[str, AnyDialect]:
     """Return every operation that cases are recorded under, with its dialect."""
     return {op: dialect for dialect in dialects().values() for op in dialect.ops}
+
+
+@cache
+def further_clauses() -> dict[str, AnyClause]:
+    """Return, by id, the clauses of every dialect but that of programs of collectives."""
+    others = [dialect for name, dialect in dialects().items() if name != "spmd"]
+    return {clause.id: clause for each in others for op in each.ops for clause in each.clauses(op, Terms())}
 
 
 def dialect_of(case: object) -> AnyDialect:
