@@ -27,7 +27,7 @@ from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
-from conformance.backends.opencl.render.kernels import SLOTS
+from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 PROCESS: Final = ("platform", "devices", "queues")
 """The settings that the description of the platform answers: what was asked may not be what there is."""
 
-LARGEST: Final = SLOTS
+LARGEST: Final = WIDE
 """The most ranks a world may have: a kernel reads so many storages, one for each rank."""
 
 
@@ -67,7 +67,7 @@ class OpenCL(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 8, and every effect.
+        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 64, and every effect.
 
         Ranks may run different steps, but none is late and none dies. What a rank enqueues would have to wait for a
         user event, which its timer completes, or fails. PoCL 3.0 does not hold commands for one on its basic devices:

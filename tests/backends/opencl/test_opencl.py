@@ -87,7 +87,7 @@ def drawn(op: str, examples: int) -> list[Subject]:
 def test_it_claims_every_operation_and_dtype_of_the_specification(opencl: Any) -> None:
     claims = opencl().claims
     assert set(claims) == set(OPS)
-    assert all(set(claims[op]["dtype"]) == set(DRAWN) and len(claims[op]["world"]) == 8 for op in OPS)
+    assert all(set(claims[op]["dtype"]) == set(DRAWN) and len(claims[op]["world"]) == 64 for op in OPS)
 
 
 @pytest.mark.parametrize(("turn", "algorithm"), enumerate(ALGORITHMS), ids=ALGORITHMS)

@@ -20,8 +20,11 @@ from conformance.backends.opencl.render.prelude import PRELUDE
 from conformance.cases.tensor.dtypes import kind
 
 SLOTS: Final = 8
-"""Storages a kernel reads, and writes when it folds. No fold has more operands, as no world has more ranks; joins of
-more take several launches."""
+"""Storages a kernel reads, and writes when it folds, unless a world has more ranks; joins of more take several
+launches."""
+
+WIDE: Final = 64
+"""Storages of the kernels for folds of more, each built when it is first needed: an argument costs every launch."""
 
 OPERATIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor", "arg_max", "arg_min", "scaled_sum")
 """What two elements are combined by; a launch names one by its number here."""
@@ -78,6 +81,7 @@ class Stream(NamedTuple):
 class Body(NamedTuple):
     """What a kernel computes.
 
+    ``slots`` are the storages that it can read, and write when it folds.
     ``operation`` is ``move`` or one of ``OPERATIONS``. ``source`` is the dtype of the loads and ``accumulator`` the
     dtype that is computed in, or for ``move`` both the element width in bytes. ``within`` says that every load has
     axes that are folded away too, and ``stream`` that every load and store is one run of elements.
@@ -88,6 +92,7 @@ class Body(NamedTuple):
     accumulator: str
     within: bool = False
     stream: Stream | None = None
+    slots: int = SLOTS
 
     @property
     def kernel(self) -> str:
@@ -101,7 +106,8 @@ class Body(NamedTuple):
             return f"stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
         if self.operation == "move":
             return f"move_{self.source}"
-        return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}"
+        wide = "" if self.slots == SLOTS else f"_{self.slots}"
+        return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}{wide}"
 
     @property
     def code(self) -> int:
@@ -113,12 +119,12 @@ class Body(NamedTuple):
         """Return how many storages the kernel takes to write."""
         if self.stream is not None:
             return self.stream.stores
-        return 1 if self.operation == "move" else SLOTS
+        return 1 if self.operation == "move" else self.slots
 
     @property
     def sources(self) -> int:
         """Return how many storages the kernel takes to read."""
-        return SLOTS if self.stream is None else self.stream.loads
+        return self.slots if self.stream is None else self.stream.loads
 
     @property
     def elements(self) -> int:
@@ -144,8 +150,18 @@ def render() -> str:
     return PRELUDE + "\n".join((*moves, *folds))
 
 
-READS: Final = "".join(f"case {slot}: from = r{slot}; break; " for slot in range(1, SLOTS))
-_WRITES: Final = "".join(f"case {slot}: to = w{slot}; break; " for slot in range(1, SLOTS))
+def render_wide(body: Body) -> str:
+    """Return the OpenCL C of the one kernel of a body that takes more storages than those of ``render``."""
+    loop = _WITHIN if body.within else _ONCE
+    name = "within" if body.within else "fold"
+    return PRELUDE + _fold(name, body.source, body.accumulator, loop, body.slots)
+
+
+def _cases(to: str, letter: str, slots: int) -> str:
+    return "".join(f"case {slot}: {to} = {letter}{slot}; break; " for slot in range(1, slots))
+
+
+READS: Final = _cases("from", "r", SLOTS)
 _HEAD: Final = """\
   __global const long* part = table + table[get_global_id(1)];
   if ((long)get_global_id(0) >= part[0]) return;
@@ -188,7 +204,7 @@ __kernel void {name}({arguments(element, element, 1)}) {{
 """
 
 
-def _fold(name: str, source: str, dtype: str, loop: tuple[str, str, str, str]) -> str:
+def _fold(name: str, source: str, dtype: str, loop: tuple[str, str, str, str], slots: int = SLOTS) -> str:
     begin, element, later, end = loop
     load, store = FORMATS[source].storage, FORMATS[dtype].storage
     cases = "".join(f"case {OPERATIONS.index(op)}: {code} break; " for op, code in combines(dtype).items())
@@ -196,8 +212,9 @@ def _fold(name: str, source: str, dtype: str, loop: tuple[str, str, str, str]) -
     nan = f"if ({unordered}) at = 0x7fffffff;" if unordered else ""
     scale = f"if (mode == 1) a = {_scaled(dtype)}; " if kind(dtype) in ("float", "complex") else ""
     divide = "" if dtype == "bool" else _quotient(dtype)
+    wide = "" if slots == SLOTS else f"_{slots}"
     return f"""\
-__kernel void {name}_{source}_{dtype}({arguments(load, store, SLOTS)}) {{
+__kernel void {name}_{source}_{dtype}{wide}({arguments(load, store, slots, slots)}) {{
 {_HEAD}  long operation = part[6], mode = part[7];
   ulong repeats = 1;
   for (long d = 0; d < inner; ++d) repeats *= (ulong)within[d];
@@ -205,7 +222,7 @@ __kernel void {name}_{source}_{dtype}({arguments(load, store, SLOTS)}) {{
   int at = 0;
   for (long k = 0; k < loads; ++k, access += axes + inner + 2) {{
     __global const {load}* from = r0;
-    switch (access[0]) {{ {READS}default: break; }}
+    switch (access[0]) {{ {_cases("from", "r", slots)}default: break; }}
     from += access[1] + place(i, axes, extents, access + 2);
     {begin}{load} x = {element};
     {store} v = {convert(source, dtype)};
@@ -215,7 +232,7 @@ __kernel void {name}_{source}_{dtype}({arguments(load, store, SLOTS)}) {{
   {nan}
   for (long k = 0; k < stores; ++k, access += axes + 2) {{
     __global {store}* to = w0;
-    switch (access[0]) {{ {_WRITES}default: break; }}
+    switch (access[0]) {{ {_cases("to", "w", slots)}default: break; }}
     long here = access[1] + place(i, axes, extents, access + 2);
     if (mode == 3) ((__global int*)to)[here] = at;
     {divide}

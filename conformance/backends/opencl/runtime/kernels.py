@@ -13,7 +13,7 @@ from functools import cached_property
 import pyopencl as cl
 
 from conformance.backends.opencl.render.fused import NAME, named
-from conformance.backends.opencl.render.kernels import Body, render
+from conformance.backends.opencl.render.kernels import SLOTS, Body, render, render_wide
 from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
 
@@ -47,7 +47,10 @@ class Kernels:
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
-            program = self.program if body.stream is None else _built(self._context, render_stream(body))
+            if body.stream is not None:
+                program = _built(self._context, render_stream(body))
+            else:
+                program = self.program if body.slots == SLOTS else _built(self._context, render_wide(body))
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Join, Movement, Node, Part, Reduce
-from conformance.backends.opencl.render.kernels import SLOTS
+from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.schedule.order import needs
 
 Place = tuple[Node, int, int]
@@ -28,7 +28,7 @@ def filled(order: list[Node], results: tuple[Movement, ...], alignment: int) -> 
     joins = {node for node in order if isinstance(node, Join) and all(_aligned(p, node, alignment) for p in node.parts)}
     while joins:
         places = _places(joins)
-        barred = _read_elsewhere(order, results, joins) | {n for n, found in places.items() if len(found) > SLOTS}
+        barred = _read_elsewhere(order, results, joins) | {n for n, found in places.items() if len(found) > WIDE}
         refused = {join for join in joins if any(part.value and part.value.node in barred for part in join.parts)}
         if not refused:
             return Filled(frozenset(joins), {node: tuple(found) for node, found in places.items()})

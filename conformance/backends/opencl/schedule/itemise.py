@@ -20,7 +20,7 @@ from conformance.backends.opencl.graph.node import (
 )
 from conformance.backends.opencl.graph.view import coalesced, contiguous
 from conformance.backends.opencl.render.fused import storages
-from conformance.backends.opencl.render.kernels import SLOTS, Body
+from conformance.backends.opencl.render.kernels import SLOTS, WIDE, Body
 from conformance.backends.opencl.schedule.fuse import Filled
 from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Kernel, Region, Transfer, Work
 from conformance.backends.opencl.schedule.regions import reach, region, regions
@@ -93,7 +93,8 @@ def _folded(node: Reduce, fill: Filled, alignment: int, settings: Settings) -> K
     within = coalesced(within) if node.local else ()
     work = Work(node.first, node.size, loads, stores, within, mode, scalar)
     source = node.operands[0].node.dtype
-    body = Body(node.op, source, node.accumulator, bool(within))
+    wide = SLOTS if max(len(bound), len(targets)) <= SLOTS else WIDE
+    body = Body(node.op, source, node.accumulator, bool(within), slots=wide)
     # One operand is never combined: its bits only move, unless something is done to it on the way.
     if len(loads) == len(targets) == 1 and mode == "plain" and not within and source == node.accumulator:
         body = _move(node)
