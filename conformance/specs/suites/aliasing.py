@@ -176,6 +176,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         accepts(
             "jax", "Writing to a Ref converts among integers and among floats, as assigning to an array of NumPy does."
         ),
+        accepts(
+            "torch",
+            "The functions that take the place of c10d's in compiled programs copy their result into the tensor given, "
+            "and Tensor.copy_ converts.",
+        ),
     ),
     rejection("aliasing.C17", "More or fewer targets than results are rejected.", "torch.distributed: all_gather"),
     rejection(
