@@ -15,8 +15,8 @@ from conformance.judging.clause import Outcome
 
 _SIGNAL: Final = re.compile(r"\bSIG[A-Z0-9]{2,}\b")
 
-_HEARD: Final = re.compile(r"Connection (?:closed|reset) by peer|Broken pipe")
-"""What a rank hears of whom it waited for and who has ended."""
+_HEARD: Final = re.compile(r"Connection (?:closed|reset) by peer|Broken pipe|[Tt]imed out waiting|wait timeout")
+"""What a rank hears of whom it waited for and who has ended, or has raised and went away."""
 
 _DTYPES: Final = re.compile(
     r"\b(?:bool|pred|b?f(?:loat|p)?\d+(?:_?e\dm\d\w*)?|[su]?int\d+|[suci]\d+|complex\d+|half|double|long|short|char)\b"

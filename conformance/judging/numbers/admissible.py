@@ -55,7 +55,7 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
 
 def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> str | None:
     for one in differences(subject, seen):
-        if subject.part_of is not None and "op" not in subject.step.attrs and _another_nan(one):
+        if _of_one_collective(subject) and "op" not in subject.step.attrs and _another_nan(one):
             continue  # What moves blocks keeps every bit; that is a clause of its own, and no other is broken by it.
         outside = []
         for found in elements(subject, one, strictly=strictly):
@@ -66,6 +66,10 @@ def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> 
         if outside:
             return one.problem + advice(outside)
     return None
+
+
+def _of_one_collective(subject: Subject) -> bool:
+    return subject.part_of is not None or len(subject.case.program.steps) == 1
 
 
 def _another_nan(one: Difference) -> bool:
