@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -52,11 +53,14 @@ def _clauses() -> tuple[ClauseText, ...]:
     return clause_texts(OPS.values(), (*SHARED, *further_clauses().values()), described)
 
 
-def restored(directory: Path, records: Sequence[Record]) -> bool:
+def restored(directory: Path, records: Iterable[Record]) -> bool:
     """Return whether the log in ``directory`` is what the run wrote; if it is not, write it again."""
     path = directory / LOG
-    lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
-    if path.is_file() and path.read_bytes() == lines:
-        return True
-    path.write_bytes(lines)
+    lines = (msgspec.json.encode(record) + b"\n" for record in records)
+    if path.is_file():
+        with path.open("rb") as file:
+            if all(line == found for line, found in zip_longest(lines, file)):
+                return True
+    with path.open("wb") as file:
+        file.writelines(msgspec.json.encode(record) + b"\n" for record in records)
     return False

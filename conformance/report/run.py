@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -41,7 +41,7 @@ def read_run(directory: Path) -> Run:
     path = directory if directory.is_file() else directory / LOG
     try:
         records = read(path)
-        whole = path.read_bytes().endswith(b"\n")
+        whole = _ends(path)
     except FileNotFoundError:
         raise ReportError(f"{directory} holds no {LOG}; `conformance run -o {directory}` writes one") from None
     except OSError as error:
@@ -51,12 +51,19 @@ def read_run(directory: Path) -> Run:
     return run_of(path.parent, records, whole=whole)
 
 
-def run_of(directory: Path, records: Sequence[Record], *, whole: bool = True) -> Run:
+def _ends(path: Path) -> bool:
+    """Return whether the last line of a file has its end."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 1))
+        return file.read() == b"\n"
+
+
+def run_of(directory: Path, records: Iterable[Record], *, whole: bool = True) -> Run:
     """Return the run in ``directory`` whose log has ``records``; ``whole`` says that its last line has its end.
 
     Of two records of one case and backend the later one holds. Raise ``ReportError`` when the header is none.
     """
-    path = directory / LOG
+    path, records = directory / LOG, tuple(records)
     header = _header(path, records)
     footer = records[-1] if isinstance(records[-1], Footer) else None
     last = {(r.backend, r.case): r for r in records if isinstance(r, CaseRecord)}

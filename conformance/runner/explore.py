@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from conformance.runner.backend_run import Lane
 from conformance.runner.coverage.power import Power, power
 from conformance.runner.coverage.silent import silence
@@ -18,6 +20,7 @@ from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
 from conformance.runner.known.file import KnownCase
 from conformance.runner.known.known import Replayed, known_failures, replay_known
+from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.log.resuming import take_over
@@ -32,11 +35,11 @@ from conformance.runner.worker.judgeable import Judgeable
 
 @dataclass
 class _Run:
-    """The state of a run: its log, and of what was written there the few records that the end of the run asks for."""
+    """The state of a run: its log, a copy of it, and the few records that the end of the run asks for."""
 
     log: Log
     watch: Callable[[Record], None]
-    records: list[Record] = field(default_factory=list)
+    copy: Copy
     replayed: list[CaseRecord] = field(default_factory=list)
 
     def write(self, record: Record) -> None:
@@ -44,7 +47,7 @@ class _Run:
         self.tell(record)
 
     def tell(self, record: Record) -> None:
-        self.records.append(record)
+        self.copy.write(msgspec.json.encode(record) + b"\n")
         if isinstance(record, CaseRecord) and record.expected is not None:
             self.replayed.append(record)
         self.watch(record)
@@ -70,7 +73,7 @@ def explore(
     late = lateness(plan, began)
     header = header_of(plan, workers)
     kept = kept_of(directory / "run.jsonl", header, known, resume=resume)
-    run = _Run(Log(directory / "run.jsonl", keep=kept), watch)
+    run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(directory))
     origins = Origins(plan.seed)
     lanes = [Lane(name, worker, run.write, origins=origins) for name, worker in workers.items()]
     counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
@@ -93,7 +96,7 @@ def explore(
         run.write(_footer(result, lanes))
     finally:
         run.log.close()
-    return replace(result, records=tuple(run.records))
+    return replace(result, records=run.copy)
 
 
 def _pass_two(

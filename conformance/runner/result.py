@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.runner.coverage.power import Power
@@ -23,7 +23,7 @@ class Result:
     ``unexplained`` are the failing cases that none of them stands for.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
-    ``power`` says of each backend what its cases can see. ``records`` is the log, as the runner holds it.
+    ``power`` says of each backend what its cases can see. ``records`` are those of the log, as the runner wrote them.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -43,7 +43,7 @@ class Result:
     asked_again: int = 0
     differing: tuple[CaseRecord, ...] = ()
     power: Mapping[str, Power] = field(default_factory=dict)
-    records: tuple[Record, ...] = ()
+    records: Iterable[Record] = ()
 
     @property
     def unmet(self) -> tuple[CaseRecord, ...]:

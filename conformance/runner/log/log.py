@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -196,19 +197,44 @@ def read(path: Path) -> list[Record]:
     Raise ``LogError`` naming the line for anything else that is no record.
     """
     records: list[Record] = []
-    lines = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            records.append(DECODER.decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            if number == len(lines):
-                break
-            raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+    common: dict[Any, Any] = {}
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = DECODER.decode(line)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                if not line.endswith(b"\n"):
+                    break
+                raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+            records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
     if not records or not isinstance(records[0], Header):
         raise LogError(f"{path}: a run log begins with a header line")
     return records
+
+
+def decoded(lines: Iterable[bytes]) -> Iterator[Record]:
+    """Yield the records of lines; what many of them have alike they have in common, so that it takes memory once."""
+    common: dict[Any, Any] = {}
+    for line in lines:
+        record = DECODER.decode(line)
+        yield _shared(record, common) if isinstance(record, CaseRecord) else record
+
+
+def _shared(record: CaseRecord, common: dict[Any, Any]) -> CaseRecord:
+    """Return the record with the clauses and words of an equal one that came before."""
+    held = tuple(record.clauses.items())
+    return msgspec.structs.replace(
+        record,
+        clauses=common.setdefault(held, record.clauses),
+        backend=common.setdefault(record.backend, record.backend),
+        op=common.setdefault(record.op, record.op),
+        dtype=common.setdefault(record.dtype, record.dtype),
+        suite=common.setdefault(record.suite, record.suite),
+        shown=common.setdefault(record.shown, record.shown),
+        classes=common.setdefault(record.classes, record.classes),
+    )
 
 
 class Log:
