@@ -8,7 +8,7 @@ Every second draw has the words of a pair that is rare (``specs.feasible``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from random import Random
 from typing import Final
@@ -97,7 +97,7 @@ def _possible(name: str, feature: str, word: str) -> bool:
     return "collectives" not in name and "with_chains" not in name if stored else True
 
 
-@cache
+@lru_cache(maxsize=64)
 def _order(name: str, seed: int, round_: int) -> tuple[int, ...]:
     """Return the numbers of rare pairs in a random order."""
     found = list(range(len(_within(name))))
@@ -105,7 +105,7 @@ def _order(name: str, seed: int, round_: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _dealt(name: str, seed: int, feature: str, number: int) -> tuple[str, ...]:
     words = list(_WORDS.get(feature, THREE))
     # Not for secrets: the same seed must give the same cases.

@@ -7,7 +7,7 @@ one for every seed. Each draw has a stretch of it, which overlaps the last one's
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, product
 from random import Random
 from typing import Final
@@ -45,7 +45,7 @@ def chain_wishes(name: str, seed: int, number: int) -> Mapping[str, str]:
     return {"chain": chain, **dict(zip(WHOLE, dealt, strict=True))}
 
 
-@cache
+@lru_cache(maxsize=64)
 def _dealt(seed: int, round_: int) -> tuple[tuple[str, ...], ...]:
     words = list(_WHOLE)
     # As below.
