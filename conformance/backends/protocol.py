@@ -20,6 +20,7 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import check_guarantees
 from conformance.cases.declarations.number_model import number_model
 from conformance.cases.declarations.terms import Terms, check_follows, terms
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.operations import Operation
@@ -86,6 +87,18 @@ class Type(msgspec.Struct, frozen=True, kw_only=True, tag="type"):
     case: TypedCase
 
 
+class RunGraph(msgspec.Struct, frozen=True, kw_only=True, tag="graph"):
+    """Run a graph case (``Backend.graph``); answered by ``Done`` with the same ``seq``.
+
+    ``case`` is inline, or ``file`` names the file of a graph case (``conformance.cases.graph.codec``) when it is large.
+    The observation has a block, as of one rank, for every key of ``conformance.cases.graph.case.keys``, or one error.
+    """
+
+    seq: int
+    case: GraphCase | None = None
+    file: str | None = None
+
+
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
     """Last request; the worker exits with status 0."""
 
@@ -142,5 +155,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | Plan | Remaining | Type | Stop
+Request = Hello | Run | RunGraph | Plan | Remaining | Type | Stop
 Reply = Ready | Unfit | Done

@@ -22,6 +22,8 @@ from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.cases.case import Case
 from conformance.cases.codec import load
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.codec import load_graph
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
@@ -83,6 +85,8 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
                 runs += _runs(new)
                 cases += [_asked(run, folder) for run in _runs(new)]
         for request in arrived:
+            if isinstance(request, protocol.RunGraph):
+                _send(sink, _graph_reply(backend, request, folder))
             if isinstance(request, protocol.Plan | protocol.Remaining):
                 asked = request.case if request.case is not None else request.graph
                 planned = request.planned if isinstance(request, protocol.Plan) else True
@@ -165,6 +169,27 @@ def typed(backend: Backend, case: TypedCase) -> Observation:
         raised = rank_error(error, adapts=backend.adapts)
         return Observation(errors=(raised,) * case.program.world, seconds=time.perf_counter() - start)
     return Observation(results=tensors(values), types=types, seconds=time.perf_counter() - start)
+
+
+def graph_observation(backend: Backend, case: GraphCase) -> Observation:
+    """Return what happened to a graph case, whatever ``graph`` raises."""
+    try:
+        return backend.graph(case)
+    except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
+        return Observation(errors=(rank_error(error, adapts=backend.adapts),))
+
+
+def _graph_reply(backend: Backend, request: protocol.RunGraph, folder: Path) -> bytes:
+    if request.case is None and request.file is None:
+        raise ValueError(f"request {request.seq} has neither a case nor a file")
+    case = load_graph(sibling_of(folder, request.file)) if request.file is not None else request.case
+    assert case is not None
+    observation = graph_observation(backend, case)
+    try:
+        return _done(request.seq, observation, folder)
+    except (TypeError, ValueError, OSError) as error:
+        failed = Observation(errors=(rank_error(error, adapts=backend.adapts),))
+        return msgspec.json.encode(protocol.Done(seq=request.seq, observation=failed))
 
 
 def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:

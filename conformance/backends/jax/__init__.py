@@ -97,7 +97,8 @@ class Jax(Backend):
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
         documented = claims(self._devices[0].platform, checked=self.checked)
         typed = typed_claims(self._devices[0].platform, checked=self.checked)
-        return {**{op: {**limits, "world": worlds} for op, limits in documented.items()}, **typed}
+        graphs: Claims = import_module("conformance.backends.jax.graphs").CLAIMS if self.name == "jax" else {}
+        return {**{op: {**limits, "world": worlds} for op, limits in documented.items()}, **typed, **graphs}
 
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Compile each round of a graph, and call what was compiled."""

@@ -58,7 +58,8 @@ class Reference(Backend):
     @property
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
-        return {**{name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}, **TYPED}
+        found = {name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}
+        return {**found, **TYPED, "graph": {}}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:

@@ -55,7 +55,9 @@ class TinyGrad(Backend):
     def claims(self) -> Claims:
         """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, self._world + 1)]
-        return {op: {**limits, "world": worlds} for op, limits in claims().items()}
+        graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
+        found: Claims = {op: {**limits, "world": worlds} for op, limits in claims().items()}
+        return {**found, **graphs} if self.algorithm == "naive" else found
 
     def describe(self) -> dict[str, str]:
         """Return the version, the device with how it came to be chosen, and the algorithm."""

@@ -54,7 +54,7 @@ class Torch(Backend):
     @property
     def claims(self) -> Claims:
         """Return what the documentation of ``torch.distributed`` supports."""
-        return claims.C10D
+        return {**claims.C10D, **import_module("conformance.backends.torch.graphs").CLAIMS}
 
     @property
     def follows(self) -> tuple[str, ...]:

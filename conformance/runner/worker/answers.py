@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from conformance.cases.case import Case
+from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
@@ -49,8 +50,8 @@ class Question:
     """Nothing befalls a rank."""
 
 
-Request = Case | Question | TypedCase
-"""What a worker may be asked: to run a case, for a schedule, or for the types or cotangents of a program."""
+Request = Case | Question | TypedCase | GraphCase
+"""What a worker may be asked: to run a case or a graph, for a schedule, or for the types or cotangents of a program."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def misfit(case: Request, observation: Observation) -> str | None:
         return _unplanned(observation)
     if isinstance(case, TypedCase):
         return _unnamed(case.program.world, case.answered, observation)
+    if isinstance(case, GraphCase):
+        return _unnamed(1, frozenset(keys(case)), observation)
     return _unlike(case, observation)
 
 

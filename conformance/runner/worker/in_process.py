@@ -9,8 +9,9 @@ from typing import Self
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
-from conformance.backends.worker import introduce, observations, scheduled, typed
+from conformance.backends.worker import graph_observation, introduce, observations, scheduled, typed
 from conformance.cases.case import Case
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import followed
 from conformance.cases.types.typed_case import TypedCase
@@ -141,9 +142,11 @@ class InProcess:
         ]
 
 
-def _other(backend: Backend, question: Question | TypedCase) -> Observation:
+def _other(backend: Backend, question: Question | TypedCase | GraphCase) -> Observation:
     if isinstance(question, TypedCase):
         return typed(backend, question)
+    if isinstance(question, GraphCase):
+        return graph_observation(backend, question)
     return scheduled(backend, question.asked, planned=question.planned, after=question.after)
 
 

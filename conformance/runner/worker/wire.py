@@ -11,6 +11,8 @@ from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.case import Case
 from conformance.cases.codec import CaseError, save
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.codec import save_graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.program.health import health_case
@@ -42,6 +44,8 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
         return msgspec.json.encode(asked) + b"\n"
     if isinstance(case, TypedCase):
         return msgspec.json.encode(protocol.Type(seq=seq, case=case)) + b"\n"
+    if isinstance(case, GraphCase):
+        return _graph_line(seq, case, folder)
     health = health_case(case) if case.troubled else None
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:
@@ -49,6 +53,15 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
     path = _case_file(folder, seq)
     save(case, path)
     return msgspec.json.encode(protocol.Run(seq=seq, file=path.name, health=health)) + b"\n"
+
+
+def _graph_line(seq: int, case: GraphCase, folder: Path) -> bytes:
+    held = (*case.buffers.values(), *(each for part in case.rounds for each in part.writes.values()))
+    if protocol.tensor_bytes(held) <= protocol.INLINE:
+        return msgspec.json.encode(protocol.RunGraph(seq=seq, case=case)) + b"\n"
+    path = _case_file(folder, seq)
+    save_graph(case, path)
+    return msgspec.json.encode(protocol.RunGraph(seq=seq, file=path.name)) + b"\n"
 
 
 def introduction(line: bytes) -> protocol.Ready:

@@ -90,7 +90,7 @@ def test_kernels_are_compiled_in_the_process_of_the_backend(mode: TinyGrad, one:
 
 
 def test_claims_name_worlds_that_have_a_device_for_each_rank(tinygrad: TinyGrad) -> None:
-    assert {limits["world"][-1] for limits in tinygrad.claims.values()} == {"8"}
+    assert {limits["world"][-1] for op, limits in tinygrad.claims.items() if op != "graph"} == {"8"}
 
 
 @pytest.mark.parametrize(("compiler", "chosen"), [("/usr/bin/clang", "CPU"), (None, "PYTHON")])

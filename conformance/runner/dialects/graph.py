@@ -1,0 +1,150 @@
+"""The dialect of graphs: lazy tensor graphs over buffers, in rounds, judged by the values that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from conformance.backends.base import Claims
+from conformance.cases.declarations.terms import Terms
+from conformance.cases.graph.case import GraphCase, graph_case_id
+from conformance.cases.graph.codec import load_graph, save_graph
+from conformance.cases.graph.features import FEATURES, graph_features
+from conformance.cases.graph.situations import CLASSES, EXCLUDED, Situation, situations, trigrams
+from conformance.cases.graph.situations import FEATURES as SITUATIONS
+from conformance.cases.schedule.index_map import sizes
+from conformance.judging.graphs.subject import GraphSubject, graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.judging.verdict import Verdict
+from conformance.runner.coverage.interactions import interactions
+from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.log.log import Covered
+from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
+from conformance.runner.worker.answers import Broken
+from conformance.specs.graphs import CLAUSES
+from conformance.specs.graphs.domain.graphs import graph_cases
+
+OP: Final = "graph"
+"""The operation that cases are recorded under."""
+
+
+def facts(subject: GraphSubject) -> Facts:
+    """Return what a record says of a case."""
+    nodes = subject.graph.nodes
+    dtypes = sorted({node.dtype for node in nodes})
+    devices = len({node.device for node in nodes})
+    return Facts(OP, (OP,), "+".join(dtypes) or "none", max(devices, 1), subject.legal, {OP: _words(subject)})
+
+
+def _words(subject: GraphSubject) -> Mapping[str, frozenset[str]]:
+    gathers = any(node.op == "gather" for node in subject.graph.nodes)
+    index = "beyond" if subject.undefined else "inside" if gathers else "none"
+    return {**graph_features(subject.case), "index": frozenset({index})}
+
+
+def outside(claims: Claims, subject: GraphSubject) -> str | None:
+    """Return the claim that leaves a case out, if one does."""
+    if OP not in claims:
+        return f"{OP} is not claimed"
+    words = _words(subject)
+    for feature, allowed in claims[OP].items():
+        missing = sorted(words.get(feature, frozenset()).difference(allowed))
+        if missing:
+            return f"{OP} claims no {feature} {missing[0]!r}"
+    return None
+
+
+def dialogue(subject: GraphSubject, terms: Terms) -> Dialogue:
+    """Ask for the values of a case, and judge them."""
+    answer = yield Ask(subject.case)
+    result = answer.result
+    if not isinstance(result, Broken):
+        return judge_graph(subject, result, CLAUSES, terms.numbers)
+    if result.outcome == "not_run":
+        return Verdict(outcome="not_run", clauses={}, detail=result.detail)
+    first = CLAUSES[0]
+    return Verdict(
+        outcome=result.outcome, clauses={first.id: "broken"}, blame=first, detail=result.detail, error=result.error
+    )
+
+
+def speaking(subject: GraphSubject) -> frozenset[str]:
+    """Return the ids of the clauses that speak about a case."""
+    return frozenset(clause.id for clause in CLAUSES if clause.when(subject))
+
+
+def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
+    """Return the ids of the clauses that a run must have made speak: all but those about what is rarely drawn."""
+    asked = OP in ops and "graphs" in suites
+    return frozenset(clause.id for clause in CLAUSES if asked and clause.requirement == "must")
+
+
+def size(case: GraphCase) -> tuple[int, ...]:
+    """Return how large a case is: nodes first."""
+    values = sum(len(each.asked) + len(each.read) for each in case.rounds)
+    elements = sum(extent for node in case.graph.nodes for extent in sizes(node.shape, case.graph.most))
+    held = (*case.buffers.values(), *(each for part in case.rounds for each in part.writes.values()))
+    data = sum(len(each.bits.replace("0", "")) + len(each.bits) for each in held)
+    ranges = sum(each.high - each.low for each in case.graph.variables.values())
+    return len(case.graph.nodes), len(case.rounds), len(case.buffers), values, elements + ranges, data
+
+
+@dataclass
+class Interactions:
+    """Counts which features of nodes, and which steps in a row, met in the cases that were drawn."""
+
+    seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
+    chains: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def add(self, subject: GraphSubject) -> None:
+        """Count one case."""
+        found: list[Situation] = situations(subject.graph)
+        self.seen.update(tuple(each.items()) for each in found)
+        self.chains.update(trigrams(subject.graph))
+
+    def measured(self) -> dict[str, Covered]:
+        """Return the shares of pairs, triples and trigrams, with the largest holes of all of them."""
+        met = interactions([dict(each) for each in self.seen], self.chains, SITUATIONS, CLASSES, EXCLUDED)
+        shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
+        return {
+            f"{name} of values of graphs": Covered(
+                met=each.met, feasible=each.feasible, holes=met.holes if name == "pairs" else ()
+            )
+            for name, each in shares.items()
+        }
+
+
+def _nothing(_: GraphCase) -> Iterator[GraphCase]:
+    yield from ()
+
+
+SUITE: Final = DialectSuite(
+    "graphs",
+    "The values of lazy tensor graphs, in rounds of asking and writing: fusion, movement, assigns, reductions.",
+    {OP: graph_cases()},
+)
+
+DIALECT: Final = Dialect(
+    name="graph",
+    summary="Lazy tensor graphs over named buffers: what each round gives is that of eager evaluation.",
+    case=GraphCase,
+    id_of=graph_case_id,
+    save=save_graph,
+    load=load_graph,
+    suites={SUITE.name: SUITE},
+    mean=graph_meaning,
+    facts=facts,
+    clauses=lambda op, terms: CLAUSES,
+    own=lambda op, terms: CLAUSES,
+    speaking=speaking,
+    expected=expected,
+    dialogue=dialogue,
+    outside=outside,
+    probed=lambda claims, subject: OP in claims,
+    features=FEATURES,
+    reductions=graph_case_reductions,
+    neutral=_nothing,
+    size=size,
+    counting=Interactions,
+)
