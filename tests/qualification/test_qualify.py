@@ -138,7 +138,7 @@ def test_an_unknown_clause_is_told_and_an_empty_list_is_an_error() -> None:
 
 def test_a_family_whose_control_fails_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "control_of", lambda *_: BroadcastTakesAWorldRank)
-    found = qualify([BroadcastWrapsTheRoot], examples=60)
+    found = qualify([DoesNothing], examples=60)
     assert "the unchanged BroadcastTakesAWorldRank fails" in found.mutants[0].problem
 
 
