@@ -59,7 +59,7 @@ def qualify_auto(
     drawn: tuple[Drawn, ...] = ()
     for family in families:
         mine = [mutant for mutant in mutants if mutant.family == family]
-        left = [mutant for mutant in mine if row_of(mutant, "void").name not in had]
+        left = [mutant for mutant in mine if mutant.name not in had]
         if left and not drawn:
             tell("drawing")
             drawn = in_order(drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops))

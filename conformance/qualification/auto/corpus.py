@@ -31,6 +31,11 @@ class AutoMutant:
         return self.made.digest
 
     @property
+    def name(self) -> str:
+        """Return the family and the digest."""
+        return f"{self.family}-{self.digest}"
+
+    @property
     def seen(self) -> bool:
         """Return whether it is in the half whose survivors are named; of the other they are only counted."""
         return int(self.digest, 16) % 2 == 0

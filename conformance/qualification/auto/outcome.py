@@ -86,7 +86,7 @@ class Auto(msgspec.Struct, frozen=True, kw_only=True):
 def row_of(mutant: AutoMutant, fate: Fate, seen: Seen | None = None, *, reach: int = 0, reason: str = "") -> Row:
     """Return the row of a mutant; the change is told of those of the seen half that did not die."""
     return Row(
-        name=f"{mutant.family}-{mutant.digest}",
+        name=mutant.name,
         family=mutant.family,
         fate=fate,
         half="seen" if mutant.seen else "unseen",
