@@ -11,10 +11,14 @@ from conformance.qualification.auto.conditions import impossible
 from conformance.qualification.auto.corpus import corpus
 from conformance.qualification.auto.families import REFERENCE, every_change
 from conformance.qualification.auto.faulty import Fault, Faulty
+from conformance.qualification.auto.judged import Kill
+from conformance.qualification.auto.measure import measured
+from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.shadow import changed_backend
 from conformance.qualification.drawn import drawn_cases
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.rows import head
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
@@ -82,3 +86,13 @@ def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
 def test_an_impossible_number_of_mutants_is_one_line() -> None:
     with pytest.raises(MutantError, match="--auto 0: there are 1 to"):
         qualify_auto(0, Profile(0, 10, tuple(SUITES)))
+
+
+def test_power_is_not_measured_of_a_part_of_the_rows() -> None:
+    died = Row(
+        name="m", family="reference", fate="killed", half="seen", cases=1, kills=(Kill("s", "op", 4, "c", "must"),)
+    )
+    whole, part = (head(f"auto {count}", 0, 300, ("s",), ("op",)) for count in (1, 2))
+    assert measured([(whole, [died])]).families == {"reference": [{"s op": 4}]}
+    with pytest.raises(ValueError, match="seed 0 has 1 rows of 2"):
+        measured([(part, [died])])

@@ -21,8 +21,14 @@ from conformance.runner.coverage.power import FILE, Measured
 def measured(parts: Sequence[tuple[Head, Sequence[Row]]]) -> Measured:
     """Return what rows of complete kills come to: equivalent and void mutants are left out.
 
-    Raise ``ValueError`` where not all are of one number of examples.
+    Raise ``ValueError`` where not all are of one number of examples, or a folder has not all of its rows.
     """
+    for head, rows in parts:
+        # Who dies has a row before who lives, so that a part of the rows flatters.
+        if head.mutants != f"auto {len(rows)}":
+            raise ValueError(
+                f"seed {head.seed} has {len(rows)} rows of {head.mutants.removeprefix('auto ')}: --resume it"
+            )
     examples = {head.examples for head, _ in parts}
     if len(examples) != 1:
         raise ValueError(f"measured with {' and '.join(map(str, sorted(examples)))} examples: take one number of them")
