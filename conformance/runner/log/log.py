@@ -227,7 +227,7 @@ def _shared(record: CaseRecord, common: dict[Any, Any]) -> CaseRecord:
     held = tuple(record.clauses.items())
     return msgspec.structs.replace(
         record,
-        clauses=common.setdefault(held, record.clauses),
+        clauses=common.setdefault(("clauses", held), record.clauses),
         backend=common.setdefault(record.backend, record.backend),
         op=common.setdefault(record.op, record.op),
         dtype=common.setdefault(record.dtype, record.dtype),

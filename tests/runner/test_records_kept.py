@@ -1,0 +1,15 @@
+"""Records that share what they have alike are what they were."""
+
+from __future__ import annotations
+
+import msgspec
+
+from conformance.runner.log.log import CaseRecord, decoded
+
+
+def test_a_record_read_back_is_written_the_same() -> None:
+    common = {"backend": "b", "op": "o", "dtype": "", "world": 1, "seconds": 0.0}
+    passed = CaseRecord(case="o/none-1/0", outcome="passed", clauses={"o.C1": "held"}, **common)
+    records = [passed, msgspec.structs.replace(passed, case="o/none-1/1", outcome="unsupported", clauses={})]
+    lines = [msgspec.json.encode(record) for record in records]
+    assert [msgspec.json.encode(record) for record in decoded(lines)] == lines
