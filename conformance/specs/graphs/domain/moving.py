@@ -23,7 +23,7 @@ def reshape(asked: Asked) -> bool:
         found += [(part, count // part) for part in (2, 3, 4) if count and count % part == 0]
         found += [(2, 2, count // 4)] if count and count % 4 == 0 else []
     fitting = [each for each in found if len(each) <= MOST_AXES]
-    return asked.on(asked.moved("reshape", asked.draw(choose.sampled_from(fitting)), asked.head))
+    return bool(fitting) and asked.on(asked.moved("reshape", asked.draw(choose.sampled_from(fitting)), asked.head))
 
 
 def turn(asked: Asked) -> bool:

@@ -1,0 +1,24 @@
+"""Drawn graph cases are well formed, and their meanings pass by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.backends.reference import Reference
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.validate import validate_graph
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.runner.draws import numbered
+from conformance.specs.graphs import CLAUSES
+from conformance.specs.graphs.domain.graphs import illegal, random_graphs, single, wide_fan
+
+
+@pytest.mark.parametrize("domain", [random_graphs(), single(), illegal(), wide_fan()], ids=lambda each: each.name)
+def test_the_oracle_passes_its_own_cases(domain: object) -> None:
+    for number in range(40):
+        case, _ = numbered(domain, 0, number)  # type: ignore[arg-type]  # a domain of graph cases
+        subject = graph_meaning(case)
+        assert bool(validate_graph(case)) == (not subject.legal)
+        verdict = judge_graph(subject, Reference().graph(case), CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", verdict.detail
