@@ -23,7 +23,7 @@ from conformance.cases.types.typed_program import LOCAL
 # shard_map and vmap give every rank a block of one shape and dtype.
 ALIKE: Final[dict[str, Sequence[str]]] = {"ranks": ["alike"]}
 
-# "Name of the mapped axis", "the index along the mapped axis": of none there is no word, and where 001 has one it gives
+# "Name of the mapped axis", "the index along the mapped axis": of none there is no word, and where JAX has one it gives
 # back the operand of psum, all_gather and psum_scatter alone.
 NAMED: Final[dict[str, Sequence[str]]] = {**ALIKE, "axes": ["one", "several", "invalid"]}
 
@@ -39,7 +39,7 @@ COLLECTIVES: Final[Claims] = {
     "all_gather": ALIKE,
     # "Like psum, but each device retains only part of the result": sums only, and of whatever psum sums.
     "reduce_scatter": {**ALIKE, "op": ["sum"]},
-    # Nothing is said of axes that count from the end, which 001 makes those of all_gather alone.
+    # Nothing is said of axes that count from the end, which JAX makes those of all_gather alone.
     "all_to_all": {**NAMED, "split_axis": ["nonnegative"], "concat_axis": ["nonnegative"]},
     "ragged_all_to_all": ALIKE,
     "permute": {**WHOLE_AXES, **NAMED},

@@ -1,4 +1,4 @@
-"""Graphs of tinygrad's tests of its scheduler (003, 004), with the numbers of kernels that those expect.
+"""Graphs of tinygrad's tests of its scheduler (lazy and kernel graph), with the numbers of kernels expected there.
 
 Each row has its number in the list of counts, what it is, and the kernels of January 2025 and August 2026; ``None``
 where there is none. A function lists the nodes and returns what is asked for, in rounds where there are several.
