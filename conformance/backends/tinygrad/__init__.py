@@ -52,6 +52,11 @@ class TinyGrad(Backend):
         }
 
     @property
+    def follows(self) -> tuple[str, ...]:
+        """Return the source whose documented divergences are tinygrad's."""
+        return ("tinygrad",)
+
+    @property
     def claims(self) -> Claims:
         """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, self._world + 1)]

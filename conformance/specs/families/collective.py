@@ -8,7 +8,7 @@ from conformance.cases.case import Case
 from conformance.judging.clause import Clause, Subject, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.reference.operations import TABLE
-from conformance.specs.divergences import concerns, diverging, in_mesh_order, means
+from conformance.specs.divergences import accepts, concerns, diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
 
@@ -224,7 +224,10 @@ COLLECTIVE: tuple[Clause, ...] = (
     about_operands(
         rejection("collective.C22", "An axis name the mesh does not have is rejected.", "jax.psum: _check_axis_names")
     ),
-    rejection("collective.C23", "An axis named twice is rejected.", "ours", requirement="should"),
+    diverging(
+        rejection("collective.C23", "An axis named twice is rejected.", "ours", requirement="should"),
+        accepts("jax", "Some functions multiply by the size of an axis as often as it is named, such as axis_size."),
+    ),
     diverging(
         value(
             "collective.C24",

@@ -136,11 +136,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
-    strict(
-        "numerics.C19",
-        "The count and the factor are real: what is no number in one part leaves the other alone.",
-        "c11.complex: G.5.1",
-        facts.parts_apart("mean", "premul_sum"),
+    diverging(
+        strict(
+            "numerics.C19",
+            "The count and the factor are real: what is no number in one part leaves the other alone.",
+            "c11.complex: G.5.1",
+            facts.parts_apart("mean", "premul_sum"),
+        ),
+        admits("jax", "pmean divides by a count that is taken to a complex number, as its source does."),
     ),
     value(
         "numerics.C20",
@@ -157,6 +160,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         ),
         admits("mpi", "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN, and both zeros are equal as C compares them."),
         admits("torch", "ReduceOp names MAX and MIN and says nothing of zeros, which are equal as C++ compares them."),
+        admits("tinygrad", "Tensor.max and Tensor.min say nothing of zeros."),
     ),
     value(
         "numerics.C22",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.judging.clause import Clause, Subject
+from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
 from conformance.specs.op import rejection
 
@@ -12,7 +13,10 @@ PAIRS: tuple[Clause, ...] = (
     rejection("pairs.C1", "A source named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
     rejection("pairs.C2", "A destination named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
     rejection("pairs.C3", "A position at or beyond the group size is rejected.", "jax.ppermute: perm"),
-    rejection("pairs.C4", "A negative position is rejected.", "jax.ppermute: perm", "should"),
+    diverging(
+        rejection("pairs.C4", "A negative position is rejected.", "jax.ppermute: perm", "should"),
+        accepts("jax", "Positions are indices of a list of Python, which count from the end too."),
+    ),
 )
 
 

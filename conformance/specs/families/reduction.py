@@ -64,9 +64,14 @@ def with_step(case: Case, step: Step) -> Case:
     return changed(case, program=changed(case.program, steps=(step,)))
 
 
-def mean_in_float32(subject: Subject, seen: Observation) -> bool:
+def narrow_mean_in_float32(subject: Subject, seen: Observation) -> bool:
     """Return whether a mean of bools or of integers of fewer than 64 bits is one in float32."""
-    if seen.raised or not subject.legal or dtype_of(subject) in ("int64", "uint64"):
+    return dtype_of(subject) not in ("int64", "uint64") and mean_in_float32(subject, seen)
+
+
+def mean_in_float32(subject: Subject, seen: Observation) -> bool:
+    """Return whether a mean of bools or integers is one in float32."""
+    if seen.raised or not subject.legal:
         return False
     blocks = [block for name in subject.expected for block in seen.results.get(name, ()) if block is not None]
     return all(block.dtype == "float32" for block in blocks) and quotients(subject, seen) is None
@@ -146,6 +151,7 @@ REDUCTION: tuple[Clause, ...] = (
             "should",
         ),
         means("stablehlo", "add is logical OR for booleans, multiply logical AND.", logical),
+        means("torch", "A reduction keeps the dtype of its tensor, so that a sum of bools is a disjunction.", logical),
     ),
     diverging(
         value("reduction.C12", "Integer sums and products wrap around.", "numpy.integers", wraps),
@@ -167,8 +173,9 @@ REDUCTION: tuple[Clause, ...] = (
         Divergence(
             "jax",
             "Division takes bools and integers of fewer than 64 bits to float32, with 64-bit types too.",
-            mean_in_float32,
+            narrow_mean_in_float32,
         ),
+        Divergence("tinygrad", "Tensor.mean of integers and bools is float32.", mean_in_float32),
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
     rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "mpi.operations"),
@@ -206,6 +213,7 @@ REDUCTION: tuple[Clause, ...] = (
             "should",
             nan_among,
         ),
+        any_term("torch", "ReduceOp names MAX and MIN and says nothing of what is no number.", nan_among),
         any_term(
             "mpi",
             "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN and says nothing of what is no number, which has no order.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
+from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.families.collective import WITHOUT_OPERANDS
@@ -26,7 +27,10 @@ OP = Op(
         value(
             "reduce_constant.C1", "The result is the number times the size of the rank's own group.", "jax.psum: _psum"
         ),
-        rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "jax.psum: _psum", "should"),
+        diverging(
+            rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "ours", "should"),
+            accepts("jax", "The psum of a Python int is a Python int, of any size."),
+        ),
     ),
     examples=(Example("jax.psum: _psum", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),),
 )
