@@ -31,7 +31,7 @@ WRONG_WORDS = [
     (("run", "--resume", "-o", "nosuch"), "no run.jsonl in nosuch to go on with; leave out --resume"),
     (("rum",), "unknown command 'rum'; did you mean 'run'?"),
     (("bench", "suit"), "unknown command 'suit'; did you mean 'suite'?"),
-    (("spec", "all_gather.C99"), "unknown operation or clause 'all_gather.C99'; did you mean 'all_gather.C"),
+    (("spec", "all_gather.C99"), "unknown operation, clause or source 'all_gather.C99'; did you mean 'all_gather.C"),
     (("spec", "al_reduce"), "did you mean 'all_reduce'?"),
     (("replay", "no.json"), "no case file no.json; a run keeps its failing cases in"),
     (("report", "no-such-folder"), "no-such-folder holds no run.jsonl"),
