@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.specs import SUITES
+from conformance.runner.dialects import suites
 from tests.cli.conftest import Conformance
 
 ONE = ("--op", "broadcast", "--suite", "collectives", "--examples", 100, "--in-process")
 FOLDER = ("--expectations", "ci")
-EVERY_SUITE = ('"suites":["collectives"]', f'"suites":{json.dumps(list(SUITES))}')
+EVERY_SUITE = ('"suites":["collectives"]', f'"suites":{json.dumps(list(suites()))}')
 WHO = ("--issue", "https://acme.example/7", "--owner", "Ann", "--expiry", "2999-12-31")
 
 
