@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.tinygrad.claims import claims
-from conformance.backends.tinygrad.device import start
+from conformance.backends.tinygrad.device import compiled, start
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
@@ -34,6 +34,7 @@ class TinyGrad(Backend):
     def __init__(self) -> None:
         """Import tinygrad on the device that the environment names, or on one that works here."""
         self._device, self._world, self._note = start()
+        self._without = () if compiled(self._device) else ("bfloat16",)
         self._carry: Any = import_module("conformance.backends.tinygrad.collectives")
 
     @property
@@ -47,7 +48,7 @@ class TinyGrad(Backend):
         return {
             "overflow": {"float8_e4m3fn": "saturated", "float8_e5m2": "saturated"},
             "accumulate": {"float8_e5m2": "float16"},
-            "subnormals": {"float16": "flushed"},
+            "subnormals": {"float16": "flushed", "float8_e4m3fn": "flushed"},
             "mean": "reciprocal",
         }
 
@@ -61,7 +62,7 @@ class TinyGrad(Backend):
         """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, self._world + 1)]
         graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
-        found: Claims = {op: {**limits, "world": worlds} for op, limits in claims().items()}
+        found: Claims = {op: {**limits, "world": worlds} for op, limits in claims(self._without).items()}
         return {**found, **graphs} if self.algorithm == "naive" else found
 
     def describe(self) -> dict[str, str]:
@@ -71,6 +72,7 @@ class TinyGrad(Backend):
             "device": self._device,
             "devices": str(self._world),
             "chosen": self._note,
+            "without": ", ".join(self._without) or "nothing",
             "all-reduce": self.algorithm,
         }
 

@@ -36,8 +36,13 @@ REDUCTIONS: Final = ("sum", "mean", "product", "max", "min", "and", "or")
 """``sum``, ``mean``, ``prod``, ``max``, ``min``, and for truth ``all`` and ``any``; there is no xor."""
 
 
-def claims() -> Claims:
-    """Return the claims of every device."""
+def claims(without: Sequence[str] = ()) -> Claims:
+    """Return the claims of a device whose compiler knows all dtypes but those ``without``."""
+    dtypes = tuple(name for name in ("bool", *NUMBERS) if name not in without)
+    return {op: {**limits, "dtype": dtypes} for op, limits in _claims().items()}
+
+
+def _claims() -> Claims:
     return {
         "all_reduce": {
             **ANY_GROUPS,

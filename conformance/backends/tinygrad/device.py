@@ -47,3 +47,15 @@ def start() -> tuple[str, int, str]:
     if not found:
         raise RuntimeError(f"tinygrad cannot open {device}:0; set DEV to a device that works, such as PYTHON")
     return device, found, note
+
+
+def compiled(device: str) -> bool:
+    """Return whether kernels of bfloat16 compile on ``device``: clang knows the type on x86-64 from version 15 on."""
+    from tinygrad.dtype import dtypes
+    from tinygrad.tensor import Tensor
+
+    try:
+        (Tensor([1.0], dtype=dtypes.float32, device=f"{device}:0").cast(dtypes.bfloat16) + 1).realize()
+    except Exception:  # noqa: BLE001 - whatever a compiler that does not know the type makes of it
+        return False
+    return True
