@@ -7,7 +7,7 @@ a command is written down. What it decides before any command (a refusal) is not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -181,7 +181,7 @@ def _recorded(backend: Any, trace: Trace) -> Iterator[None]:
         return event
 
     def kernel(built: Any, name: str) -> _Kernel:
-        return _Kernel(real["Kernel"](built.real, name), f"kernel_{name}", built.source, name, trace)
+        return _Kernel(real["Kernel"](built.real, name), f"kernel_{name}", built, name, trace)
 
     def source_of(context: Any, source: str) -> _Source:
         return _Source(real["Program"](context, source), source)
@@ -219,14 +219,16 @@ def _views(trace: Trace, value: Any) -> list[str]:
 
 @dataclass
 class _Source:
-    """A program that is built when it is asked for, with its text."""
+    """A program that is built when it is asked for, with its text and the options it was built with."""
 
     real: Any
     source: str
+    options: Sequence[str] = ()
 
-    def build(self, *arguments: Any) -> _Source:
+    def build(self, options: Sequence[str] = ()) -> _Source:
         """Build it."""
-        self.real = self.real.build(*arguments)
+        self.real = self.real.build(options=list(options))
+        self.options = tuple(options)
         return self
 
 
@@ -236,14 +238,16 @@ class _Kernel:
 
     real: Any
     name: str
-    source: str
+    built: _Source
     entry: str
     trace: Trace
     arguments: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        text = f'{self.name} = cl.Kernel(cl.Program(CONTEXT, r"""\n{needed(self.source, self.entry)}""").build(), {self.entry!r})'
-        self.trace.sources.append(text)
+        options = f"options={list(self.built.options)!r}" if self.built.options else ""
+        text = f'r"""\n{needed(self.built.source, self.entry)}"""'
+        made = f"cl.Program(CONTEXT, {text}).build({options})"
+        self.trace.sources.append(f"{self.name} = cl.Kernel({made}, {self.entry!r})")
 
     def set_args(self, *arguments: Any) -> None:
         """Give the arguments, and write their names down."""

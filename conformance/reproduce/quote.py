@@ -79,10 +79,25 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def _loaded(statement: ast.stmt) -> list[str]:
-    """Return the names that are looked up when a definition is executed or called; annotations are not."""
+    """Return the names that are looked up outside of a definition when it is executed or called.
+
+    Annotations are not, nor what a function binds itself: its parameters, and what it assigns.
+    """
     bare = _Bare().visit(ast.parse(ast.unparse(statement)))
-    names = [node.id for node in ast.walk(bare) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(_free(bare)))
+
+
+def _free(node: ast.AST) -> Iterator[str]:
+    inner = [name for child in ast.iter_child_nodes(node) for name in _free(child)]
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.FunctionDef | ast.Lambda):
+        bound = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        stores = (each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+        own = bound | {each.id for each in stores}
+        yield from (name for name in inner if name not in own)
+    else:
+        yield from inner
 
 
 def _text(statement: ast.stmt) -> str:
@@ -98,6 +113,16 @@ class _Bare(ast.NodeTransformer):
         node.decorator_list = [each for each in node.decorator_list if not _marker(each)]
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Keep that a field is one: in the body of a class an annotation says so, whatever it names."""
+        for each in node.body:
+            if isinstance(each, ast.AnnAssign):
+                each.annotation = ast.Name("object", ast.Load())
+            else:
+                self.visit(each)
+        node.decorator_list = [each for each in node.decorator_list if not _marker(each)]
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:

@@ -33,7 +33,7 @@ def summed(dtype: str = "int32", values: tuple[float, ...] = (1, 2)) -> Case:
 
 
 def ended(case: Case, backend: Backend, seen: Observation, path: Path) -> tuple[int, str]:
-    shown = Replay(verdict(meaning(case), Answer(seen, 0.0)), Answer(seen, 0.0), {})
+    shown = Replay(verdict(meaning(case), Answer(seen, 0.0)), (Answer(seen, 0.0),), {})
     (path / "script.py").write_text(reproduction(case, backend, shown))
     done = subprocess.run([sys.executable, path / "script.py"], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -81,10 +81,10 @@ def test_the_commands_of_a_broken_engine_show_the_bug(tmp_path: Path, monkeypatc
 def test_there_is_no_script_without_a_failure_or_a_framework() -> None:
     case = summed()
     seen = Reference().execute(case)
-    shown = Replay(verdict(meaning(case), Answer(seen, 0.0)), Answer(seen, 0.0), {})
+    shown = Replay(verdict(meaning(case), Answer(seen, 0.0)), (Answer(seen, 0.0),), {})
     with pytest.raises(ScriptError, match="no failure to reproduce"):
         reproduction(case, Reference(), shown)
     wrong = Observation(results={"y": tuple(from_array(np.array([9], np.int32)) for _ in range(2))})
-    failed = Replay(verdict(meaning(case), Answer(wrong, 0.0)), Answer(wrong, 0.0), {})
+    failed = Replay(verdict(meaning(case), Answer(wrong, 0.0)), (Answer(wrong, 0.0),), {})
     with pytest.raises(ScriptError, match="names no framework"):
         reproduction(case, Reference(), failed)

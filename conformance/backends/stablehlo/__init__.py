@@ -12,12 +12,14 @@ import time
 from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
+
 from conformance.backends.adapting import framework
 from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, tensors, touched
 from conformance.backends.stablehlo.claims import claims
 from conformance.backends.stablehlo.module import Types, module
 from conformance.cases.case import Case
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, RankError
 
 if TYPE_CHECKING:
     from conformance.backends.base import Placed
@@ -73,7 +75,7 @@ class StableHlo(Backend):
         try:
             results = tensors(self._evaluated(case, placed))
         except Exception as raised:  # noqa: BLE001 - whatever the interpreter raises is the observation
-            errors = (rank_error(raised, adapts=self.adapts),) * case.program.world
+            errors = (_refusal(rank_error(raised, adapts=self.adapts)),) * case.program.world
             return Observation(errors=errors, touched=touched(case, placed), seconds=time.perf_counter() - began)
         return Observation(results=results, touched=touched(case, placed), seconds=time.perf_counter() - began)
 
@@ -96,6 +98,12 @@ class StableHloChannels(StableHlo):
 
     name = "stablehlo-channels"
     channels: ClassVar = True
+
+
+def _refusal(error: RankError) -> RankError:
+    """Return ``error``; it blames the argument where the verifier refused an operation: MLIR has one class for all."""
+    verifier = error.kind == "MLIRError" and "failed to infer returned types" in error.message
+    return msgspec.structs.replace(error, category="invalid_argument") if verifier else error
 
 
 def types_of(case: Case) -> Types:

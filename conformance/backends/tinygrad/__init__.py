@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
+
 from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import compiled, start
@@ -18,6 +20,7 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
+from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.dtypes import Array
@@ -75,6 +78,17 @@ class TinyGrad(Backend):
             "without": ", ".join(self._without) or "nothing",
             "all-reduce": self.algorithm,
         }
+
+    def execute(self, case: Case) -> Observation:
+        """Run one case; tinygrad raises ``RuntimeError`` for arguments that it refuses, and has no class for others."""
+        seen = super().execute(case)
+        errors = tuple(
+            error
+            if error is None or (error.kind, error.category) != ("RuntimeError", "internal")
+            else replace(error, category="invalid_argument")
+            for error in seen.errors
+        )
+        return replace(seen, errors=errors)
 
     def all_reduce(
         self,
