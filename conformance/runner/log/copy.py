@@ -26,6 +26,11 @@ class Copy:
         self._packer = zlib.compressobj(LEVEL)
         self._ended = False
 
+    def __del__(self) -> None:
+        """Close the file, where there is one, and so remove it."""
+        if "_file" in vars(self):
+            self._file.close()
+
     def write(self, line: bytes) -> None:
         """Add a line, its end included."""
         self._file.write(self._packer.compress(line))

@@ -13,7 +13,6 @@ import pytest
 from conformance.backends.base import Claims
 from conformance.backends.discovery import BackendSpec, find
 from conformance.backends.reference import Reference
-from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord, read
@@ -50,9 +49,8 @@ class Renewed(InProcess):
         self._made = backend
         self._number = 1
 
-    def alone(self, cases: Sequence[Case], late: Callable[[], bool] = lambda: False) -> list[Answer]:  # type: ignore[override]
-        other = Renewed(self._made)
-        return [other.ask(case) for case in cases]
+    def apart(self) -> Renewed:  # type: ignore[override]
+        return Renewed(self._made)
 
     def renew(self) -> None:
         self._backend = self._made()
