@@ -10,9 +10,9 @@ from conformance.backends.opencl.graph.node import Buffer, Copy, Join, Movement,
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower import lowering
-from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.schedule.hazards import Access, Hazards
 from conformance.backends.opencl.schedule.item import Kernel, Transfer
+from conformance.backends.opencl.schedule.schedule import schedule
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 
 RANKS = (0, 1, 2, 3)

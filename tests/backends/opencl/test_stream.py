@@ -13,9 +13,9 @@ from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.render.kernels import BLOCK, VECTOR_BLOCK, Body, Stream
 from conformance.backends.opencl.render.streams import render_stream
-from conformance.backends.opencl.schedule import schedule
 from conformance.backends.opencl.schedule.item import Kernel, Region, Work
 from conformance.backends.opencl.schedule.past import past_caches
+from conformance.backends.opencl.schedule.schedule import schedule
 from conformance.backends.opencl.schedule.stream import FOLDED, streamed
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
