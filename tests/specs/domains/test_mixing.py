@@ -9,6 +9,7 @@ import pytest
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone
+from conformance.runner.dialects.spmd import DIALECT
 from conformance.runner.draws import draw_cases, numbered
 from conformance.runner.meaning import NONE, all_binding, meaning, verdict
 from conformance.runner.plan import Plan
@@ -48,7 +49,7 @@ def test_a_mistake_about_calls_under_way_together_shrinks_to_two_of_them(mutant:
 
     start = _first("async", "all_reduce", lambda case: ask(case).clauses.get("async.C18") == "broken")
     draws = Plan(ops=("all_reduce",), examples=3000).of("async", "all_reduce")
-    search = Shrinking(ask(start), all_binding("all_reduce", NONE), ask, late=lambda: False)
+    search = Shrinking(DIALECT, ask(start), all_binding("all_reduce", NONE), ask, late=lambda: False)
     found = search.smallest(start, draws, seed=0)
     assert found.judged.clauses["async.C18"] == "broken"
     assert len(found.case.program.collectives) == 2
