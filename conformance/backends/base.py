@@ -245,13 +245,15 @@ class Backend:
             raise ValueError(f"{len(step.outputs)} results cannot go into {len(targets)} targets")
         groups = rank_groups(program.mesh, step.axes, step.groups)
         if _operands(method) != 1:
-            return [_called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})]
+            made = _called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
+            return [made if step.start else _blocks(made)]
         results = []
         for operand, target in zip(_read_first(operands, targets), targets or [None] * len(operands), strict=True):
             if step.idle:
                 results.append(Ready(alone(operand, target)) if step.start else alone(operand, target))
             else:
-                results.append(_called(method, [operand], target, {**step.attrs, "groups": groups}))
+                made = _called(method, [operand], target, {**step.attrs, "groups": groups})
+                results.append(made if step.start else _blocks(made))
         return results
 
     def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:
@@ -264,7 +266,7 @@ class Backend:
         if step.op == "copy":
             return [[np.array(block) for block in taken[0]]]
         if step.op == "done":
-            return [ticket.blocks if isinstance(ticket, Ready) else self.wait(ticket) for ticket in taken]
+            return [ticket.blocks if isinstance(ticket, Ready) else _blocks(self.wait(ticket)) for ticket in taken]
         if step.op == "assign":
             written(taken[0], [np.array(block) for block in taken[1]])
         else:
@@ -285,6 +287,11 @@ def _called(method: Callable[..., Any], operands: list[Any], target: Any, keywor
         return method(*operands, **keywords)
     result = method(*operands, **keywords, out=target)
     return target if result is None else result
+
+
+def _blocks(given: Any) -> list[Any]:
+    """Return the blocks of a result as arrays, since the next step's method is promised arrays."""
+    return [None if block is None else np.asarray(block) for block in given]
 
 
 def _read_first(operands: list[Any], targets: list[Any]) -> list[Any]:

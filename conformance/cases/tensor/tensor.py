@@ -34,9 +34,10 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def from_array(array: Array) -> Tensor:
-    """Return the tensor with the logical value of ``array`` (any strides), bit for bit."""
-    contiguous = np.asarray(array)
-    return Tensor(dtype=logical(contiguous.dtype), shape=contiguous.shape, bits=contiguous.tobytes().hex())
+    """Return the tensor with the logical value of ``array`` (any strides, any byte order), bit for bit."""
+    given = np.asarray(array)
+    native = given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
+    return Tensor(dtype=logical(native.dtype), shape=native.shape, bits=native.tobytes().hex())
 
 
 def to_array(tensor: Tensor) -> Array:
