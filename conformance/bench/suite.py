@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
 from conformance.runner.dialects import dialects, name_of
 from conformance.runner.log.log import CaseRecord, Covered
@@ -96,9 +96,9 @@ def _measure(
 
     clock, began = Clock(), time.monotonic()
     with clock.phase("waiting"):
-        lane = Lane(name, worker, count, clock)
+        backend = BackendRun(name, worker, count, clock)
     counting = {name: _Kept(drawn) for name in dialects()}
-    pass_one(plan, [lane], lateness(plan, began), clock, cases, counting=counting)
+    pass_one(plan, [backend], lateness(plan, began), clock, cases, counting=counting)
     seconds = time.monotonic() - began
     return Measured(
         backend=name,
@@ -106,7 +106,7 @@ def _measure(
         cases=answered,
         unanswered=unanswered,
         seconds=seconds,
-        backend_seconds=lane.seconds,
+        backend_seconds=backend.seconds,
         phases={str(phase): round(spent, 3) for phase, spent in clock.seconds.items()},
     )
 

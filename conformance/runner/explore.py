@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.coverage.power import Power, power
 from conformance.runner.coverage.silent import silence
 from conformance.runner.dialect import Counting
@@ -75,32 +75,34 @@ def explore(
     kept = kept_of(directory / "run.jsonl", header, known, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(directory))
     origins = Origins(plan.seed)
-    lanes = [Lane(name, worker, run.write, origins=origins) for name, worker in workers.items()]
+    backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
     counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
     if kept is None:
         run.write(header)
     for record in kept or ():
         run.tell(record)
-    for lane in lanes:
-        take_over(lane, kept or ())
+    for backend in backends:
+        take_over(backend, kept or ())
     try:
         today = datetime.now(UTC).date()
-        replayed = {lane.name: replay_known(known, lane, plan, today, late) for lane in lanes}
-        drawn = pass_one(plan, lanes, late, origins=origins, counting=counting)
-        drawn = _spoken(drawn, lanes)
+        replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
+        drawn = pass_one(plan, backends, late, origins=origins, counting=counting)
+        drawn = _spoken(drawn, backends)
         found = [
-            failure for lane in lanes for failure in _pass_two(plan, lane, replayed[lane.name], directory, run, late)
+            failure
+            for backend in backends
+            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late)
         ]
-        result = _result(plan, lanes, drawn, run, found, kept, time.monotonic() - began)
+        result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
         result = replace(result, coverage=_covered(plan, counting))
-        run.write(_footer(result, lanes))
+        run.write(_footer(result, backends))
     finally:
         run.log.close()
     return replace(result, records=run.copy)
 
 
 def _pass_two(
-    plan: Plan, lane: Lane, replayed: Sequence[Replayed], directory: Path, run: _Run, late: Callable[[], bool]
+    plan: Plan, backend: BackendRun, replayed: Sequence[Replayed], directory: Path, run: _Run, late: Callable[[], bool]
 ) -> Iterator[Failure | SequenceFailure]:
     """Record every way to fail: known ones with the cases they cover, then others minimised, then sequences."""
 
@@ -115,11 +117,11 @@ def _pass_two(
 
     def found() -> Iterator[Failure | SequenceFailure]:
         for op in plan.ops:
-            yield from known_failures(replayed, lane, op, store)
-        confirm(lane, late)
+            yield from known_failures(replayed, backend, op, store)
+        confirm(backend, late)
         for op in plan.ops:
-            yield from failures(lane, op, plan, store, late)
-        yield from sequences(lane, store, late)
+            yield from failures(backend, op, plan, store, late)
+        yield from sequences(backend, store, late)
 
     for failure in found():
         run.write(failure)
@@ -128,7 +130,7 @@ def _pass_two(
 
 def _result(
     plan: Plan,
-    lanes: Sequence[Lane],
+    backends: Sequence[BackendRun],
     drawn: Drawn,
     run: _Run,
     found: Sequence[Failure | SequenceFailure],
@@ -139,66 +141,66 @@ def _result(
     explained = {(failure.backend, case) for failure in found for case in failure.explains}
     named = plan.named
     return Result(
-        counts={lane.name: lane.seen.outcomes for lane in lanes if lane.seen.outcomes},
+        counts={backend.name: backend.records.seen.outcomes for backend in backends if backend.records.seen.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
         never=tuple(sorted(plan.clauses().difference(*drawn.exercised.values()))),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
         replayed=tuple(run.replayed),
-        unexplained=tuple(record for lane in lanes for record in _unexplained(lane, explained)),
-        silent={lane.name: silence(plan, lane, drawn.exercised) for lane in lanes},
+        unexplained=tuple(record for backend in backends for record in _unexplained(backend, explained)),
+        silent={backend.name: silence(plan, backend, drawn.exercised) for backend in backends},
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
-        unrepeated={lane.name: count for lane in lanes if (count := _once(lane, explained))},
-        unjudged={lane.name: lane.unjudged(named) for lane in lanes},
+        unrepeated={backend.name: count for backend in backends if (count := _once(backend, explained))},
+        unjudged={backend.name: backend.records.seen.unjudged(named) for backend in backends},
         undrawn=drawn.undrawn,
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),
-        asked_again=sum(lane.asked_again for lane in lanes),
-        differing=tuple(record for lane in lanes for record in lane.differing),
-        power={lane.name: _power(plan, drawn, lane) for lane in lanes},
+        asked_again=sum(backend.earlier.compared for backend in backends),
+        differing=tuple(record for backend in backends for record in backend.earlier.differing),
+        power={backend.name: _power(plan, drawn, backend) for backend in backends},
     )
 
 
-def _spoken(drawn: Drawn, lanes: Sequence[Lane]) -> Drawn:
+def _spoken(drawn: Drawn, backends: Sequence[BackendRun]) -> Drawn:
     """Return what spoke, by operation, with the clauses that spoke in answers alone."""
     exercised = {op: set(clauses) for op, clauses in drawn.exercised.items()}
-    for lane in lanes:
-        for op, clauses in lane.seen.clauses_by_op.items():
+    for backend in backends:
+        for op, clauses in backend.records.seen.clauses_by_op.items():
             if not drawn.exercised.get(op):
                 exercised.setdefault(op, set()).update(clauses)
     return replace(drawn, exercised=exercised)
 
 
-def _unexplained(lane: Lane, explained: AbstractSet[tuple[str, str]]) -> Iterator[CaseRecord]:
+def _unexplained(backend: BackendRun, explained: AbstractSet[tuple[str, str]]) -> Iterator[CaseRecord]:
     """Yield the failing cases that no smallest case stands for."""
-    for name, failed in lane.found.kept.items():
-        if failed.verdict.blame is not None and not failed.record.expected and (lane.name, name) not in explained:
+    for name, failed in backend.failures.found.kept.items():
+        if failed.verdict.blame is not None and not failed.record.expected and (backend.name, name) not in explained:
             yield failed.record
 
 
-def _once(lane: Lane, explained: AbstractSet[tuple[str, str]]) -> int:
+def _once(backend: BackendRun, explained: AbstractSet[tuple[str, str]]) -> int:
     """Return how many cases failed once after others and passed alone, without anything that explains it."""
     return sum(
-        failed.record.unrepeated is not None and (lane.name, name) not in explained
-        for name, failed in lane.found.kept.items()
+        failed.record.unrepeated is not None and (backend.name, name) not in explained
+        for name, failed in backend.failures.found.kept.items()
     )
 
 
-def _power(plan: Plan, drawn: Drawn, lane: Lane) -> Power:
+def _power(plan: Plan, drawn: Drawn, backend: BackendRun) -> Power:
     """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
-    count = Counter(lane.seen.parts)
+    count = Counter(backend.records.seen.parts)
     for suite, op in list(count):
         if f"{suite} of {op}" in drawn.undrawn:
             count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
-    parts = {place: lane.seen.judged[place] / number for place, number in count.items() if number}
+    parts = {place: backend.records.seen.judged[place] / number for place, number in count.items() if number}
     return power(examples=plan.examples, suites=plan.suites, ops=plan.ops, judged=parts)
 
 
-def _footer(result: Result, lanes: Sequence[Lane]) -> Footer:
+def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
     return Footer(
         finished=now(),
         seconds=round(result.seconds, 3),
         counts={name: dict(counts) for name, counts in result.counts.items()},
-        seconds_by_backend={lane.name: round(lane.seconds, 3) for lane in lanes},
+        seconds_by_backend={backend.name: round(backend.seconds, 3) for backend in backends},
         clauses_never_exercised=result.never,
         silent=dict(result.silent),
         coverage=dict(result.coverage),

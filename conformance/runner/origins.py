@@ -19,7 +19,7 @@ class Origins:
 
     def __init__(self, seed: int = 0) -> None:
         """Know no draws; they are of ``seed``."""
-        self._seed = seed
+        self.seed = seed
         self._draws: list[Draws] = []
         self._kept: list[tuple[Any, str]] = []
 
@@ -40,7 +40,7 @@ class Origins:
             case, suite = self._kept[-origin - 1]
         else:
             draws = self._draws[origin // NUMBERS]
-            (case, _), suite = numbered(draws.domain, self._seed, origin % NUMBERS), draws.suite
+            (case, _), suite = numbered(draws.domain, self.seed, origin % NUMBERS), draws.suite
         made = trial(case, suite)
         assert made is not None  # it was a case before
         return made

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from conformance.runner.backend_run import MOST_OPEN, Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
 from conformance.runner.coverage.within import Within
 from conformance.runner.dialect import Counting, Trial
@@ -19,6 +19,9 @@ from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
 from conformance.runner.worker.waiting import wait
+
+MOST_OPEN: Final = 2048
+"""Cases handed over and not judged, of one backend, above which nothing more is drawn: four windows of a worker."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +40,41 @@ class Offering:
 
     def __init__(
         self,
-        lanes: Sequence[Lane],
+        backends: Sequence[BackendRun],
         late: Callable[[], bool],
         clock: Clock,
         *,
         counting: Mapping[str, Counting[Any]],
         patience: float,
     ) -> None:
-        """Offer cases to ``lanes``; nothing is asked when it is ``late``, which is looked at after ``patience``."""
+        """Offer cases to ``backends``; nothing is asked when it is ``late``, which is looked at after ``patience``."""
         self.exercised: defaultdict[str, set[str]] = defaultdict(set)
-        self._lanes, self._late, self._clock = lanes, late, clock
+        self._backends, self._late, self._clock = backends, late, clock
         self._counting, self._patience = counting, patience
         self._seen = Ids()
 
-    def draw(self, number: int, case: Any, draws: Draws, origin_of: Callable[[int], int], within: Within) -> None:
+    def domain(self, draws: Draws, origins: Origins) -> bool:
+        """Draw from one domain and offer what is drawn; return whether there was time for all of it."""
+        within = Within(self._backends, draws)
+        offer = partial(self._draw, draws=draws, origin_of=origins.draws(draws), within=within)
+        return draw_numbered(
+            draws.domain,
+            draws.examples,
+            origins.seed,
+            offer,
+            distinct=draws.distinct,
+            enough=within.enough,
+            late=self._late,
+        )
+
+    def listed(self, cases: Iterable[Any], suite: str) -> None:
+        """Offer cases that were drawn before."""
+        for case in cases:
+            one = trial(case, suite)
+            if one is not None:
+                self._offer(one)
+
+    def _draw(self, number: int, case: Any, draws: Draws, origin_of: Callable[[int], int], within: Within) -> None:
         """Offer a draw, unless it is no case or was offered before."""
         name = name_of(case)
         if not within.new(name):
@@ -60,9 +84,9 @@ class Offering:
             if not one.dialect.dear:
                 within.add(one)
             if name not in self._seen:
-                self.offer(one, origin_of(number))
+                self._offer(one, origin_of(number))
 
-    def offer(self, one: Trial, origin: int | None = None) -> None:
+    def _offer(self, one: Trial, origin: int | None = None) -> None:
         """Offer a case that was not offered before, and wait while a backend has too many before it."""
         self._seen.add(one.name)
         with self._clock.phase("judging"):
@@ -70,24 +94,27 @@ class Offering:
             if one.dialect.name in self._counting:
                 self._counting[one.dialect.name].add(one.subject)
         with self._clock.phase("waiting"):
-            for lane in self._lanes:
+            for backend in self._backends:
                 if self._late():
-                    lane.skip(one)
+                    backend.skip(one)
                 else:
-                    lane.offer(one, origin)
-            collect(self._lanes, 0.0)
-            while any(lane.outstanding >= MOST_OPEN for lane in self._lanes) and not self._late():
-                collect(self._lanes, self._patience)
+                    backend.offer(one, origin)
+            collect(self._backends, 0.0)
+            while self._full() and not self._late():
+                collect(self._backends, self._patience)
 
     def finish(self) -> None:
         """Wait until every case is judged, or it is late."""
         with self._clock.phase("waiting"):
-            while any(lane.outstanding for lane in self._lanes):
+            while any(backend.dialogues.outstanding for backend in self._backends):
                 if self._late():
-                    for lane in self._lanes:
-                        lane.abandon()
+                    for backend in self._backends:
+                        backend.abandon()
                     break
-                collect(self._lanes, self._patience)
+                collect(self._backends, self._patience)
+
+    def _full(self) -> bool:
+        return any(backend.dialogues.outstanding >= MOST_OPEN for backend in self._backends)
 
     def _meaning(self, case: Any, suite: str, name: str) -> Trial | None:
         with self._clock.phase("reference"):
@@ -96,7 +123,7 @@ class Offering:
 
 def pass_one(
     plan: Plan,
-    lanes: Sequence[Lane],
+    backends: Sequence[BackendRun],
     late: Callable[[], bool],
     clock: Clock | None = None,
     cases: Iterable[Any] | None = None,
@@ -111,35 +138,22 @@ def pass_one(
     """
     clock, origins = clock or Clock(), origins or Origins(plan.seed)
     patience = 1.0 if plan.time_budget is None else 0.1
-    offering = Offering(lanes, late, clock, counting=counting or {}, patience=patience)
-    undrawn = []
+    offering = Offering(backends, late, clock, counting=counting or {}, patience=patience)
+    undrawn: list[str] = []
     with clock.phase("drawing"):
-        for draws in plan.draws() if cases is None else ():
-            within = Within(lanes, draws)
-            offer = partial(offering.draw, draws=draws, origin_of=origins.draws(draws), within=within)
-            whole = draw_numbered(
-                draws.domain,
-                draws.examples,
-                plan.seed,
-                offer,
-                distinct=draws.distinct,
-                enough=within.enough,
-                late=late,
-            )
-            undrawn += [] if whole else [f"{draws.suite} of {draws.op}"]
-        for case in cases or ():
-            one = trial(case, plan.suites[0])
-            if one is not None:
-                offering.offer(one)
+        if cases is None:
+            undrawn = [f"{draws.suite} of {draws.op}" for draws in plan.draws() if not offering.domain(draws, origins)]
+        else:
+            offering.listed(cases, plan.suites[0])
     offering.finish()
     return Drawn(offering.exercised, tuple(undrawn))
 
 
-def collect(lanes: Sequence[Lane], timeout: float) -> None:
+def collect(backends: Sequence[BackendRun], timeout: float) -> None:
     """Judge what was answered, waiting up to ``timeout`` seconds for the first answer."""
-    wait([worker for lane in lanes for worker in lane.workers], timeout)
-    for lane in lanes:
-        lane.collect()
+    wait([worker for backend in backends for worker in backend.dialogues.workers], timeout)
+    for backend in backends:
+        backend.collect()
 
 
 def lateness(plan: Plan, began: float) -> Callable[[], bool]:

@@ -15,7 +15,7 @@ from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Subject
 from conformance.reference.operations import OPERATIONS
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
 from conformance.runner.draws import draw_cases
 from conformance.runner.log.log import CaseRecord
@@ -33,13 +33,13 @@ DRAWS: Final = 200
 
 def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> None:
     """Judge ``worker`` on the smoke cases; ``watch`` sees each record. Raise ``StartError`` when it does not start."""
-    lane = Lane(name, worker, watch)
+    backend = BackendRun(name, worker, watch)
     for case in smoke_cases():
         one = trial(case)
         assert one is not None  # every program is a case
-        lane.offer(one)
-    while lane.outstanding:
-        lane.collect(1.0)
+        backend.offer(one)
+    while backend.dialogues.outstanding:
+        backend.collect(1.0)
 
 
 @cache

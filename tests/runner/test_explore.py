@@ -16,7 +16,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, read
 from conformance.runner.plan import Plan
@@ -115,8 +115,8 @@ def test_two_bugs_are_two_failures_each_blamed_on_its_clause(two_bugs: tuple[Res
 def test_a_failure_is_stored_replays_and_is_minimal(one_bug: tuple[Failure, Path]) -> None:
     failure, directory = one_bug
     case = load(directory / failure.file)
-    lane = Lane("it", in_process(NegativeAxis()), lambda record: None)
-    judged = lane.ask(case)
+    backend = BackendRun("it", in_process(NegativeAxis()), lambda record: None)
+    judged = backend.queries.ask(case)
     assert case_id(case) == failure.case
     assert failure.minimal
     assert (judged.outcome, judged.clauses[failure.clause]) == (failure.outcome, "broken")
@@ -218,17 +218,17 @@ def test_no_listed_reduction_of_a_minimal_case_fails_alike_without_triggering_mo
     one_bug: tuple[Failure, Path],
 ) -> None:
     failure, directory = one_bug
-    lane = Lane("it", in_process(NegativeAxis()), lambda record: None)
+    backend = BackendRun("it", in_process(NegativeAxis()), lambda record: None)
     case = load(directory / failure.file)
     tried = tuple(reductions(case))
     assert tried
-    alike = [small for small in tried if _fails_like(lane, small, failure)]
-    assert all(len(lane.ask(small).clauses) > len(lane.ask(case).clauses) for small in alike)
+    alike = [small for small in tried if _fails_like(backend, small, failure)]
+    assert all(len(backend.queries.ask(small).clauses) > len(backend.queries.ask(case).clauses) for small in alike)
 
 
-def _fails_like(lane: Lane, case: Any, failure: Failure) -> bool:
+def _fails_like(backend: BackendRun, case: Any, failure: Failure) -> bool:
     try:
-        judged = lane.ask(case)
+        judged = backend.queries.ask(case)
     except (ValueError, IndexError, TypeError):
         return False
     return judged.outcome == failure.outcome and judged.clauses.get(failure.clause) == "broken"

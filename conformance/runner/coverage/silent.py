@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
 from conformance.runner.log.log import Silence
 from conformance.runner.plan import Plan
 
 
-def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -> Silence:
+def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet[str]]) -> Silence:
     """Return the *must* clauses of claimed operations and the plan's suites that spoke in no case it was judged by.
 
     ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not. Of a suite without any
@@ -20,14 +20,16 @@ def silence(plan: Plan, lane: Lane, exercised: Mapping[str, AbstractSet[str]]) -
     left = {
         clause.id: clause.suite
         for op, clauses in exercised.items()
-        if op in lane.claims
-        for clause in operations()[op].own(op, lane.terms)
-        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - lane.seen.clauses
+        if op in backend.scope.claims
+        for clause in operations()[op].own(op, backend.terms)
+        if clause.requirement == "must"
+        and clause.suite in plan.suites
+        and clause.id in clauses - backend.records.seen.clauses
     }
     return Silence(
-        clauses=tuple(sorted(name for name, suite in left.items() if suite in lane.seen.suites)),
-        suites=tuple(sorted(set(left.values()) - lane.seen.suites)),
-        words=never_seen(lane.terms.numbers.chosen, lane.seen.words),
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in backend.records.seen.suites)),
+        suites=tuple(sorted(set(left.values()) - backend.records.seen.suites)),
+        words=never_seen(backend.terms.numbers.chosen, backend.records.seen.words),
     )
 
 

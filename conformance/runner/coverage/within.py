@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialect import Trial
 from conformance.runner.ids import Ids
 from conformance.runner.plan import Draws
@@ -20,17 +20,17 @@ NONE: Final = 3
 
 
 class Within:
-    """Counts the different cases of one suite and operation: those within the claims of each lane.
+    """Counts the different cases of one suite and operation: those within the claims of each backend.
 
     What there is no time to ask for counts like any other case, so that a time budget changes no case.
     """
 
-    def __init__(self, lanes: Sequence[Lane], draws: Draws) -> None:
+    def __init__(self, backends: Sequence[BackendRun], draws: Draws) -> None:
         """Start with no draw."""
-        self._lanes, self._examples = lanes, draws.examples
+        self._backends, self._examples = backends, draws.examples
         self._draws = self._wanted = 0
         self._seen = Ids()
-        self._standings: list[Counter[bool | None]] = [Counter() for _ in lanes]
+        self._standings: list[Counter[bool | None]] = [Counter() for _ in backends]
 
     def new(self, name: str) -> bool:
         """Count one draw, the case with this id; return whether it was not drawn before."""
@@ -40,11 +40,11 @@ class Within:
     def add(self, one: Trial) -> None:
         """Count a case that is new."""
         self._wanted += self._draws <= self._examples
-        for standings, lane in zip(self._standings, self._lanes, strict=True):
-            standings[lane.standing(one)] += 1
+        for standings, backend in zip(self._standings, self._backends, strict=True):
+            standings[backend.scope.standing(one)] += 1
 
     def enough(self) -> bool:
-        """Return whether every lane that may claim some of these cases claims a third as many as were first drawn."""
+        """Return whether each backend that may claim some of these cases claims a third as many as were drawn."""
         return all(map(self._served, self._standings))
 
     def _served(self, standings: Counter[bool | None]) -> bool:

@@ -15,7 +15,7 @@ from math import comb
 from typing import Any, Final
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
 from conformance.runner.known.entry import STANDING, Expected, Flaky, Known, State
 from conformance.runner.known.file import KnownCase
@@ -39,47 +39,47 @@ class Replayed:
 
 
 def replay_known(
-    known: Sequence[KnownCase], lane: Lane, plan: Plan, today: date, late: Callable[[], bool]
+    known: Sequence[KnownCase], backend: BackendRun, plan: Plan, today: date, late: Callable[[], bool]
 ) -> list[Replayed]:
-    """Replay and record the known failures of the lane's backend and the operations of ``plan``; when ``late``, none.
+    """Replay and record the known failures of a backend and the operations of ``plan``; when ``late``, none.
 
     The suite of an entry is that of its clause, but cases of any suite may break a clause that all share.
     """
     found = []
     for one in known:
         suite = plan.suite_of(one.trial.facts.op, one.suite)
-        if one.entry.backend != lane.name or suite is None:
+        if one.entry.backend != backend.name or suite is None:
             continue
-        judged, failed, seconds, note = _asked(one, lane, late)
-        expected = _expectation(one, judged, failed, today, lane)
+        judged, failed, seconds, note = _asked(one, backend, late)
+        expected = _expectation(one, judged, failed, today, backend)
         if expected.state == "changed" and one.entry.flaky is None and not late():
             # An earlier one may have left the process with what spoils it.
-            lane.worker.renew()
-            judged, failed, seconds, note = _asked(one, lane, late)
-            expected = _expectation(one, judged, failed, today, lane)
-        lane.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note)
+            backend.worker.renew()
+            judged, failed, seconds, note = _asked(one, backend, late)
+            expected = _expectation(one, judged, failed, today, backend)
+        backend.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note)
         found.append(Replayed(one, judged, expected))
     if found:
-        lane.worker.renew()
+        backend.worker.renew()
     return found
 
 
 def known_failures(
-    replayed: Sequence[Replayed], lane: Lane, op: str, save: Callable[[str, Any], str]
+    replayed: Sequence[Replayed], backend: BackendRun, op: str, save: Callable[[str, Any], str]
 ) -> Iterator[Failure]:
     """Yield the known failures of ``op`` that still fail, each with the cases of the run it covers."""
-    clauses = operations()[op].clauses(op, lane.terms)
+    clauses = operations()[op].clauses(op, backend.terms)
     standing = [one for one in replayed if one.known.trial.facts.op == op and one.expected.state in STANDING]
     for one in sorted(standing, key=lambda one: list(one.verdict.clauses.values()).count("broken")):
         entry = one.known.entry
         covered = [
             name
-            for name in lane.failing(op)
-            if name != entry.case and explains(one.verdict, lane.verdict_of(name), clauses)
+            for name in backend.failures.left(op)
+            if name != entry.case and explains(one.verdict, backend.failures.verdict_of(name), clauses)
         ]
-        lane.cover([entry.case, *covered], one.expected)
+        backend.failures.cover([entry.case, *covered], one.expected)
         yield Failure(
-            backend=lane.name,
+            backend=backend.name,
             op=op,
             clause=entry.clause,
             requirement=next(
@@ -108,7 +108,7 @@ def too_often(failed: int, flaky: Flaky) -> bool:
     return failed == runs or CHANCE * ways < comb(2 * runs, total)
 
 
-def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdict, int, float, str | None]:
+def _asked(one: KnownCase, backend: BackendRun, late: Callable[[], bool]) -> tuple[Verdict, int, float, str | None]:
     """Return the verdict that counts, the runs that failed as the entry says, and the seconds and note of the case.
 
     The first failure in another way counts before those in the entry's way, and these before a pass.
@@ -118,28 +118,28 @@ def _asked(one: KnownCase, lane: Lane, late: Callable[[], bool]) -> tuple[Verdic
     for _ in range(one.entry.flaky.of if one.entry.flaky else 1):
         if late():
             return Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"), 0, seconds, None
-        shown = replay(one.trial.case, lane.worker)
+        shown = replay(one.trial.case, backend.worker)
         verdicts.append(shown.verdict)
         seconds += shown.observation.seconds if shown.observation else 0.0
         note = note or (shown.answer.note if shown.answer else None)
         if shown.verdict.outcome in OWED:
             return shown.verdict, 0, seconds, note
-    alike = [judged for judged in verdicts if _as_entered(one, judged, lane)]
-    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, lane)]
+    alike = [judged for judged in verdicts if _as_entered(one, judged, backend)]
+    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, backend)]
     return (others or alike or verdicts)[0], len(alike), seconds, note
 
 
-def _as_entered(one: KnownCase, judged: Verdict, lane: Lane) -> bool:
+def _as_entered(one: KnownCase, judged: Verdict, backend: BackendRun) -> bool:
     """Return whether a case fails as its entry says: with its outcome, and its clause can be to blame."""
     if judged.blame is None or judged.outcome != one.entry.outcome:
         return False
     op = one.trial.facts.op
-    return one.entry.clause in {clause.id for clause in rivals(judged, operations()[op].clauses(op, lane.terms))}
+    return one.entry.clause in {clause.id for clause in rivals(judged, operations()[op].clauses(op, backend.terms))}
 
 
-def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, lane: Lane) -> Expected:
+def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, backend: BackendRun) -> Expected:
     entry = one.entry
-    state, says = _standing(entry, failed, today) if _as_entered(one, judged, lane) else _otherwise(entry, judged)
+    state, says = _standing(entry, failed, today) if _as_entered(one, judged, backend) else _otherwise(entry, judged)
     return Expected(
         kind=entry.kind,
         known=entry,

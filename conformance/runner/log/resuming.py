@@ -7,7 +7,7 @@ from random import SystemRandom
 from typing import Final
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
 from conformance.runner.log.log import CaseRecord, Record
 from conformance.runner.outcomes import UNJUDGED
@@ -19,14 +19,14 @@ PART: Final = 20
 """One record of so many is: where a tenth of a log is forged, 20 of its records miss that one time in eight."""
 
 
-def take_over(lane: Lane, records: Sequence[Record]) -> None:
-    """Give ``lane`` the verdicts of its records, and have it ask some of them again; nobody can foresee which."""
-    mine = [record for record in records if isinstance(record, CaseRecord) and record.backend == lane.name]
+def take_over(backend: BackendRun, records: Sequence[Record]) -> None:
+    """Give ``backend`` the verdicts of its records, and have it ask some of them again; nobody can foresee which."""
+    mine = [record for record in records if isinstance(record, CaseRecord) and record.backend == backend.name]
     judged = [number for number, record in enumerate(mine) if record.outcome not in UNJUDGED]
     count = min(len(judged), max(LEAST, len(judged) // PART))
     again = set(SystemRandom().sample(judged, count))
     for number, record in enumerate(mine):
-        clauses = operations()[record.op].clauses(record.op, lane.terms)
+        clauses = operations()[record.op].clauses(record.op, backend.terms)
         blame = next((clause for clause in clauses if clause.id == record.blame), None)
         known = Verdict(
             outcome=record.outcome,
@@ -36,4 +36,4 @@ def take_over(lane: Lane, records: Sequence[Record]) -> None:
             error=record.error,
             shown=record.shown,
         )
-        lane.resume(record, known, again=number in again)
+        backend.resume(record, known, again=number in again)

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 from conformance.judging.cause import Signature
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.log.log import SequenceFailure
 from conformance.runner.shrinking.alike import way
 from conformance.runner.shrinking.sequences import Found, shortest
@@ -25,77 +25,81 @@ MORE_SECONDS: Final = 120.0
 ways to fail."""
 
 
-def confirm(lane: Lane, late: Callable[[], bool]) -> None:
+def confirm(backend: BackendRun, late: Callable[[], bool]) -> None:
     """Run cases of every way to fail alone; what passes so is recorded so."""
     began = monotonic()
     ways: dict[Signature, list[str]] = {}
-    for name in lane.failing():
-        ways.setdefault(way(lane.verdict_of(name)), []).append(name)
+    for name in backend.failures.left():
+        ways.setdefault(way(backend.failures.verdict_of(name)), []).append(name)
     for names in ways.values():
         more = MORE if monotonic() - began < MORE_SECONDS else 0
-        sample = _sample(lane, names, more)
-        alone = [_alone(lane, name, late) for name in sample]
+        sample = _sample(backend, names, more)
+        alone = [_alone(backend, name, late) for name in sample]
         if False in alone:
-            _judge_again(lane, [name for name in names if name not in sample], late)
+            _judge_again(backend, [name for name in names if name not in sample], late)
 
 
-def _sample(lane: Lane, names: list[str], more: int) -> list[str]:
+def _sample(backend: BackendRun, names: list[str], more: int) -> list[str]:
     """Return the smallest case and some others: the last one answered, which has most before it, and the first."""
-    first = min(names, key=lambda name: lane.found.kept[name].size)
+    first = min(names, key=lambda name: backend.failures.found.kept[name].size)
     others = [name for name in names if name != first]
     picked = [others[at] for at in (-1, 0, len(others) // 2)[:more]] if others else []
     return list(dict.fromkeys((first, *picked)))
 
 
-def _alone(lane: Lane, name: str, late: Callable[[], bool]) -> bool | None:
+def _alone(backend: BackendRun, name: str, late: Callable[[], bool]) -> bool | None:
     """Return whether a case fails alone as it did among others, and record what it does; ``None`` if it was not run."""
-    if name in lane.confirmed:
+    if name in backend.failures.confirmed:
         return True
-    judged = lane.alone(lane.trial(name), late)
+    judged = backend.queries.alone(backend.failures.trial(name), late)
     if judged is None:
         return None
-    if judged.blame is not None and way(judged) == way(lane.verdict_of(name)):
-        lane.confirmed.add(name)
+    if judged.blame is not None and way(judged) == way(backend.failures.verdict_of(name)):
+        backend.failures.confirmed.add(name)
         return True
-    lane.settle_alone(name, judged)
+    backend.failures.settle_alone(name, judged)
     return False
 
 
-def _judge_again(lane: Lane, names: list[str], late: Callable[[], bool]) -> None:
+def _judge_again(backend: BackendRun, names: list[str], late: Callable[[], bool]) -> None:
     """Judge cases again in processes that gave no failing answer before."""
-    lane.forget()
+    backend.queries.forget()
     for name in names:
         if late():
             return
-        judged = lane.ask(lane.trial(name).case, careful=True)
-        if judged.outcome != "not_run" and (judged.blame is None or way(judged) != way(lane.verdict_of(name))):
-            lane.settle_alone(name, judged)
+        judged = backend.queries.ask(backend.failures.trial(name).case, careful=True)
+        if judged.outcome != "not_run" and (
+            judged.blame is None or way(judged) != way(backend.failures.verdict_of(name))
+        ):
+            backend.failures.settle_alone(name, judged)
 
 
-def sequences(lane: Lane, save: Callable[[str, Any], str], late: Callable[[], bool]) -> Iterator[SequenceFailure]:
+def sequences(
+    backend: BackendRun, save: Callable[[str, Any], str], late: Callable[[], bool]
+) -> Iterator[SequenceFailure]:
     """Yield, once for each cause found, the shortest sequence that makes cases fail that pass alone.
 
     What failed later in the same process as the case that a sequence was found for has the same cause.
     """
     found: dict[tuple[int, ...], tuple[Found, list[str]]] = {}
     first: dict[int, list[str]] = {}
-    for name in sorted(lane.dependent, key=lambda name: lane.served.places.get(name, (0, 0))):
-        first.setdefault(lane.served.places.get(name, (0, 0))[0], []).append(name)
+    for name in sorted(backend.failures.dependent, key=lambda name: backend.served.places.get(name, (0, 0))):
+        first.setdefault(backend.served.places.get(name, (0, 0))[0], []).append(name)
     for names in first.values():
         if late():
             break
-        one = shortest(lane, names[0], [known for known, _ in found.values()], late)
+        one = shortest(backend, names[0], [known for known, _ in found.values()], late)
         if one is not None:
             found.setdefault(one.origins[:-1], (one, []))[1].extend(names)
     for one, names in found.values():
-        yield _failure(lane, one, names, save)
+        yield _failure(backend, one, names, save)
 
 
-def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, Any], str]) -> SequenceFailure:
-    judged, trials = found.judged, [lane.origins.again(origin) for origin in found.origins]
+def _failure(backend: BackendRun, found: Found, names: list[str], save: Callable[[str, Any], str]) -> SequenceFailure:
+    judged, trials = found.judged, [backend.origins.again(origin) for origin in found.origins]
     assert judged.blame is not None
     return SequenceFailure(
-        backend=lane.name,
+        backend=backend.name,
         op=trials[-1].facts.op,
         clause=judged.blame.id,
         requirement=judged.blame.requirement,
@@ -106,5 +110,7 @@ def _failure(lane: Lane, found: Found, names: list[str], save: Callable[[str, An
         minimal=found.minimal,
         explains=tuple(names),
         error=judged.error,
-        known=next((lane.covered[one.name] for one in trials[:-1] if one.name in lane.covered), None),
+        known=next(
+            (backend.failures.covered[one.name] for one in trials[:-1] if one.name in backend.failures.covered), None
+        ),
     )

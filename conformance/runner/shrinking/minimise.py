@@ -8,15 +8,17 @@ clause left is the one to blame. The smallest case is run alone in a fresh proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.failing import Kind, kind_of, price
+from conformance.runner.backend.failures import Failures
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
-from conformance.runner.failing import Kind, kind_of, price
 from conformance.runner.log.log import Failure
 from conformance.runner.plan import Plan
 from conformance.runner.shrinking.alike import breaks_must, cost, explains, way
@@ -27,49 +29,46 @@ WAYS: Final = 64
 
 
 def failures(
-    lane: Lane,
+    backend: BackendRun,
     op: str,
     plan: Plan,
     save: Callable[[str, Any], str],
     late: Callable[[], bool] = lambda: False,
 ) -> Iterator[Failure]:
-    """Yield one failure for each way in which the lane's backend fails ``op``; ``save`` stores its case.
+    """Yield one failure for each way in which a backend fails ``op``; ``save`` stores its case.
 
     Cases that break a *must* come first: one that breaks a *should* alone never stands for them.
     Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
     the smaller stands for both. When it is ``late``, what is left has no smallest case.
     """
-    clauses = operations()[op].clauses(op, lane.terms)
-    found: dict[tuple[object, ...], _Way] = {}
-    told: set[Kind] = set()
-    left = sorted(
-        lane.failing(op),
-        key=lambda name: (
-            not breaks_must(lane.verdict_of(name)),
-            price(lane.found.kept[name], clauses),
-        ),
-    )
+    clauses = operations()[op].clauses(op, backend.terms)
+    known = backend.failures
+    found = _Ways(known, op)
+    left = _ordered(known, op, clauses)
     for _ in range(WAYS):
         if not left or late():
             break
         start = left[0]
-        one = _confirmed(lane, start, plan, late)
+        one = _confirmed(backend, start, plan, late)
         if one is None or one.smallest.judged.blame is None:
             # Alone it passes: what it came to among others was told by then. Or the backend does not start any more.
             left.remove(start)
             continue
         judged = one.smallest.judged
-        alike = [other for other in left if other == start or explains(judged, lane.verdict_of(other), clauses)]
-        left = [other for other in left if other not in alike]
-        assert judged.blame is not None
-        known = found.setdefault((judged.blame.id, *way(judged)), _Way())
-        known.smallest[name_of(one.smallest.case)] = one
-        known.explains.extend(alike)
-        for kind in {kind_of(op, lane.verdict_of(name)) for name in alike} - told:
-            known.explains.extend(lane.found.others_like(kind))
-            told.add(kind)
-    for each in found.values():
-        yield _failure(lane, op, each, save)
+        alike = [name for name in left if name == start or explains(judged, known.verdict_of(name), clauses)]
+        left = [name for name in left if name not in alike]
+        found.add(one, alike)
+    for each in found.ways.values():
+        yield _failure(backend, op, each, save)
+
+
+def _ordered(failures: Failures, op: str, clauses: Sequence[AnyClause]) -> list[str]:
+    """Return the failing cases of an operation, those that break a *must* first, then the cheaper first."""
+
+    def worse(name: str) -> tuple[bool, tuple[int, ...]]:
+        return not breaks_must(failures.verdict_of(name)), price(failures.found.kept[name], clauses)
+
+    return sorted(failures.left(op), key=worse)
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,30 @@ class _Way:
     explains: list[str] = field(default_factory=list)
 
 
-def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
+@dataclass(frozen=True)
+class _Ways:
+    """The ways to fail an operation that were found, by blame and deviation; of each kind the others are told once."""
+
+    failures: Failures
+    op: str
+    ways: dict[tuple[object, ...], _Way] = field(default_factory=dict)
+    told: set[Kind] = field(default_factory=set)
+
+    def add(self, one: _Confirmed, alike: list[str]) -> None:
+        """Take a smallest case, and the cases that it explains."""
+        judged = one.smallest.judged
+        assert judged.blame is not None
+        way_of = self.ways.setdefault((judged.blame.id, *way(judged)), _Way())
+        way_of.smallest[name_of(one.smallest.case)] = one
+        way_of.explains.extend(alike)
+        for kind in {kind_of(self.op, self.failures.verdict_of(name)) for name in alike} - self.told:
+            way_of.explains.extend(self.failures.found.others_like(kind))
+            self.told.add(kind)
+
+
+def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
     dialect = operations()[op]
-    clauses = dialect.clauses(op, lane.terms)
+    clauses = dialect.clauses(op, backend.terms)
 
     def worse(name: str) -> tuple[int, ...]:
         one = found.smallest[name].smallest
@@ -102,9 +122,9 @@ def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Any], str]) 
     first = found.smallest[name]
     judged = first.smallest.judged
     assert judged.blame is not None
-    more = {each for each in found.explains if each in lane.confirmed} - {name}
+    more = {each for each in found.explains if each in backend.failures.confirmed} - {name}
     return Failure(
-        backend=lane.name,
+        backend=backend.name,
         op=op,
         clause=judged.blame.id,
         requirement=judged.blame.requirement,
@@ -120,25 +140,25 @@ def _failure(lane: Lane, op: str, found: _Way, save: Callable[[str, Any], str]) 
     )
 
 
-def _confirmed(lane: Lane, start: str, plan: Plan, late: Callable[[], bool]) -> _Confirmed | None:
+def _confirmed(backend: BackendRun, start: str, plan: Plan, late: Callable[[], bool]) -> _Confirmed | None:
     """Return the smallest case that fails as ``start`` does alone in a fresh process; ``None`` when not even that does.
 
     A process that what was asked before has spoilt shrinks to nothing in particular. So where the smallest case passes
     alone, the search is made again, and no process that gave a failing answer is asked anything more.
     """
-    for careful in (False, True) if not lane.poisoned else (True,):
-        smallest = _smallest(lane, start, plan, late, careful=careful)
-        alone = lane.alone(_trial(smallest.case), late)
+    for careful in (False, True) if not backend.failures.dependent else (True,):
+        smallest = _smallest(backend, start, plan, late, careful=careful)
+        alone = backend.queries.alone(_trial(smallest.case), late)
         if alone is None:
             return _Confirmed(smallest, None)
         if _same(alone, smallest.judged):
             return _Confirmed(Smallest(smallest.case, alone, smallest.minimal), alone=True)
-    one, judged = lane.trial(start), lane.verdict_of(start)
-    case, alone = one.case, lane.alone(one, late)
+    one, judged = backend.failures.trial(start), backend.failures.verdict_of(start)
+    case, alone = one.case, backend.queries.alone(one, late)
     if alone is None:
         return _Confirmed(Smallest(case, judged, minimal=False), None)
     if alone.blame is None or way(alone) != way(judged):
-        lane.settle_alone(start, alone)
+        backend.failures.settle_alone(start, alone)
         return None
     return _Confirmed(Smallest(case, alone, minimal=False), alone=True)
 
@@ -147,16 +167,16 @@ def _same(one: Verdict, other: Verdict) -> bool:
     return one.blame is not None and other.blame is not None and way(one) == way(other) and one.blame == other.blame
 
 
-def _smallest(lane: Lane, start: str, plan: Plan, late: Callable[[], bool], *, careful: bool) -> Smallest:
-    one = lane.trial(start)
+def _smallest(backend: BackendRun, start: str, plan: Plan, late: Callable[[], bool], *, careful: bool) -> Smallest:
+    one = backend.failures.trial(start)
     op, dialect = one.facts.op, one.dialect
     if careful:
-        lane.forget()
+        backend.queries.forget()
     search = Shrinking(
         dialect,
-        lane.verdict_of(start),
-        dialect.clauses(op, lane.terms),
-        lambda case: lane.ask(case, careful=careful),
+        backend.failures.verdict_of(start),
+        dialect.clauses(op, backend.terms),
+        lambda case: backend.queries.ask(case, careful=careful),
         late,
     )
     return search.smallest(one.case, plan.of(one.suite, op), plan.seed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.shrinking.alike import way
 
 TRIES: Final = 40
@@ -26,21 +26,21 @@ class Found:
     minimal: bool
 
 
-def shortest(lane: Lane, last: str, known: Sequence[Found], late: Callable[[], bool]) -> Found | None:
+def shortest(backend: BackendRun, last: str, known: Sequence[Found], late: Callable[[], bool]) -> Found | None:
     """Return the shortest sequence found that ends with ``last`` and fails as that did; ``None`` if none does again.
 
     ``known`` are sequences that were found for other cases: what comes before the last one of those is tried first.
     The sequence returned failed twice.
     """
-    search = _Search(lane, last, lane.dependent[last], late)
-    before, end = lane.served.before(last), lane.found.kept[last].origin
+    search = _Search(backend, last, backend.failures.dependent[last], late)
+    before, end = backend.served.before(last), backend.failures.found.kept[last].origin
     assert end is not None  # it was asked in this run
     for one in known:
         if search.fails(one.origins[:-1]):
             return Found((*one.origins[:-1], end), search.wanted, one.minimal)
     if not before or not search.fails(before):
         return None
-    failed = {each.origin for each in lane.found.kept.values()}
+    failed = {each.origin for each in backend.failures.found.kept.values()}
     suspects = [origin for origin in reversed(before) if origin in failed][:SUSPECTS]
     found = next(((origin,) for origin in suspects if search.fails((origin,))), None)
     origins, minimal = (found, True) if found else _fewest(before, search)
@@ -50,11 +50,11 @@ def shortest(lane: Lane, last: str, known: Sequence[Found], late: Callable[[], b
 class _Search:
     """Asks whether cases before it make a case fail, and remembers what was asked."""
 
-    def __init__(self, lane: Lane, last: str, wanted: Verdict, late: Callable[[], bool]) -> None:
+    def __init__(self, backend: BackendRun, last: str, wanted: Verdict, late: Callable[[], bool]) -> None:
         """Look for what makes ``last`` fail as in ``wanted``."""
         self.wanted = wanted
-        self._lane = lane
-        self._last = lane.trial(last)
+        self._backend = backend
+        self._last = backend.failures.trial(last)
         self._late = late
         self._known: dict[tuple[int, ...], bool] = {}
 
@@ -69,7 +69,7 @@ class _Search:
         if key not in self._known or again:
             if self.spent and not again:
                 return False
-            judged = self._lane.alone(self._last, self._late, before=key)
+            judged = self._backend.queries.alone(self._last, self._late, before=key)
             self._known[key] = judged is not None and judged.blame is not None and way(judged) == way(self.wanted)
         return self._known[key]
 

@@ -11,7 +11,7 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
-from conformance.runner.backend_run import Lane
+from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.known.entry import Flaky, Known
 from conformance.runner.known.known import too_often
 from conformance.runner.log.log import CaseRecord, Failure, Footer, read
@@ -143,12 +143,12 @@ def test_a_resumed_run_replays_known_failures_and_counts_each_case_once(tmp_path
 
 def test_other_smallest_cases_of_a_failure_are_stored() -> None:
     cases = [broadcast_of(first) for first in (1, 2)]
-    lane = Lane("it", InProcess(BackendSpec("it", ()), backend=Silent()), lambda record: None)
+    backend = BackendRun("it", InProcess(BackendSpec("it", ()), backend=Silent()), lambda record: None)
     found = minimise._Way(
-        {case_id(c): minimise._Confirmed(Smallest(c, lane.ask(c), minimal=True), alone=None) for c in cases}
+        {case_id(c): minimise._Confirmed(Smallest(c, backend.queries.ask(c), minimal=True), alone=None) for c in cases}
     )
     stored: dict[str, Case] = {}
-    failure = minimise._failure(lane, "broadcast", found, lambda name, case: str(stored.setdefault(name, case)))
+    failure = minimise._failure(backend, "broadcast", found, lambda name, case: str(stored.setdefault(name, case)))
     assert {failure.case, *failure.alike} == stored.keys() == {case_id(case) for case in cases}
 
 

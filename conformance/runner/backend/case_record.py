@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
+from conformance.runner.backend.failing import Failed
 from conformance.runner.dialect import Trial
-from conformance.runner.failing import Failed
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.asking import excused
-from conformance.runner.failing import Failed
+from conformance.runner.backend.asking import excused
+from conformance.runner.backend.failing import Failed
 from conformance.runner.outcomes import UNJUDGED
 
 REFUSALS: Final = 1000

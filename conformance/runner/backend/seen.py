@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from conformance.runner.log.log import CaseRecord
@@ -29,6 +30,10 @@ class Seen:
     def clauses(self) -> set[str]:
         """Return the clauses that spoke."""
         return set().union(*self.clauses_by_op.values())
+
+    def unjudged(self, ops: Iterable[str]) -> tuple[str, ...]:
+        """Return those of ``ops`` of which no case was judged."""
+        return tuple(op for op in ops if op not in self.ops)
 
     def add(self, record: CaseRecord, instead: CaseRecord | None = None) -> None:
         """Count a record, ``instead`` of an earlier one of the same case."""

@@ -1,0 +1,1 @@
+"""One backend's side of a run: what it is asked, what its answers come to, and which of them are failures."""

@@ -1,0 +1,161 @@
+"""One backend in a run: cases are offered to it, and what its answers come to is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.judging.verdict import Verdict
+from conformance.runner.backend.asking import seconds_of, unrepeated
+from conformance.runner.backend.case_record import case_record, failed_of
+from conformance.runner.backend.dialogues import Dialogues, Inquiry
+from conformance.runner.backend.earlier_run import EarlierRun
+from conformance.runner.backend.failing import Failed
+from conformance.runner.backend.failures import Failures
+from conformance.runner.backend.queries import Queries
+from conformance.runner.backend.records import Records
+from conformance.runner.backend.refusals import Refusals
+from conformance.runner.backend.scope import Scope
+from conformance.runner.backend.served import Served
+from conformance.runner.clock import Clock
+from conformance.runner.dialect import Dialogue, Trial
+from conformance.runner.known.entry import Expected
+from conformance.runner.log.log import CaseRecord
+from conformance.runner.origins import Origins
+from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.waiting import wait
+
+LATE: Final = Verdict(outcome="not_run", clauses={}, detail="the time budget was spent")
+
+
+class BackendRun:
+    """A backend behind a worker, under a name, and what is known of it in the run."""
+
+    def __init__(
+        self,
+        name: str,
+        worker: Judgeable,
+        write: Callable[[CaseRecord], None],
+        clock: Clock | None = None,
+        origins: Origins | None = None,
+    ) -> None:
+        """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known."""
+        self.name, self.worker = name, worker
+        self.terms = worker.ready.terms
+        self.origins = origins or Origins()
+        self.scope = Scope(worker.ready.claims)
+        self.dialogues = Dialogues(worker, clock or Clock())
+        self.earlier = EarlierRun()
+        self.refusals = Refusals()
+        self.records = Records(name, write)
+        self.failures = Failures(self.records, self.origins)
+        self.queries = Queries(worker, self.scope, self.records.failing, self.refusals, self.origins)
+        self.served = Served()
+        self.seconds = 0.0
+        """What the backend took for its answers."""
+
+    def offer(self, one: Trial, origin: int | None = None) -> None:
+        """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from."""
+        again = one.name in self.earlier.again
+        if self._is_known(one, origin) and not again:
+            return
+        origin = self.origins.keep(one.case, one.suite) if origin is None else origin
+        outside = None if again else self.scope.outside(one)
+        if outside is None or self.scope.probe(one, outside):
+            self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), outside, again))
+        else:
+            self.records.add(one, Verdict(outcome="unsupported", clauses={}, detail=outside), origin)
+
+    def skip(self, one: Trial) -> None:
+        """Record a case that the time budget left no time for."""
+        if not self._is_known(one, None):
+            self.records.add(one, LATE, None)
+
+    def collect(self, timeout: float = 0.0) -> None:
+        """Judge and record every answer that has come; wait up to ``timeout`` seconds for the first."""
+        wait(self.dialogues.workers, timeout if self.dialogues.outstanding else 0.0)
+        for inquiry, judged in self.dialogues.finished():
+            self._take(inquiry, judged)
+
+    def abandon(self) -> None:
+        """Give up what was handed over and not answered: the time budget is spent."""
+        for left in self.dialogues.cancel():
+            if not left.again:
+                self.records.add(left.trial, LATE, left.origin)
+
+    def resume(self, record: CaseRecord, known: Verdict, *, again: bool) -> None:
+        """Take over the verdict of an earlier, unfinished run, and ask ``again`` where that is said."""
+        self.earlier.add(record.case)
+        self.records.seen.add(record)
+        if again:
+            self.earlier.again[record.case] = known
+            self.records.replaceable(record)
+        if known.blame is not None:
+            self.records.failing.add(Failed(record, known))
+
+    def replayed(
+        self, one: Trial, judged: Verdict, expected: Expected, seconds: float = 0.0, note: str | None = None
+    ) -> None:
+        """Record a known failure. One that fails in another way than it should is left among the failing cases."""
+        self.seconds += seconds
+        self.earlier.add(one.name)
+        origin = self.origins.keep(one.case, one.suite)
+        self.records.add(one, judged, origin, seconds, note, expected=expected)
+
+    def _dialogue(self, one: Trial) -> Dialogue:
+        return one.dialect.dialogue(one.subject, self.terms)
+
+    def _is_known(self, one: Trial, origin: int | None) -> bool:
+        """Return whether an earlier run said what a case comes to; where it failed, keep where it came from."""
+        if not self.earlier.has(one.name):
+            return False
+        failed = self.records.failing.kept.get(one.name)
+        if failed is not None and failed.origin is None:
+            failed.origin = self.origins.keep(one.case, one.suite) if origin is None else origin
+            failed.empty, failed.size = one.dialect.empty(one.case), one.dialect.size(one.case)
+        return True
+
+    def _take(self, inquiry: Inquiry, judged: Verdict) -> None:
+        """Record what a case came to, for the reason that it was asked for."""
+        one, origin, answers = inquiry.trial, inquiry.origin, inquiry.answers
+        seconds = seconds_of(answers)
+        note = "; ".join(answer.note for answer in answers if answer.note) or judged.note
+        self.seconds += seconds
+        self.served.add(one.name, origin, answers[-1], failed=judged.blame is not None)
+        if inquiry.again:
+            self._compare(one, judged, origin, seconds)
+        elif inquiry.outside is not None:
+            left_out = Verdict(outcome="unsupported", clauses={}, detail=inquiry.outside)
+            self.records.add(one, left_out, origin, seconds, note, under_claimed=judged.outcome == "passed")
+        else:
+            self._judge(inquiry, self._weighed(one, judged, origin), seconds, note)
+
+    def _judge(self, inquiry: Inquiry, judged: Verdict, seconds: float, note: str | None) -> None:
+        """Record a verdict within the claims, and whether it is known to be that of the case alone."""
+        one, answers = inquiry.trial, inquiry.answers
+        if judged.blame is not None and all(answer.alone for answer in answers):
+            self.failures.confirmed.add(one.name)
+        once: Verdict | None = None
+        if any(answer.unrepeated is not None for answer in answers):
+            once = self.failures.dependent[one.name] = unrepeated(self._dialogue(one), answers)
+        self.records.add(one, judged, inquiry.origin, seconds, note, unrepeated=once.outcome if once else None)
+
+    def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
+        """Return the verdict, a refusal excused until the backend answers a case of the operation."""
+        op = one.facts.op
+        weighed = self.refusals.weighed(op, judged)
+        if weighed is not judged and self.refusals.room(op):
+            self.refusals.keep(op, failed_of(one, case_record(self.name, one, judged), judged, origin))
+        for failed in self.refusals.counted_by(op, judged):
+            self.records.replaceable(replace(failed.record, outcome="unsupported", clauses={}))
+            self.records.write(failed)
+        return weighed
+
+    def _compare(self, one: Trial, judged: Verdict, origin: int, seconds: float) -> None:
+        """Hold what a case came to now against what an earlier run said; where it differs, what is seen now counts."""
+        told = self.earlier.differs(one.name, judged)
+        if told is not None:
+            self.records.add(one, judged, origin, seconds, told)
+            self.earlier.differing.append(case_record(self.name, one, judged, seconds, told))

@@ -1,0 +1,66 @@
+"""The records of one backend: each verdict is written once it is known, and counted; what failed is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from conformance.judging.clause import Outcome
+from conformance.judging.verdict import Verdict
+from conformance.runner.backend.case_record import case_record, failed_of
+from conformance.runner.backend.failing import Failed, Failing
+from conformance.runner.backend.seen import Seen
+from conformance.runner.dialect import Trial
+from conformance.runner.known.entry import Expected
+from conformance.runner.log.log import CaseRecord
+
+
+class Records:
+    """Writes records under the ``name`` of a backend. Of what passed it keeps counts alone."""
+
+    def __init__(self, name: str, write: Callable[[CaseRecord], None]) -> None:
+        """Hand each record to ``write``."""
+        self.name = name
+        self.seen = Seen()
+        self.failing = Failing()
+        self._write = write
+        self._replaceable: dict[str, CaseRecord] = {}
+
+    def add(
+        self,
+        one: Trial,
+        judged: Verdict,
+        origin: int | None,
+        seconds: float = 0.0,
+        note: str | None = None,
+        *,
+        under_claimed: bool = False,
+        unrepeated: Outcome | None = None,
+        expected: Expected | None = None,
+    ) -> None:
+        """Write what a case came to, in place of an earlier record of it."""
+        line = case_record(
+            self.name,
+            one,
+            judged,
+            seconds,
+            note,
+            under_claimed=under_claimed,
+            unrepeated=unrepeated,
+            expected=expected,
+        )
+        self.write(failed_of(one, line, judged, origin))
+
+    def write(self, found: Failed) -> None:
+        """Write a record, in place of an earlier one of the same case, and remember what failed."""
+        record = found.record
+        earlier = self.failing.kept.get(record.case)
+        instead = earlier.record if earlier is not None else self._replaceable.pop(record.case, None)
+        self.seen.add(record, instead=instead)
+        unexpected = record.expected is None or record.expected.state == "changed"
+        if (record.blame is not None and unexpected) or record.unrepeated is not None or earlier is not None:
+            self.failing.add(found)
+        self._write(record)
+
+    def replaceable(self, record: CaseRecord) -> None:
+        """Take note of a record that another one of the same case may replace, although it is no failure."""
+        self._replaceable[record.case] = record

@@ -1,0 +1,40 @@
+"""Which cases of a run one backend is asked about: those within its claims, and a few beside each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from conformance.backends.base import Claims
+from conformance.runner.dialect import Trial
+
+PROBES: Final = 2
+"""Cases outside a claim that are run all the same, to see whether the claim is too small."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Claims, and how many cases outside each of them were run all the same."""
+
+    claims: Claims
+    _probed: Counter[str] = field(default_factory=Counter)
+
+    def outside(self, one: Trial) -> str | None:
+        """Return the claim that leaves the case out, if one does."""
+        return one.dialect.outside(self.claims, one.subject)
+
+    def standing(self, one: Trial) -> bool | None:
+        """Return whether the case is within the claims; ``None`` where nothing of its kind is ever asked for."""
+        if self.outside(one) is None:
+            return True
+        wanted = not set(one.facts.ops) - self.claims.keys() and one.dialect.probed(self.claims, one.subject)
+        return False if wanted else None
+
+    def probe(self, one: Trial, outside: str) -> bool:
+        """Return whether a case that a claim leaves out is run all the same, and count it."""
+        if not one.facts.legal or self._probed[outside] >= PROBES:
+            return False
+        wanted = one.dialect.probed(self.claims, one.subject)
+        self._probed[outside] += wanted
+        return wanted
