@@ -38,6 +38,6 @@ def test_results_are_read_as_arrays_after_each_step(given: Any) -> None:
     first = Step(op="broadcast", inputs=("x",), outputs=("y",), axes=("i",), attrs={"root": 0})
     second = Step(op="broadcast", inputs=("y",), outputs=("z",), axes=("i",), attrs={"root": 0})
     program = Program(mesh=(Axis("i", 1),), steps=(first, second), results=("z",))
-    case = Case(program=program, inputs={"x": Operand(blocks=(from_array(BLOCK),))})
+    case = Case(program=program, inputs={"x": Operand(blocks=(from_array(BLOCK),), layouts=("contiguous",))})
     observed = Given(given).execute(case)
     assert observed.results == {"z": (from_array(BLOCK),)}, observed.errors
