@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,11 +46,14 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def noxfile() -> ModuleType:
-    pytest.importorskip("nox", reason="the sessions are compared where nox is installed")
+def noxfile() -> Iterator[ModuleType]:
+    """Yield the file of nox, run with an empty registry: a process may come to these tests more than once."""
+    registry = pytest.importorskip("nox.registry", reason="the sessions are compared where nox is installed")
     module = ModuleType("noxfile")
-    exec(compile((ROOT / "noxfile.py").read_text(), "noxfile.py", "exec"), vars(module))
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_REGISTRY", {})
+        exec(compile((ROOT / "noxfile.py").read_text(), "noxfile.py", "exec"), vars(module))
+        yield module
 
 
 @pytest.fixture(scope="module")

@@ -32,8 +32,3 @@ def test_the_backend_of_the_manual_conforms_within_its_claims(conformance: Confo
     assert smoke.status == 0, smoke
     ended = conformance("run", "-b", "acme:Acme", "--op", "all_reduce,broadcast", "--examples", 150, "-o", "out")
     assert ended.status == 0, ended
-
-
-def test_every_command_of_the_manual_exists(conformance: Conformance) -> None:
-    for name in set(re.findall(r"^conformance (\w+)", README, re.MULTILINE)):
-        assert conformance(name, "--help").status == 0
