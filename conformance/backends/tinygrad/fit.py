@@ -11,7 +11,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.index_map import Affine, Dim, IndexMap, Indices, Values, elements
+from conformance.cases.schedule.extent import Dim, Values, sizes
+from conformance.cases.schedule.index_map import Affine, IndexMap, Indices, elements
 
 Touched = NDArray[np.bool_]
 Seen = Callable[[Values], tuple[Indices, Touched]]
@@ -67,7 +68,7 @@ def fit_all(touched: Seen, extents: tuple[Dim, ...], bounds: Mapping[str, tuple[
         return None
     if len(index_map) == 1:
         (top,) = index_map
-        corner = tuple(low for low, _ in top.mask) if top.mask else (0,) * len(extents)
+        corner = sizes(tuple(low for low, _ in top.mask), most) if top.mask else (0,) * len(extents)
         adds: dict[str, int] = {}
         for name, (low, high) in bounds.items():
             fewer = touched({**most, name: max(low, high - 1)})[0]

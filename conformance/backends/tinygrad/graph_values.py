@@ -18,7 +18,7 @@ from conformance.backends.tinygrad.lazy import ELEMENTWISE, constant, dtype_of, 
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import Dim
+from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import to_array
 

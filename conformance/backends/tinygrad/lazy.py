@@ -15,7 +15,7 @@ from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node, variables_of
-from conformance.cases.schedule.index_map import Dim
+from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import to_array
 

@@ -29,7 +29,8 @@ from conformance.backends.tinygrad.lazy import Lazy
 from conformance.backends.tinygrad.meetings import Meeting, with_meetings
 from conformance.backends.tinygrad.provenance import with_provenance
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.index_map import Dim, Indices, Values, contiguous, sizes
+from conformance.cases.schedule.extent import Dim, Values, sizes
+from conformance.cases.schedule.index_map import Indices, contiguous
 from conformance.cases.schedule.schedule import Access, Binding, Bounds, Buffer, Copy, Device, Kernel, Place, Schedule
 
 BLOCK = Device(alignment=256)

@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.backends.tinygrad.lazy import assigned_to
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.schedule import Copy, Kernel, Place
 
 

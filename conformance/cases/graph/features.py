@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 

@@ -9,7 +9,7 @@ from conformance.cases.declarations.number_model import covers
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.body_form import MOST_AXES, MOST_POINTS, countable
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, check_kind
 from conformance.cases.schedule.schedule import Buffer, Schedule, bound_values
 from conformance.cases.tensor.dtypes import NUMPY, kind

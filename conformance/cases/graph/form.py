@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.cases.graph.fit import check_argument, check_arity, check_buffer, check_dtype, check_shape
-from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.graph.graph import Graph, Node, variables_of
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import Values
+from conformance.cases.schedule.extent import Values
 from conformance.cases.schedule.schedule import Buffer, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 
@@ -163,7 +163,7 @@ def _check_names(where: str, node: Node, of: list[Node], schedule: Schedule, buf
         raise ScheduleError("form.C3", f"{where}: unknown dtype {node.dtype!r}")
     if node.device not in schedule.devices:
         raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
-    for name in (dim for dim in node.shape if isinstance(dim, str)):
+    for name in sorted(variables_of(node) - ({str(node.arg)} if node.op == "var" else set())):
         if name not in schedule.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
     if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:

@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from conformance.cases.program.program import Attr
-from conformance.cases.schedule.index_map import Dim
+from conformance.cases.schedule.extent import Dim, names_in
 from conformance.cases.tensor.tensor import Tensor
 
 Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "stride", "flip", "detach"]
@@ -108,7 +108,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 def variables_of(node: Node) -> set[str]:
     """Return the variables that a node speaks of."""
     pairs = [end for pair in node.arg if isinstance(pair, tuple) for end in pair] if isinstance(node.arg, tuple) else []
-    found = {dim for dim in (*node.shape, *pairs) if isinstance(dim, str)}
+    found = {name for dim in (*node.shape, *pairs) for name in names_in(dim)}
     return found | ({str(node.arg)} if node.op == "var" else set())
 
 

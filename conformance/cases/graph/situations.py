@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from conformance.cases.graph.graph import Graph, Node, variables_of
-from conformance.cases.schedule.index_map import Dim, sizes
+from conformance.cases.schedule.extent import Dim, sizes
 
 Situation = Mapping[str, str]
 """One word for each feature."""

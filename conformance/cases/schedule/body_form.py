@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import IndexMap, Values, names, sizes
+from conformance.cases.schedule.extent import Values, names_in, sizes, worth
+from conformance.cases.schedule.index_map import IndexMap, names, strides_of
 from conformance.cases.schedule.kernel_body import (
     ARITY,
     COMPARISONS,
@@ -16,6 +17,7 @@ from conformance.cases.schedule.kernel_body import (
     Body,
     Cast,
     Constant,
+    Fetch,
     Index,
     Instruction,
     Load,
@@ -26,7 +28,7 @@ from conformance.cases.schedule.kernel_body import (
     sources,
 )
 from conformance.cases.schedule.schedule import Buffer, Kernel
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY, kind
 
 MOST_POINTS: Final = 1 << 26
 """Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
@@ -63,8 +65,11 @@ def check_map(where: str, index_map: IndexMap, most: Values) -> None:
             raise ScheduleError(
                 "form.C8", f"{where}: extents {list(affine.extents)} are negative, too many or too large"
             )
-        reach = abs(affine.offset) + sum(abs(s) * max(e, 1) for s, e in zip(affine.strides, shape, strict=True))
-        if reach + sum(abs(c) * most[name] for name, c in affine.variables.items()) >= 1 << 62:
+        if any(len(scale) != rank for scale in affine.scales.values()):
+            raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many coefficients of the strides")
+        strides = strides_of(affine, most)
+        reach = abs(affine.offset) + sum(abs(s) * max(e, 1) for s, e in zip(strides, shape, strict=True))
+        if reach + sum(abs(c) * abs(worth(name, most)) for name, c in affine.variables.items()) >= 1 << 62:
             raise ScheduleError("form.C8", f"{where}: positions beyond 64 bits")
 
 
@@ -88,6 +93,12 @@ def check_bodies(where: str, item: Kernel, buffers: Mapping[str, Buffer]) -> Non
                 raise ScheduleError("form.C11", f"{place}: {error}") from None
     values = {binding.name: binding.value for binding in item.variables}
     for number, body in enumerate(item.bodies):
+        if body.phase < 0 or not 0 <= body.groups <= len(body.extents):
+            raise ScheduleError(
+                "form.C8",
+                f"{where}, body {number}: {body.phase} is no phase, or {body.groups} axes are no groups of its "
+                f"{len(body.extents)}",
+            )
         if not countable(sizes(body.extents, values)):
             raise ScheduleError(
                 "form.C8",
@@ -104,7 +115,7 @@ def dtypes_of(body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> tuple[
 
 
 def _names(body: Body) -> set[str]:
-    spoken = {extent for extent in body.extents if isinstance(extent, str)}
+    spoken = {name for extent in body.extents for name in names_in(extent)}
     return spoken | {each.name for each in body.instructions if isinstance(each, Symbol)}
 
 
@@ -112,8 +123,10 @@ def _dtype(instruction: Instruction, body: Body, item: Kernel, known: list[str],
     """Return the dtype of an instruction; raise ``ValueError`` when it does not fit."""
     of = [known[source] for source in sources(instruction)]
     found = "int64"
-    if isinstance(instruction, Load | Store):
+    if isinstance(instruction, Load | Fetch | Store):
         found = _accessed(instruction, body, item, buffers)
+        if isinstance(instruction, Fetch) and any(kind(dtype) != "integer" for dtype in of):
+            raise ValueError(f"indices must be integers, these are {', '.join(of)}")
     elif isinstance(instruction, Constant):
         found = instruction.value.dtype
         if instruction.value.shape != ():
@@ -126,6 +139,8 @@ def _dtype(instruction: Instruction, body: Body, item: Kernel, known: list[str],
         _axes(instruction.axes, body)
         found = of[0]
         check_kind(instruction.op, found)
+        if instruction.acc and (instruction.acc not in NUMPY or kind(instruction.acc) != kind(found)):
+            raise ValueError(f"{instruction.acc!r} is no dtype in which {found} is folded")
     elif isinstance(instruction, Cast | Bitcast):
         found = instruction.dtype
         if found not in NUMPY:
@@ -135,14 +150,19 @@ def _dtype(instruction: Instruction, body: Body, item: Kernel, known: list[str],
     return found
 
 
-def _accessed(instruction: Load | Store, body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> str:
+def _accessed(instruction: Load | Fetch | Store, body: Body, item: Kernel, buffers: Mapping[str, Buffer]) -> str:
     if not 0 <= instruction.access < len(item.accesses):
         raise ValueError(f"the item has no access number {instruction.access}")
     access, store = item.accesses[instruction.access], isinstance(instruction, Store)
     if access.write != store:
         raise ValueError(f"access {instruction.access} is a {'write' if access.write else 'read'}")
-    if access.map is None or access.map[0].extents != body.extents:
-        raise ValueError(f"the map of access {instruction.access} is not over the extents {list(body.extents)}")
+    more = len(instruction.at) if isinstance(instruction, Fetch) else 0
+    found = access.map[0].extents if access.map is not None else ()
+    if access.map is None or found[: len(found) - more] != body.extents or len(found) - more != len(body.extents):
+        raise ValueError(
+            f"the map of access {instruction.access} is not over the extents {list(body.extents)}"
+            + (f" and {more} more" if more else "")
+        )
     return buffers[access.buffer].dtype
 
 

@@ -1,4 +1,4 @@
-"""The schedule file: ``{"format": 1, "devices": ..., "buffers": ..., "items": ...}``, with a published JSON Schema."""
+"""The schedule file: ``{"format": 2, "devices": ..., "buffers": ..., "items": ...}``, with a published JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.cases.pretty import pretty
 from conformance.cases.program.validate import CaseError
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
-from conformance.cases.schedule.schedule import FORMAT, Schedule
+from conformance.cases.schedule.schedule import FORMAT, READ, Schedule
 from conformance.cases.tensor.stored import read_document
 
 
@@ -56,12 +56,12 @@ def parse(content: bytes) -> Schedule:
         document = msgspec.json.decode(content, type=ScheduleFile)
     except msgspec.ValidationError as error:
         found = _format_of(content)
-        raise ScheduleError("form.C0", str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
+        raise ScheduleError("form.C0", str(error) if found is None or found in READ else _wrong_format(found)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ScheduleError("form.C0", f"it is not JSON: {error}") from None
     except RecursionError:
         raise ScheduleError("form.C0", "it is nested too deeply") from None
-    if document.format != FORMAT:
+    if document.format not in READ:
         raise ScheduleError("form.C0", _wrong_format(document.format))
     schedule = Schedule(**{name: getattr(document, name) for name in Schedule.__struct_fields__})
     validate_schedule(schedule)
@@ -76,4 +76,4 @@ def _format_of(content: bytes) -> int | None:
 
 
 def _wrong_format(found: int | None) -> str:
-    return f"it has format {found}; this suite reads format {FORMAT}"
+    return f"it has format {found}; this suite reads the formats {' and '.join(map(str, READ))}"

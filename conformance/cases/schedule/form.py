@@ -10,12 +10,15 @@ from typing import Final
 
 from conformance.cases.graph.form import check_graph
 from conformance.cases.schedule.body_form import check_bodies, check_map
+from conformance.cases.schedule.calls import check_calls, inlined
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import Values, runs
+from conformance.cases.schedule.extent import Values, names_in
+from conformance.cases.schedule.index_map import runs
 from conformance.cases.schedule.opaque_form import check_opaque
 from conformance.cases.schedule.schedule import (
     Access,
     Buffer,
+    Call,
     Collective,
     Copy,
     Item,
@@ -33,12 +36,17 @@ MOST_BYTES: Final = 1 << 44
 
 def validate_schedule(schedule: Schedule) -> None:
     """Raise ``ScheduleError`` unless the schedule is well formed."""
+    if schedule.sequences or any(isinstance(item, Call) for item in schedule.items):
+        check_calls(schedule)
+        schedule = inlined(schedule)
     for name, bounds in schedule.variables.items():
         if not 0 <= bounds.low <= bounds.high < MOST_BYTES:
             raise ScheduleError("form.C8", f"variable {name!r}: {bounds.low} to {bounds.high} is no range of sizes")
     for name, device in schedule.devices.items():
-        if not 0 <= device.alignment < MOST_BYTES:
-            raise ScheduleError("form.C8", f"device {name!r}: {device.alignment} is no alignment")
+        if not 0 <= device.alignment < MOST_BYTES or device.most_buffers < 0:
+            raise ScheduleError(
+                "form.C8", f"device {name!r}: {device.alignment} is no alignment, or {device.most_buffers} no number"
+            )
     most = _greatest(schedule)
     buffers = _buffers(schedule)
     known: dict[str, Item] = {}
@@ -69,9 +77,11 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
         if buffer.dtype not in NUMPY:
             raise ScheduleError("form.C3", f"{where}: unknown dtype {buffer.dtype!r}")
         fits = all(0 <= count < MOST_BYTES for count in (buffer.size, buffer.offset))
+        if buffer.local and (buffer.base is not None or buffer.preexisting or buffer.held or buffer.output):
+            raise ScheduleError("form.C8", f"{where}: local memory is of one kernel, and seen by nobody else")
         if not fits or buffer.size % NUMPY[buffer.dtype].itemsize:
             raise ScheduleError("form.C8", f"{where}: {buffer.size} bytes at {buffer.offset} are no {buffer.dtype}")
-        for name in (dim for dim in buffer.shape or () if isinstance(dim, str)):
+        for name in sorted({name for dim in buffer.shape or () for name in names_in(dim)}):
             if name not in schedule.variables:
                 raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
         known = [dim for dim in buffer.shape or () if isinstance(dim, int)]
@@ -83,6 +93,8 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
         buffers[buffer.id] = buffer
     for buffer in schedule.buffers:
         _check_base(buffer, buffers)
+        if buffer.base is not None and buffers[buffer.base].local:
+            raise ScheduleError("form.C8", f"buffer {buffer.id!r}: its base {buffer.base!r} is local memory")
     return buffers
 
 
@@ -160,7 +172,7 @@ def _check_item(
             raise ScheduleError("form.C2", f"{where}: buffer {item.buffer!r} is not declared")
         if buffers[item.buffer].base is None:
             raise ScheduleError("form.C8", f"{where}: buffer {item.buffer!r} has no base to be a view of")
-    if owner is not None and not isinstance(item, Wait | View | Collective) and item.handle is not None:
+    if owner is not None and isinstance(item, Kernel | Copy) and item.handle is not None:
         raise ScheduleError("form.C9", f"{where}: a part of {owner.id!r} is started with the whole, by no own handle")
 
 
@@ -168,6 +180,8 @@ def _check_access(where: str, access: Access, buffers: dict[str, Buffer], most: 
     if access.buffer not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {access.buffer!r} is not declared")
     buffer = buffers[access.buffer]
+    if access.parts < 0 or (access.parts and access.node is None):
+        raise ScheduleError("form.C8", f"{where}: {access.parts} parts, of no node")
     if access.map is not None and access.ranges is not None:
         raise ScheduleError("form.C8", f"{where}: it has both a map and byte ranges; one says it all")
     if access.map is not None:
@@ -231,13 +245,25 @@ def _check_waits(schedule: Schedule) -> None:
 
 def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Values) -> None:
     """Check what items and places say of the graph."""
-    nodes = {node.id for node in schedule.graph.nodes} if schedule.graph is not None else set()
+    nodes: dict[str, str] = {node.id: node.op for node in schedule.graph.nodes} if schedule.graph else {}
+    _check_labels(schedule, nodes)
+    _check_places(schedule, nodes, buffers, most)
+
+
+def _check_labels(schedule: Schedule, nodes: dict[str, str]) -> None:
+    """Check what items say that they compute, read and write."""
     for item in schedule.items:
         for each in (item, *(item.parts if isinstance(item, Collective) else ())):
             stored = [access.node for access in accesses(each) if access.node is not None]
             for name in (*each.provenance, *stored):
                 if name not in nodes:
                     raise ScheduleError("form.C3", f"item {each.id!r}: {name!r} is no node of the graph")
+            for access in accesses(each):
+                if access.parts and nodes[str(access.node)] != "reduce":
+                    raise ScheduleError("form.C8", f"item {each.id!r}: {access.node!r} is no reduce, and has no parts")
+
+
+def _check_places(schedule: Schedule, nodes: dict[str, str], buffers: dict[str, Buffer], most: Values) -> None:
     placed: set[str] = set()
     for place in schedule.places:
         if place.node in placed:
@@ -247,6 +273,8 @@ def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Valu
             raise ScheduleError("form.C3", f"place of {place.node!r}: it is no node of the graph")
         if place.buffer not in buffers:
             raise ScheduleError("form.C2", f"place of {place.node!r}: buffer {place.buffer!r} is not declared")
+        if buffers[place.buffer].local:
+            raise ScheduleError("form.C8", f"place of {place.node!r}: {place.buffer!r} is local memory")
         if place.map is not None:
             check_map(f"place of {place.node!r}", place.map, most)
             touched, buffer = runs(place.map, most), buffers[place.buffer]

@@ -1,25 +1,24 @@
 """Index maps: which elements of a buffer a kernel's iteration points touch, and in which bytes they lie.
 
-An extent is a number or the name of a variable, so that a map does not depend on a variable's value.
+An extent is a number or an expression over variables (``extent``), so that a map does not depend on a variable's value.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-Dim = int | str
+from conformance.cases.schedule.extent import Dim, Values, names_in, sizes, worth
+
 Indices = NDArray[np.int64]
-Values = Mapping[str, int]
-"""What the variables stand for."""
 
 
 class Affine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Point ``index`` lies at ``offset + sum(index * strides) + sum(coefficient * variable)``, all in elements.
 
+    ``variables`` are the coefficients of the offset, ``scales`` those of the strides, one for each axis; their keys are
+    names or expressions: of rows of ``m`` elements the strides are ``(0, 1)`` and the scales ``{"m": (1, 0)}``.
     ``mask`` gives for every axis the indices ``[first, beyond)`` that lie anywhere at all; the others, as those a pad
     adds, touch nothing and read zero.
     """
@@ -28,7 +27,8 @@ class Affine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     strides: tuple[int, ...]
     offset: int = 0
     variables: dict[str, int] = {}
-    mask: tuple[tuple[int, int], ...] | None = None
+    mask: tuple[tuple[Dim, Dim], ...] | None = None
+    scales: dict[str, tuple[int, ...]] = {}
 
 
 IndexMap = tuple[Affine, ...]
@@ -44,14 +44,31 @@ def contiguous(shape: tuple[int, ...], offset: int = 0) -> IndexMap:
     return (Affine(extents=shape, strides=tuple(reversed(strides)), offset=offset),)
 
 
-def sizes(extents: tuple[Dim, ...], values: Values) -> tuple[int, ...]:
-    """Return the extents as numbers; raise ``KeyError`` for a variable without a value."""
-    return tuple(values[extent] if isinstance(extent, str) else extent for extent in extents)
-
-
 def names(index_map: IndexMap) -> set[str]:
     """Return the variables a map speaks of."""
-    return {name for affine in index_map for name in (*affine.variables, *affine.extents) if isinstance(name, str)}
+    return {name for affine in index_map for dim in _dims(affine) for name in names_in(dim)}
+
+
+def _dims(affine: Affine) -> tuple[Dim, ...]:
+    ends = tuple(end for pair in affine.mask or () for end in pair)
+    return (*affine.variables, *affine.scales, *affine.extents, *ends)
+
+
+def strides_of(affine: Affine, values: Values) -> tuple[int, ...]:
+    """Return how far apart the elements of neighbouring points are along each axis."""
+    found = list(affine.strides)
+    for name, scale in affine.scales.items():
+        found = [stride + factor * worth(name, values) for stride, factor in zip(found, scale, strict=True)]
+    return tuple(found)
+
+
+def bounds_of(affine: Affine, values: Values) -> tuple[tuple[int, int], ...]:
+    """Return for every axis the indices that lie anywhere at all: those of the mask, within the extents."""
+    shape = sizes(affine.extents, values)
+    if affine.mask is None:
+        return tuple((0, extent) for extent in shape)
+    pairs = [sizes(pair, values) for pair in affine.mask]
+    return tuple((max(low, 0), min(high, extent)) for (low, high), extent in zip(pairs, shape, strict=True))
 
 
 def elements(index_map: IndexMap, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
@@ -75,12 +92,11 @@ def runs(index_map: IndexMap, values: Values) -> Indices:
         return merged(np.stack([touched, touched + 1], axis=-1))
     affine = index_map[0]
     first, axes = _start(affine, values), []
-    bounds = affine.mask or tuple((0, extent) for extent in sizes(affine.extents, values))
-    for (low, high), stride, extent in zip(bounds, affine.strides, sizes(affine.extents, values), strict=True):
-        count = min(high, extent) - max(low, 0)
+    for (low, high), stride in zip(bounds_of(affine, values), strides_of(affine, values), strict=True):
+        count = high - low
         if count <= 0:
             return np.zeros((0, 2), np.int64)
-        first += max(low, 0) * stride + min(0, (count - 1) * stride)
+        first += low * stride + min(0, (count - 1) * stride)
         if count > 1 and stride:
             axes.append((abs(stride), count))
     length = 1
@@ -117,18 +133,18 @@ def distinct(numbers: Indices) -> Indices:
 
 
 def _start(affine: Affine, values: Values) -> int:
-    return affine.offset + sum(coefficient * values[name] for name, coefficient in affine.variables.items())
+    return affine.offset + sum(coefficient * worth(name, values) for name, coefficient in affine.variables.items())
 
 
 def _affine(affine: Affine, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
     """Return position and validity of each point."""
-    shape = sizes(affine.extents, values)
+    shape, bounds = sizes(affine.extents, values), bounds_of(affine, values)
     found = np.full(shape, _start(affine, values), np.int64)
     valid = np.ones(shape, np.bool_)
-    for axis, (extent, stride) in enumerate(zip(shape, affine.strides, strict=True)):
+    for axis, (extent, stride) in enumerate(zip(shape, strides_of(affine, values), strict=True)):
         index = np.arange(extent, dtype=np.int64).reshape([-1 if a == axis else 1 for a in range(len(shape))])
         found += index * stride
-        if affine.mask is not None:
-            low, high = affine.mask[axis]
+        low, high = bounds[axis]
+        if (low, high) != (0, extent):
             valid &= (index >= low) & (index < high)
     return found, valid

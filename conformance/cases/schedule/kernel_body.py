@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from conformance.cases.schedule.index_map import Dim
+from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import Kind, kind
 from conformance.cases.tensor.tensor import Tensor
 
@@ -64,6 +64,17 @@ class Load(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
     access: int
 
 
+class Fetch(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An element whose place depends on data: that of the access's map at the point, with the values ``at`` as indices.
+
+    The map has the axes of the body and then one for each of ``at``, which are integers. An index outside its axis
+    touches nothing that can be relied on.
+    """
+
+    access: int
+    at: tuple[int, ...]
+
+
 class Constant(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One value at every point; its tensor has no axes."""
 
@@ -108,12 +119,16 @@ class Bitcast(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dtype: str
 
 
-class Reduce(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The values along ``axes``, combined from the left in row-major order, the same at every index of those axes."""
+class Reduce(_Instruction, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The values along ``axes``, combined from the left in row-major order, the same at every index of those axes.
+
+    ``acc`` is the dtype in which it folds, where that is not the values' own; it is rounded to that once, at the end.
+    """
 
     op: Fold
     of: int
     axes: tuple[int, ...]
+    acc: str = ""
 
 
 class Store(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -126,18 +141,27 @@ class Store(_Instruction, frozen=True, kw_only=True, forbid_unknown_fields=True)
     of: int
 
 
-Instruction = Load | Constant | Symbol | Index | Alu | Cast | Bitcast | Reduce | Store
+Instruction = Load | Fetch | Constant | Symbol | Index | Alu | Cast | Bitcast | Reduce | Store
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Instructions over the points of ``extents``; the first extents of every map that is used are these."""
+class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Instructions over the points of ``extents``; the first extents of every map that is used are these.
+
+    Bodies of one ``phase`` run side by side, those of a later one when every point of the earlier ones is done: between
+    them is a barrier. The first ``groups`` axes number groups of points: local memory is of one group, and a barrier
+    waits for one group.
+    """
 
     extents: tuple[Dim, ...]
     instructions: tuple[Instruction, ...]
+    phase: int = 0
+    groups: int = 0
 
 
 def sources(instruction: Instruction) -> tuple[int, ...]:
     """Return the numbers of the instructions whose values an instruction takes."""
     if isinstance(instruction, Alu):
         return instruction.of
+    if isinstance(instruction, Fetch):
+        return instruction.at
     return (instruction.of,) if isinstance(instruction, Cast | Bitcast | Reduce | Store) else ()

@@ -13,17 +13,25 @@ import msgspec
 
 from conformance.cases.graph.graph import Graph
 from conformance.cases.program.program import Attr
-from conformance.cases.schedule.index_map import Dim, IndexMap
+from conformance.cases.schedule.extent import Dim
+from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Body
 
-FORMAT: Final = 1
-"""Version of the schedule file."""
+FORMAT: Final = 2
+"""Version of the schedule file that is written."""
+
+READ: Final = (1, FORMAT)
+"""Versions that are read. In the first there were no phases, local memory, parts, programs, calls and expressions."""
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Where buffers live. ``alignment`` is that of a sub-buffer's offset, in bytes; 0 where there are none."""
+    """Where buffers live. ``alignment`` is that of a sub-buffer's offset, in bytes; 0 where there are none.
+
+    ``most_buffers`` is how many buffers a kernel there can be given; 0 where nothing limits them.
+    """
 
     alignment: int = 256
+    most_buffers: int = 0
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,7 +55,8 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     bytes are its own from its first write to its last use, and its base is an arena. ``preexisting`` buffers hold data
     before the schedule, ``held`` ones are reachable from outside while it runs, ``output`` ones are read after it.
     ``communication`` buffers belong to the collectives of that group. ``shape`` may name variables; ``size`` is then
-    that of their greatest values.
+    that of their greatest values. A ``local`` one is memory of one kernel's groups of points, of each as much as of
+    any other, the first group's first, and is gone with the kernel.
     """
 
     id: str
@@ -62,12 +71,14 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     output: bool = False
     communication: str = ""
     shape: tuple[Dim, ...] | None = None
+    local: bool = False
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Elements of a buffer by index ``map``, bytes of it by half-open ``ranges``, or all of it; read or written.
 
-    ``node`` is the graph's node whose value is read or written there.
+    ``node`` is the graph's node whose value is read or written there. With ``parts`` it is a reduce, and there are so
+    many folds of a part of its terms for each of its elements, which folded give its value.
     """
 
     buffer: str
@@ -75,6 +86,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     map: IndexMap | None = None
     ranges: tuple[tuple[int, int], ...] | None = None
     node: str | None = None
+    parts: int = 0
 
 
 class _Item(
@@ -94,9 +106,10 @@ class _Item(
 
 
 class Kernel(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="kernel"):
-    """One launch on one device. Its ``bodies``, where they are known, run side by side.
+    """One launch on one device. Its ``bodies``, where they are known, run side by side, phase after phase.
 
-    With a ``handle`` it is only started here, and done when something waits for the handle.
+    With a ``handle`` it is only started here, and done when something waits for the handle. ``program`` names what is
+    launched: the compiled code with all that it is told but its buffers and the values of its variables.
     """
 
     device: str
@@ -104,6 +117,7 @@ class Kernel(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     bodies: tuple[Body, ...] = ()
     variables: tuple[Binding, ...] = ()
     handle: str | None = None
+    program: str = ""
 
 
 class Copy(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="copy"):
@@ -146,7 +160,29 @@ class Wait(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_
     handle: str
 
 
-Item = Kernel | Copy | Collective | View | Wait
+class Call(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag="call"):
+    """The items of a captured ``sequence`` once more, on other ``buffers``: one for each of its parameters, in order.
+
+    ``variables`` take the place of what its kernels were told when it was captured.
+    """
+
+    sequence: str
+    buffers: tuple[str, ...]
+    variables: tuple[Binding, ...] = ()
+
+
+Item = Kernel | Copy | Collective | View | Wait | Call
+
+
+class Sequence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Items that were captured to be done again: its first buffers, as many as ``parameters``, are a call's.
+
+    The others are its own, and each call has them anew. It names no buffer of the schedule.
+    """
+
+    parameters: int
+    buffers: tuple[Buffer, ...]
+    items: tuple[Kernel | Copy | View, ...]
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -166,6 +202,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     variables: dict[str, Bounds] = {}
     graph: Graph | None = None
     places: tuple[Place, ...] = ()
+    sequences: dict[str, Sequence] = {}
 
 
 def leaves(schedule: Schedule) -> Iterator[tuple[Item, Collective | None]]:

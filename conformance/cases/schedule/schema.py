@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from conformance.cases.schedule.codec import ScheduleFile
-from conformance.cases.schedule.schedule import FORMAT
+from conformance.cases.schedule.schedule import READ
 from conformance.cases.schemas import FOLDER, published, written
 from conformance.cases.tensor.dtypes import NUMPY
 
@@ -16,7 +16,7 @@ def schedule_schema() -> dict[str, Any]:
     """Return the schema of a schedule file; whether names are declared and maps fit can only be checked by reading."""
     schema: dict[str, Any] = _without_discriminators(msgspec.json.schema(ScheduleFile))
     parts = schema["$defs"]
-    parts["ScheduleFile"]["properties"]["format"] = {"const": FORMAT}
+    parts["ScheduleFile"]["properties"]["format"] = {"enum": list(READ)}
     for name in ("Buffer", "Node", "Tensor", "Cast", "Bitcast"):
         parts[name]["properties"]["dtype"] = {"enum": sorted(NUMPY)}
     for name in ("size", "offset"):

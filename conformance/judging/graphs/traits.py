@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import kind
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from conformance.cases.schedule.calls import inlined
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
@@ -115,7 +116,7 @@ def judge_schedule(
         broken = [Found(form.id, "broken", str(error)) for form in forms if form.id == error.clause]
         others = [each.id for each in forms] + [each.id for each in clauses]
         return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
-    facts = Facts(schedule)
+    facts = Facts(inlined(schedule), captured=schedule)
     found = [Found(form.id, "held" if form.when(facts) else "silent") for form in forms]
     undefined = False
     for clause in sorted(clauses, key=lambda clause: clause.last):
@@ -129,7 +130,7 @@ def judge_schedule(
 
 def judge_pair(schedules: Sequence[Schedule], relation: Relation, clauses: Sequence[PairClause]) -> tuple[Found, ...]:
     """Return what each clause says of well-formed schedules; those after the first are its ``relation``."""
-    facts = [Facts(each) for each in schedules]
+    facts = [Facts(inlined(each), captured=each) for each in schedules]
     return tuple(
         _found(each.id, each.check(*facts)) if each.when(*facts) else Found(each.id, "silent")
         for each in clauses

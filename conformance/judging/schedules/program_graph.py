@@ -22,7 +22,7 @@ from conformance.cases.graph.graph import Graph, Movement, Node, pruned
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Groups, Step, rank_groups
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.schedule import Bounds, Buffer, Device, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import place

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.cases.schedule.index_map import Dim, IndexMap, Values
+from conformance.cases.schedule.extent import Dim, Values
+from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Body, Cast, Constant, Instruction, Load, Store, Symbol
 from conformance.cases.schedule.schedule import Access, Binding, Kernel
 from conformance.cases.tensor.tensor import Tensor

@@ -14,7 +14,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous, sizes
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,

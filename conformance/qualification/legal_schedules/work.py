@@ -6,7 +6,8 @@ import math
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous, sizes
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import (
     Body,
     Constant,
@@ -101,7 +102,7 @@ def _part(index_map: IndexMap, first: int, beyond: int) -> IndexMap:
     top, *rest = index_map
     mask = top.mask
     if mask is not None:
-        low, high = mask[0]
+        low, high = (end if isinstance(end, int) else beyond for end in mask[0])
         mask = ((max(low - first, 0), min(max(high - first, 0), beyond - first)), *mask[1:])
     extents = (beyond - first, *top.extents[1:])
     return (replace(top, extents=extents, offset=top.offset + first * top.strides[0], mask=mask), *rest)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.conversion import cast

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 from conformance.reference.graph.movement import Stored, moved, stored_in
 
 Assigned = tuple[str, Stored]

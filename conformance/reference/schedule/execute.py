@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Store
 from conformance.cases.schedule.schedule import Access, Collective, Kernel
 from conformance.cases.tensor.dtypes import NUMPY, Array

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.index_map import Indices, Values, distinct, elements, merged, runs, sizes
+from conformance.cases.schedule.extent import Values, sizes
+from conformance.cases.schedule.index_map import Indices, distinct, elements, merged, runs
 from conformance.cases.schedule.schedule import (
     Access,
     Buffer,
@@ -45,9 +46,13 @@ class Touch:
 
 @dataclass(frozen=True)
 class Facts:
-    """A well-formed schedule and what follows from it. Leaves are items and parts of collectives, numbered in order."""
+    """A well-formed schedule and what follows from it. Leaves are items and parts of collectives, numbered in order.
+
+    Of a schedule with calls it is the one in which they are written out, and ``captured`` the one that has them.
+    """
 
     schedule: Schedule
+    captured: Schedule | None = None
 
     @cached_property
     def buffers(self) -> dict[str, Buffer]:
@@ -90,8 +95,15 @@ class Facts:
 
     @cached_property
     def touches(self) -> tuple[tuple[Touch, ...], ...]:
-        """Return what each leaf touches."""
-        return tuple(tuple(self.touch(access, self.bound(leaf)) for access in accesses(leaf)) for leaf in self.leaves)
+        """Return what each leaf touches, local memory apart: that is of a kernel alone."""
+        return tuple(
+            tuple(
+                self.touch(access, self.bound(leaf))
+                for access in accesses(leaf)
+                if not self.buffers[access.buffer].local
+            )
+            for leaf in self.leaves
+        )
 
     def bound(self, leaf: Item) -> Values:
         """Return what the variables stand for in a leaf."""
@@ -256,7 +268,17 @@ class Facts:
         found: dict[str, list[tuple[int, Touch]]] = {}
         for number, own in enumerate(self.touches):
             for touch in own:
-                if touch.write and touch.access.node is not None:
+                if touch.write and touch.access.node is not None and not touch.access.parts:
+                    found.setdefault(touch.access.node, []).append((number, touch))
+        return found
+
+    @cached_property
+    def partial(self) -> dict[str, list[tuple[int, Touch]]]:
+        """Return for each reduce the leaves that are said to write folds of parts of it, and where."""
+        found: dict[str, list[tuple[int, Touch]]] = {}
+        for number, own in enumerate(self.touches):
+            for touch in own:
+                if touch.write and touch.access.node is not None and touch.access.parts:
                     found.setdefault(touch.access.node, []).append((number, touch))
         return found
 

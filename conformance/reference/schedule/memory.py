@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import Values, sizes
+from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
     Body,
     Cast,
     Constant,
+    Fetch,
     Index,
     Load,
     Reduce,
@@ -94,7 +95,7 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
         except (TypeError, ValueError) as error:
             raise ScheduleError("form.C9", f"item {leaf.id!r} ({leaf.op}): {error}") from None
     elif isinstance(leaf, Kernel):
-        for body in leaf.bodies:
+        for body in sorted(leaf.bodies, key=lambda each: each.phase):
             for fixed in _points(memory.facts, leaf, number, body, values):
                 _run(memory, leaf, body, values, fixed)
 
@@ -165,6 +166,8 @@ def _run(memory: Memory, leaf: Kernel, body: Body, values: Values, part: tuple[s
         result: Any = None
         if isinstance(each, Load):
             result = _load(memory, leaf.accesses[each.access], values, part)
+        elif isinstance(each, Fetch):
+            result = _fetch(memory, leaf, leaf.accesses[each.access], of, values, part)
         elif isinstance(each, Constant):
             result = np.broadcast_to(to_array(each.value), shape)
         elif isinstance(each, Symbol):
@@ -180,15 +183,42 @@ def _run(memory: Memory, leaf: Kernel, body: Body, values: Values, part: tuple[s
         elif isinstance(each, Bitcast):
             result = np.ascontiguousarray(of[0]).view(NUMPY[each.dtype])
         elif isinstance(each, Reduce):
-            result = np.broadcast_to(np.expand_dims(fold(each.op, of[0], each.axes), each.axes), shape)
+            result = np.broadcast_to(np.expand_dims(_folded(each, of[0]), each.axes), shape)
         elif isinstance(each, Store):
             _store(memory, leaf.accesses[each.access], of[0], values, part)
         found.append(result)
 
 
+def _folded(each: Reduce, values: Array) -> Array:
+    """Return the fold of some axes, in the dtype in which the instruction accumulates."""
+    if not each.acc:
+        return fold(each.op, values, each.axes)
+    return cast(fold(each.op, cast(values, each.acc), each.axes), values.dtype.name)
+
+
 def _load(memory: Memory, access: Access, values: Values, part: tuple[slice, ...]) -> Array:
     array = memory.array(access.buffer)
     found, valid = (each[part] for each in memory.facts.elements(access, values))
+    out = np.zeros(found.shape, array.dtype)
+    out[valid] = array[found[valid]]
+    return out
+
+
+def _fetch(
+    memory: Memory, leaf: Kernel, access: Access, at: Sequence[Array], values: Values, part: tuple[slice, ...]
+) -> Array:
+    """Return the elements that data choose; raise ``ScheduleError`` for an index outside its axis."""
+    array = memory.array(access.buffer)
+    found, valid = (each[part] for each in memory.facts.elements(access, values))
+    chosen = [np.asarray(each).astype(np.int64) for each in at]
+    for each, extent in zip(chosen, found.shape[len(part) :], strict=True):
+        if ((each < 0) | (each >= extent)).any():
+            wrong = each[(each < 0) | (each >= extent)].reshape(-1)[0]
+            raise ScheduleError(
+                "bodies.C7", f"item {leaf.id!r} takes element {wrong} of an axis of {extent} of {access.buffer!r}"
+            )
+    points = np.indices(chosen[0].shape) if chosen else ()
+    found, valid = (each[(*points, *chosen)] for each in (found, valid))
     out = np.zeros(found.shape, array.dtype)
     out[valid] = array[found[valid]]
     return out

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.index_map import Indices, Values, elements
+from conformance.cases.schedule.extent import Values
+from conformance.cases.schedule.index_map import Indices, elements
 from conformance.cases.schedule.schedule import Access
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import overlap

@@ -13,7 +13,7 @@ from conformance.cases.graph.codec import load_graph, save_graph
 from conformance.cases.graph.features import FEATURES, graph_features
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, Situation, situations, trigrams
 from conformance.cases.graph.situations import FEATURES as SITUATIONS
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.judging.verdict import Verdict

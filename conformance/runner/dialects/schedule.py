@@ -13,7 +13,7 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held, Outcome, Subject

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.cases.schedule.body_form import dtypes_of
-from conformance.cases.schedule.index_map import distinct, runs, sizes
-from conformance.cases.schedule.kernel_body import Body, Index, Load, Reduce, Store, sources
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.index_map import distinct, runs
+from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Load, Reduce, Store, sources
 from conformance.cases.schedule.schedule import Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
@@ -49,7 +50,7 @@ def loaded(facts: Facts) -> str | None:
     """Find a read that no instruction loads."""
     for number, leaf in enumerate(facts.leaves):
         if isinstance(leaf, Kernel) and leaf.bodies:
-            loads = {e.access for body in leaf.bodies for e in body.instructions if isinstance(e, Load)}
+            loads = {e.access for body in leaf.bodies for e in body.instructions if isinstance(e, Load | Fetch)}
             for at, access in enumerate(leaf.accesses):
                 if not access.write and at not in loads:
                     return f"{facts.name(number)} says that it reads {access.buffer!r}, and loads nothing of it"
@@ -89,8 +90,9 @@ def _open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     for each in body.instructions:
         axes = frozenset(axis for source in sources(each) for axis in found[source])
-        if isinstance(each, Load):
-            axes = moving_axes(*positions(facts, leaf.accesses[each.access], values))
+        if isinstance(each, Load | Fetch):
+            moving = moving_axes(*positions(facts, leaf.accesses[each.access], values))
+            axes |= {axis for axis in moving if axis < len(shape)}
         elif isinstance(each, Index):
             axes = frozenset({each.axis} if shape[each.axis] > 1 else ())
         elif isinstance(each, Reduce):

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.opaque_form import readers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
 from conformance.judging.schedules.clause import ScheduleClause

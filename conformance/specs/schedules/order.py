@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.cases.schedule.index_map import Indices, sizes
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import names, sizes
+from conformance.cases.schedule.extent import greatest, names_in, sizes
+from conformance.cases.schedule.index_map import names
 from conformance.cases.schedule.kernel_body import Symbol
 from conformance.cases.schedule.schedule import Buffer, Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
@@ -19,7 +20,7 @@ from conformance.specs.schedules.subjects import some_buffer, some_kernel
 def _used(leaf: Kernel) -> set[str]:
     found = {name for access in leaf.accesses for name in names(access.map or ())}
     for body in leaf.bodies:
-        found |= {extent for extent in body.extents if isinstance(extent, str)}
+        found |= {name for extent in body.extents for name in names_in(extent)}
         found |= {each.name for each in body.instructions if isinstance(each, Symbol)}
     return found
 
@@ -71,10 +72,11 @@ def within_bounds(facts: Facts) -> str | None:
 
 def room_for_the_most(facts: Facts) -> str | None:
     """Find a buffer of symbolic shape that is smaller than its greatest extents need."""
-    highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
+    low = {name: bounds.low for name, bounds in facts.schedule.variables.items()}
+    high = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
     for buffer in facts.schedule.buffers:
         if buffer.shape is not None and _symbolic(buffer):
-            wanted = math.prod(sizes(buffer.shape, highest)) * NUMPY[buffer.dtype].itemsize
+            wanted = math.prod(greatest(dim, low, high) for dim in buffer.shape) * NUMPY[buffer.dtype].itemsize
             if buffer.size < wanted:
                 return f"buffer {buffer.id!r} of shape {list(buffer.shape)} has {buffer.size} bytes, and needs {wanted}"
     return None

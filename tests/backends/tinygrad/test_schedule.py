@@ -12,7 +12,8 @@ from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad import TinyGrad
 from conformance.backends.tinygrad.fit import Touched, fit, fit_all
 from conformance.cases.graph.graph import Graph, Node, Variable
-from conformance.cases.schedule.index_map import Affine, Indices, Values, elements
+from conformance.cases.schedule.extent import Values
+from conformance.cases.schedule.index_map import Affine, Indices, elements
 from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Schedule
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts

@@ -122,7 +122,7 @@ def forward(document: Any) -> None:
 @pytest.mark.parametrize(
     ("how", "clause", "words"),
     [
-        (lambda d: d.update(format=2), "form.C0", "it has format 2; this suite reads format 1"),
+        (lambda d: d.update(format=3), "form.C0", "it has format 3; this suite reads the formats 1 and 2"),
         (lambda d: d.update(extra=1), "form.C0", "unknown field"),
         (lambda d: d["items"][1].update(id="add"), "form.C1", "item 'add': two items"),
         (lambda d: d["places"].append(d["places"][0]), "form.C1", "place of 'c': two places have this node"),

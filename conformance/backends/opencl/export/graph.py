@@ -12,7 +12,7 @@ from conformance.backends.opencl.schedule.drafted import Drafted
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule import schedule as neutral
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor
 

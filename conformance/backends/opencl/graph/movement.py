@@ -9,7 +9,7 @@ from typing import Any
 from conformance.backends.base import Refused
 from conformance.backends.opencl.graph.index_map import Affine, Shape, affine, permuted, spread, steps, windowed
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 
 
 def movement(node: Node, given: Shape, shape: Shape, bound: Mapping[str, int]) -> Affine:

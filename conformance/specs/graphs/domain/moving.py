@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import Dim
+from conformance.cases.schedule.extent import Dim
 from conformance.specs.domains import choose
 from conformance.specs.graphs.domain.asked import MOST_AXES, Asked, Shape, chance
 from conformance.specs.schedules.domain.graph_words import taking

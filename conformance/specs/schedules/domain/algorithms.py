@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import size

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.graph.graph import Function, Graph, Node, Variable
-from conformance.cases.schedule.index_map import Affine, Dim, IndexMap, contiguous
+from conformance.cases.schedule.extent import Dim
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import (
     Access,

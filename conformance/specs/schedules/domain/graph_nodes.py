@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.cases.graph.graph import Function, Node, Variable
-from conformance.cases.schedule.index_map import Dim, sizes
+from conformance.cases.schedule.extent import Dim, sizes
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.schedules.domain.graph_words import Words, constant
