@@ -67,7 +67,7 @@ class OpenCL(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 64, and every effect.
+        """Return every operation, with every dtype of ``formats`` in worlds of 1 to 64, every effect, and every graph.
 
         Ranks may run different steps, but none is late and none dies. What a rank enqueues would have to wait for a
         user event, which its timer completes, or fails. PoCL 3.0 does not hold commands for one on its basic devices:
@@ -76,7 +76,8 @@ class OpenCL(Backend):
         """
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
-        return {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
+        found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
+        return {**found, "graph": {"dtype": tuple(FORMATS)}}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:

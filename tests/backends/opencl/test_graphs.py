@@ -135,3 +135,63 @@ def test_a_chain_of_ten_thousand_operations_is_cut_into_kernels(opencl: OpenBack
     items = opencl().schedule(listing.case((made,)).graph).items
     assert 30 < len(items) < 60
     assert time.perf_counter() - start < 60
+
+
+def test_movement_of_what_was_moved_before_a_write_is_of_the_old_value(opencl: OpenBackend) -> None:
+    shape = {"dtype": "int32", "device": "d0"}
+    nodes = (
+        Node(id="x", op="buf", shape=(2, 2), arg="x", **shape),
+        Node(id="n", op="alu", of=("x",), shape=(2, 2), arg="neg", **shape),
+        Node(id="t", op="permute", of=("n",), shape=(2, 2), arg=(1, 0), **shape),
+        Node(id="f", op="flip", of=("t",), shape=(2, 2), arg=(0,), **shape),
+        Node(id="i", op="iota", shape=(1,), arg=0, **shape),
+        Node(id="g", op="gather", of=("t", "i"), shape=(1, 2), arg=0, **shape),
+    )
+    rounds = (
+        Round(until=3, asked=("t",)),
+        Round(until=6, writes={"x": from_array(np.zeros((2, 2), np.int32))}, asked=("f", "g")),
+    )
+    buffers = {"x": from_array(np.array([[1, 2], [3, 4]], np.int32))}
+    case = GraphCase(graph=Graph(nodes=nodes, results=("t", "f", "g")), buffers=buffers, rounds=rounds)
+    found = {name: to_array(tensor[0]).tolist() for name, tensor in opencl().graph(case).results.items()}
+    assert found == {"0/t": [[-1, -3], [-2, -4]], "1/f": [[-2, -4], [-1, -3]], "1/g": [[-1, -3]]}
+
+
+@pytest.mark.parametrize("extent", [1, 3])
+def test_a_value_that_a_merged_kernel_needs_at_other_points_too_has_its_own(extent: int, opencl: OpenBackend) -> None:
+    listing = Listing()
+    kept = listing.buffer(extent) * 3.0
+    total = kept.sum().reshape(1).expand(extent)
+    case = listing.case((kept, kept + total, kept - total, kept.flip(0) * total))
+    case = msgspec.structs.replace(case, buffers={"b0": from_array(np.arange(2, 2 + extent, dtype=np.float32))})
+    kept_is = 3 * np.arange(2, 2 + extent, dtype=np.float32)
+    wanted = [kept_is, kept_is + kept_is.sum(), kept_is - kept_is.sum(), kept_is[::-1] * kept_is.sum()]
+    found = [to_array(each).tolist() for each in opencl().graphs.run(case).values()]
+    assert found == [each.tolist() for each in wanted]
+
+
+def test_what_a_pad_adds_is_computed_by_no_kernel(opencl: OpenBackend) -> None:
+    listing = Listing()
+    padded = (listing.buffer(3) * 2.0).pad((2, 0))
+    graph = listing.case((padded.shrink((0, 2)),)).graph
+    assert opencl().schedule(graph).items == ()
+
+
+def test_a_view_that_a_later_write_leaves_alone_is_not_saved(opencl: OpenBackend) -> None:
+    shape = {"dtype": "int32", "device": "d0"}
+    nodes = (
+        Node(id="x", op="buf", shape=(4,), arg="x", **shape),
+        Node(id="even", op="stride", of=("x",), shape=(2,), arg=(2,), **shape),
+        Node(id="copy", op="copy", of=("even",), shape=(2,), **shape),
+        Node(id="one", op="shrink", of=("x",), shape=(1,), arg=((1, 2),), **shape),
+        Node(id="two", op="alu", of=("even", "even"), shape=(2,), arg="add", **shape),
+        Node(id="sum", op="reduce", of=("two",), shape=(), arg=(0,), fold="add", **shape),
+        Node(id="value", op="reshape", of=("sum",), shape=(1,), **shape),
+        Node(id="write", op="assign", of=("one", "value"), shape=(1,), **shape),
+    )
+    graph = Graph(nodes=nodes, results=("copy",))
+    case = msgspec.structs.replace(asked_once(graph), buffers={"x": from_array(np.arange(4, dtype=np.int32))})
+    (found,) = opencl().graphs.run(case).values()
+    assert to_array(found).tolist() == [0, 2]
+    items = opencl().schedule(graph).items
+    assert [access.node for item in items for access in item.accesses if access.write] == ["value", "write"]

@@ -18,6 +18,7 @@ from conformance.backends.opencl.graph.index_map import (
     IndexMap,
     Shape,
     affine,
+    apart,
     composed,
     identity,
     steps,
@@ -106,6 +107,13 @@ class Asking:
         self.meanings[node.id] = meaning
         if isinstance(meaning, Value):
             self.made.setdefault(meaning, node.id)
+
+    def unchanged(self, load: Value, seen: IndexMap) -> bool:
+        """Return whether the elements ``seen`` of the version that is loaded are what they were, whoever wrote."""
+        buffer, version = load.arg
+        later = [each.map for each in self.assigns if each.buffer == buffer and each.version > version]
+        # What was written from outside, or in an earlier round, is no assign of this one.
+        return self.versions[buffer] == version + len(later) and (not later or apart(seen, later))
 
     def worth(self, name: str) -> Value:
         """Return what a node is worth now."""

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from conformance.cases.schedule import index_map as neutral_map
+
+COUNTED: Final = 2**12
+"""Elements up to which it is counted whether two maps meet."""
 
 Shape = tuple[int, ...]
 Bounds = tuple[tuple[int, int], ...]
@@ -142,6 +147,8 @@ def _merged(first: Affine, second: Affine) -> Affine | None:
         lowest, highest = at[axis] + sum(min(0, e) for e in reach), at[axis] + sum(max(0, e) for e in reach)
         if lowest >= low and highest < high:
             continue
+        if (lowest >= high or highest < low) and counts:
+            return affine(shape_of((first,)), [0] * len(counts), 0, ((0, 0),) * len(counts))
         moving = [number for number, move in enumerate(moves) if move[axis] and counts[number] > 1]
         if len(moving) != 1:
             return None
@@ -212,3 +219,21 @@ def over(index_map: IndexMap, axes: Sequence[int], extents: Shape) -> IndexMap:
     for axis, stride, bound in zip(axes, first.strides, bounds_of(first), strict=True):
         strides[axis], mask[axis] = stride, bound
     return (affine(extents, strides, first.offset, None if first.mask is None else tuple(mask)), *rest)
+
+
+def apart(one: IndexMap, others: Sequence[IndexMap]) -> bool:
+    """Return whether no element is one of both; what is too large to count may be."""
+    if max(math.prod(each[0].extents) for each in (one, *others)) > COUNTED:
+        return False
+    found, *taken = ({*_elements(each)} for each in (one, *others))
+    return found.isdisjoint(set().union(*taken))
+
+
+def _elements(index_map: IndexMap) -> list[int]:
+    """Return the elements that the points of a map lie at."""
+    neutral = tuple(
+        neutral_map.Affine(extents=each.extents, strides=each.strides, offset=each.offset, mask=each.mask)
+        for each in index_map
+    )
+    at, valid = neutral_map.elements(neutral, {})
+    return [int(each) for each in at[valid].reshape(-1)]

@@ -73,19 +73,33 @@ class Values:
 
     def moved(self, source: Value, by: Affine) -> Value:
         """Return the elements of ``source`` that a map names; movement of movement is one movement where it can be."""
-        shape = by.extents
-        if not source.size:
-            # All that there is was added by a pad.
-            return self.const(bytes(NUMPY[source.dtype].itemsize), source.dtype, shape, source.device)
-        if source.op == "const" and by.mask is None:
-            return self.const(source.arg, source.dtype, shape, source.device)
+        shape, zero = by.extents, bytes(NUMPY[source.dtype].itemsize)
         if source.op == "move":
             chain = then((by,), source.arg)
             if len(chain) == 1:
                 source, by = source.of[0], chain[0]
+        if not source.size or (any(low >= high for low, high in by.mask or ()) and not _copies(source)):
+            # All that there is was added by a pad.
+            return self.const(zero, source.dtype, shape, source.device)
+        if source.op == "const" and (by.mask is None or source.arg == zero):
+            return self.const(source.arg, source.dtype, shape, source.device)
         if shape == source.shape and by == affine(shape, steps(shape)):
             return source
         return self.make("move", source.dtype, shape, source.device, (source,), by)
+
+
+def _copies(value: Value) -> bool:
+    """Return whether a value is made of a copy that is made whoever takes it."""
+    seen: set[Value] = set()
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if each.op == "copy" and each.arg:
+            return True
+        if each not in seen:
+            seen.add(each)
+            stack.extend(each.of)
+    return False
 
 
 def plain(value: Value) -> Value:

@@ -13,7 +13,7 @@ from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.launches import Writer
-from conformance.backends.opencl.schedule.merge import merged
+from conformance.backends.opencl.schedule.merge import merged, unfit
 from conformance.backends.opencl.schedule.partition import (
     Freshness,
     Home,
@@ -65,8 +65,14 @@ def nodes_of(
         if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits)):
             break
     together = merged(found, fresh, settings)
-    if together:
+    while together:
         found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, together)
+        bad = unfit(found, together, settings)
+        if not bad:
+            break
+        together = {value: leader for value, leader in together.items() if value not in bad}
+    else:
+        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
     builder = _Builder(asking, given, kept, first)
     builder.build(found.homes, order)
     return Lowering(
@@ -128,7 +134,8 @@ def _viewed(value: Value, asking: Asking, kept: Collection[Value]) -> bool:
     below = base(value)
     if not _strided(value):
         return False
-    return below in kept or (below.op == "load" and below.arg[1] == asking.versions[below.arg[0]])
+    seen = (value.arg,) if value.op == "move" else identity(value.shape)
+    return below in kept or (below.op == "load" and asking.unchanged(below, seen))
 
 
 def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
@@ -247,7 +254,11 @@ class _Builder:
             return Wanted(value, self.nodes[value], identity(value.shape))
         if not value.size or below.op == "const" or not _strided(value):
             return Wanted(value, None, identity(value.shape))
-        node, lies = self._lying(below)
+        if below.op == "load" and below not in self.nodes:
+            # What was written since is elsewhere, or there would be a node.
+            node, lies = self._versions[below.arg[0], self._asking.versions[below.arg[0]]], identity(below.shape)
+        else:
+            node, lies = self._lying(below)
         return Wanted(value, node, composed((value.arg,) if value.op == "move" else identity(value.shape), lies))
 
     def last_versions(self) -> dict[str, Node]:

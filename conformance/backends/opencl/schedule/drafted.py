@@ -11,7 +11,7 @@ from conformance.backends.base import Unsupported
 from conformance.backends.opencl.graph.asked import Asking, devices_of, storages_of
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.trace import Traced, trace
-from conformance.backends.opencl.graph.value import Value
+from conformance.backends.opencl.graph.value import Value, base
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
 from conformance.backends.opencl.lower.values import Lowering, nodes_of
@@ -128,9 +128,10 @@ def kept_name(value: Value) -> str:
 
 
 def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
-    """Return the values, listed up to now, that nodes of later rounds take or that later rounds ask for.
+    """Return what the values, listed up to now, that nodes of later rounds take or that they ask for are movement of.
 
-    What was asked for is there as long as there are rounds: somebody may ask for the same by another name.
+    What was asked for is there as long as there are rounds: somebody may ask for the same by another name. Movement in
+    a later round is of the value below all movement, whose sources may be overwritten by then.
     """
     rounds = case.rounds[number + 1 :]
     names = [name for node in case.graph.nodes[case.rounds[number].until :] for name in node.of]
@@ -138,5 +139,5 @@ def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
     names += case.rounds[number].asked if rounds else ()
     known = asking.meanings
     found = (known[name] for name in names if name in known)
-    values = dict.fromkeys(each for each in found if isinstance(each, Value))
+    values = dict.fromkeys(base(each) for each in found if isinstance(each, Value))
     return [value for value in values if value.size and value.op != "const"]

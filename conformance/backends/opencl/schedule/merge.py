@@ -6,7 +6,7 @@ storage are stored by one kernel, unless something between them needs a kernel o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.opencl.graph.index_map import identity
@@ -123,3 +123,52 @@ def _joined(group: set[Value], below: dict[Value, set[Value]]) -> None:
             own.update(needs | (group - {other}))
         elif own & group:
             own.update(group | needs)
+
+
+def unfit(found: Partition, together: Mapping[Value, Value], settings: Settings) -> set[Value]:
+    """Return the values of ``together`` that cannot be stored where it says, now that kernels are drawn by it.
+
+    What had a storage while its users were apart may be computed within the kernel of all of them. That kernel then
+    needs more: a value of its own at another point, more storages than a kernel may have, or what another kernel makes
+    of a value that it stores itself.
+    """
+    homes = {home.value: home for home in found.homes if home.assign is None}
+    circular = _circular(homes)
+    bad: set[Value] = set()
+    for value, leader in together.items():
+        home = homes.get(leader)
+        if home is None:
+            continue
+        every = At(tuple(range(len(value.shape))), identity(value.shape))
+        apart = value.number in home.taken or any(number == value.number and at != every for number, at in home.asked)
+        taken = sum(each.op != "const" for each in home.stored) + len(home.roots)
+        if apart or taken > settings.most_buffers or leader in circular:
+            bad.add(value)
+    return bad
+
+
+def _circular(homes: Mapping[Value, Home]) -> set[Value]:
+    """Return the values of the kernels that store several and need, through others, what they store."""
+    owner = {root: home for home in homes.values() for root in home.roots}
+    return {
+        value for value, home in homes.items() if len(home.roots) > 1 and home in _below(home.stored, owner, {home})
+    }
+
+
+def _below(values: Collection[Value], owner: Mapping[Value, Home], ends: Collection[Home]) -> set[Home]:
+    """Return the kernels that make any of ``values``, or what those are made of; nothing below ``ends``."""
+    found: set[Home] = set()
+    seen: set[Value] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        home = owner.get(value)
+        if home is None:
+            stack.extend(value.of)
+        elif home not in found:
+            found.add(home)
+            stack.extend(() if home in ends else home.stored)
+    return found
