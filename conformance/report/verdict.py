@@ -271,7 +271,7 @@ def _after_others(column: Column) -> Iterable[str]:
     if column.sequences:
         yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
     if _unjudged(column):
-        yield f"Asked for by name and not judged: {', '.join(_unjudged(column))}."
+        yield f"Claimed or asked for by name, and judged by no case: {', '.join(_unjudged(column))}."
 
 
 def unshown(silent: Silence) -> Iterable[str]:

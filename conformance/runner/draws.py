@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from random import Random
 from typing import Final, TypeVar
 from unittest import SkipTest
@@ -18,6 +17,7 @@ from hypothesis.database import InMemoryExampleDatabase
 from conformance.runner.dialects import name_of
 from conformance.runner.ids import Ids
 from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.claimed import Claimed, narrowed
 from conformance.specs.domains.wishes import wishes
 from conformance.specs.schedules.domain.graph_chains import chain_wishes
 
@@ -28,6 +28,9 @@ SHRINK_CALLS: Final = 200
 
 SHRINK_CALLS_SLOW: Final = 20
 """The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
+
+OUTSIDE: Final = 10
+"""Of so many draws for one backend one is not held to its claims."""
 
 LONGEST: Final = 20
 """Times as many draws as asked for, at most, for the sake of distinct cases: barrier, which has only meshes and
@@ -68,14 +71,18 @@ def strategy(draw: st.DrawFn, domain: Choice[T], wishes: Mapping[str, str] | Non
     return Draw(_Shrinkable(draw), wishes or {})(domain)
 
 
-def numbered(domain: Choice[T], seed: int, number: int) -> tuple[T, Numbers]:
+def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None = None) -> tuple[T, Numbers]:
     """Return one draw of a domain, the same for the same seed and number, and the numbers it is made of.
 
-    Draw 0 is the plainest of all.
+    Draw 0 is the plainest of all. With ``limits`` it lies within these claims, as far as wishes are granted; every
+    tenth does not, so that it is seen where claims are too small.
     """
     # Not for secrets: the same seed must give the same cases.
-    numbers = Numbers(Random(f"{domain.name}, {seed}, {number}") if number else None)  # noqa: S311
+    name = f"{domain.name}, {seed}, {number}"
+    numbers = Numbers(Random(name) if number else None)  # noqa: S311
     wished = (chain_wishes(domain.name, seed, number) or wishes(domain.name, seed, number)) if number else {}
+    if limits and number % OUTSIDE:
+        wished = narrowed(wished, limits, name)
     return Draw(numbers, wished)(domain), numbers
 
 
@@ -101,17 +108,16 @@ def draw_numbered(
     sink: Callable[[int, T], object],
     *,
     distinct: int = 0,
-    enough: Callable[[], bool] = lambda: True,
     late: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Hand ``sink`` the cases of a domain, each with the number of its draw, repeats included.
 
-    Go on after ``examples`` draws until there were ``distinct`` different ones and it is ``enough``, within reason.
-    Return whether that was before it was ``late``; nothing is drawn from then on.
+    Go on after ``examples`` draws until there were ``distinct`` different ones, within reason. Return whether that was
+    before it was ``late``; nothing is drawn from then on.
     """
     seen = Ids()
     for number in range(examples * LONGEST):
-        if number >= examples and len(seen) >= distinct and enough():
+        if number >= examples and len(seen) >= distinct:
             break
         if late():
             return False
@@ -128,26 +134,19 @@ class _StillFails(Exception):
 
 def shrink(
     domain: Choice[T],
-    examples: int,
     seed: int,
-    start: str,
+    number: int,
     fails: Callable[[T], bool],
     calls: int,
     name_of: Callable[[T], str],
-    late: Callable[[], bool] = lambda: False,
-) -> T | None:
-    """Draw again until the case with id ``start``, and return the smallest case that ``fails`` from there.
+    limits: Claimed | None = None,
+) -> T:
+    """Return the smallest case that ``fails``, from draw ``number`` on, which fails and has these ``limits``.
 
-    ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. Return
-    ``None`` when ``start`` does not come again, or not before it is ``late``.
+    ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing.
     """
-    wanted = takewhile(lambda _: not late(), range(examples * LONGEST))
-    drawn = ((number, *numbered(domain, seed, number)) for number in wanted)
-    first = next(((number, case, numbers) for number, case, numbers in drawn if name_of(case) == start), None)
-    if first is None:
-        return None
-    at, best, numbers = first
-    known = {start: True}
+    best, numbers = numbered(domain, seed, number, limits)
+    known = {name_of(best): True}
 
     @settings(
         max_examples=calls,
@@ -157,7 +156,7 @@ def shrink(
         suppress_health_check=list(HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
-    @given(strategy(domain, _chain(domain, seed, at)))
+    @given(strategy(domain, _chain(domain, seed, number)))
     def again(case: T) -> None:
         nonlocal best
         name = name_of(case)

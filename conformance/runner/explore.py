@@ -120,7 +120,7 @@ def _pass_two(
             yield from known_failures(replayed, backend, op, store)
         confirm(backend, late)
         for op in plan.ops:
-            yield from failures(backend, op, plan, store, late)
+            yield from failures(backend, op, store, late)
         yield from sequences(backend, store, late)
 
     for failure in found():
@@ -139,7 +139,6 @@ def _result(
 ) -> Result:
     ways = [failure for failure in found if isinstance(failure, Failure)]
     explained = {(failure.backend, case) for failure in found for case in failure.explains}
-    named = plan.named
     return Result(
         counts={backend.name: backend.records.seen.outcomes for backend in backends if backend.records.seen.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
@@ -151,13 +150,19 @@ def _result(
         silent={backend.name: silence(plan, backend, drawn.exercised) for backend in backends},
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
         unrepeated={backend.name: count for backend in backends if (count := _once(backend, explained))},
-        unjudged={backend.name: backend.records.seen.unjudged(named) for backend in backends},
+        unjudged={backend.name: _unjudged(plan, backend) for backend in backends},
         undrawn=drawn.undrawn,
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),
         asked_again=sum(backend.earlier.compared for backend in backends),
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
         power={backend.name: _power(plan, drawn, backend) for backend in backends},
     )
+
+
+def _unjudged(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
+    """Return the operations asked for by name, and those claimed, of which no case was judged."""
+    wanted = {*plan.named, *backend.scope.claims} & set(plan.ops)
+    return backend.records.seen.unjudged(op for op in plan.ops if op in wanted)
 
 
 def _spoken(drawn: Drawn, backends: Sequence[BackendRun]) -> Drawn:

@@ -34,13 +34,18 @@ class Origins:
         self._kept.append((case, suite))
         return -len(self._kept)
 
+    def drawn(self, origin: int) -> tuple[Draws, int] | None:
+        """Return the draws that a case is one of, and its number; ``None`` for one that was kept."""
+        return None if origin < 0 else (self._draws[origin // NUMBERS], origin % NUMBERS)
+
     def again(self, origin: int) -> Trial:
         """Return the case that came from there."""
-        if origin < 0:
+        drawn = self.drawn(origin)
+        if drawn is None:
             case, suite = self._kept[-origin - 1]
         else:
-            draws = self._draws[origin // NUMBERS]
-            (case, _), suite = numbered(draws.domain, self.seed, origin % NUMBERS), draws.suite
+            draws, number = drawn
+            (case, _), suite = numbered(draws.domain, self.seed, number, draws.limits), draws.suite
         made = trial(case, suite)
         assert made is not None  # it was a case before
         return made

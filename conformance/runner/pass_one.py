@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
-from conformance.runner.coverage.within import Within
+from conformance.runner.coverage.within import Share
 from conformance.runner.dialect import Counting, Trial
-from conformance.runner.dialects import name_of, trial
-from conformance.runner.draws import draw_numbered
+from conformance.runner.dialects import name_of, operations, trial
+from conformance.runner.draws import LONGEST, OUTSIDE, draw_numbered, numbered
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
@@ -33,7 +32,9 @@ class Drawn:
 
 
 class Offering:
-    """Offers cases to every backend, each case once; of what was offered only the ids are kept.
+    """Offers cases to every backend, and more to those with few within their claims, each case once.
+
+    Of what was offered only the ids are kept.
 
     ``counting``, by dialect, is shown every case.
     """
@@ -52,20 +53,59 @@ class Offering:
         self._backends, self._late, self._clock = backends, late, clock
         self._counting, self._patience = counting, patience
         self._seen = Ids()
+        self._own = {backend.name: Ids() for backend in backends}
 
     def domain(self, draws: Draws, origins: Origins) -> bool:
-        """Draw from one domain and offer what is drawn; return whether there was time for all of it."""
-        within = Within(self._backends, draws)
-        offer = partial(self._draw, draws=draws, origin_of=origins.draws(draws), within=within)
-        return draw_numbered(
-            draws.domain,
-            draws.examples,
-            origins.seed,
-            offer,
-            distinct=draws.distinct,
-            enough=within.enough,
-            late=self._late,
+        """Draw from one domain and offer what is drawn; return whether there was time for all of it.
+
+        All backends get the same cases first, then each draws of its own until it has its share within its claims.
+        """
+        shares = [Share(backend, draws.examples) for backend in self._backends]
+        origin_of, met = origins.draws(draws), Ids()
+
+        def offer(number: int, case: Any) -> None:
+            name = name_of(case)
+            one = self._meaning(case, draws.suite, name) if met.add(name) else None
+            if one is None:
+                return
+            for share in shares:
+                share.add(one, common=number < draws.examples)
+            if name not in self._seen:
+                self._offer(one, origin_of(number))
+
+        found = draw_numbered(
+            draws.domain, draws.examples, origins.seed, offer, distinct=draws.distinct, late=self._late
         )
+        if not found or operations()[draws.op].dear:
+            return found
+        for share in shares:
+            found = self._share(share, draws, origins, met) and found
+        return found
+
+    def _share(self, share: Share, draws: Draws, origins: Origins, met: Ids) -> bool:
+        """Draw for one backend alone until it has its share; return whether there was time for that.
+
+        Of what lies outside its claims it gets what was drawn without looking at them. The cases in ``met`` were drawn
+        for all.
+        """
+        backend, made = share.backend, Ids()
+        own = replace(draws, limits=backend.scope.claims.get(draws.op, {}))
+        origin_of = origins.draws(own)
+        for number in range(draws.examples, draws.examples * LONGEST):
+            if share.enough(number - draws.examples):
+                break
+            if self._late():
+                return False
+            case, _ = numbered(own.domain, origins.seed, number, own.limits)
+            name = name_of(case)
+            one = self._meaning(case, own.suite, name) if name not in met and made.add(name) else None
+            if one is None:
+                continue
+            within = share.add(one, common=False)
+            if (within or not number % OUTSIDE) and name not in self._seen and name not in self._own[backend.name]:
+                self._own[backend.name].add(name)
+                self._offer(one, origin_of(number), [backend])
+        return True
 
     def listed(self, cases: Iterable[Any], suite: str) -> None:
         """Offer cases that were drawn before."""
@@ -74,27 +114,18 @@ class Offering:
             if one is not None:
                 self._offer(one)
 
-    def _draw(self, number: int, case: Any, draws: Draws, origin_of: Callable[[int], int], within: Within) -> None:
-        """Offer a draw, unless it is no case or was offered before."""
-        name = name_of(case)
-        if not within.new(name):
-            return
-        one = self._meaning(case, draws.suite, name)
-        if one is not None:
-            if not one.dialect.dear:
-                within.add(one)
-            if name not in self._seen:
-                self._offer(one, origin_of(number))
-
-    def _offer(self, one: Trial, origin: int | None = None) -> None:
-        """Offer a case that was not offered before, and wait while a backend has too many before it."""
-        self._seen.add(one.name)
+    def _offer(self, one: Trial, origin: int | None = None, only: Sequence[BackendRun] = ()) -> None:
+        """Offer a case to all that were not offered it before, or ``only`` to some; wait while one has too many."""
+        if not only:
+            self._seen.add(one.name)
         with self._clock.phase("judging"):
             self.exercised[one.facts.op].update(one.dialect.speaking(one.subject))
             if one.dialect.name in self._counting:
                 self._counting[one.dialect.name].add(one.subject)
         with self._clock.phase("waiting"):
-            for backend in self._backends:
+            for backend in only or self._backends:
+                if not only and one.name in self._own[backend.name]:
+                    continue
                 if self._late():
                     backend.skip(one)
                 else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.runner.dialects import dialects, suites
 from conformance.runner.worker.answers import Limits
 from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.claimed import Claimed
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,17 @@ EXAMPLES: Final = PROFILES["default"].examples
 
 @dataclass(frozen=True)
 class Draws:
-    """The cases that one suite draws for one operation; see ``runner.draws.draw_cases``."""
+    """The cases that one suite draws for one operation; see ``runner.draws.draw_cases``.
+
+    ``limits`` are the claims that they lie within, of those drawn for one backend alone.
+    """
 
     suite: str
     op: str
     domain: Choice[Any]
     examples: int
     distinct: int
+    limits: Claimed = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from conformance.runner.outcomes import OWED, UNJUDGED
 class Result:
     """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
 
-    ``silent`` has, for each backend, what none of its own cases triggered, and ``unjudged`` the operations asked for by
-    name of which no case was within its claims.
+    ``silent`` has, for each backend, what none of its own cases triggered, and ``unjudged`` the operations claimed
+    or asked for by name of which no case was judged.
     ``coverage`` has, where it was asked for, the interactions of case features that met.
     ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
     ``sequences`` are failures of cases that pass alone; ``unrepeated`` counts, for each backend, the cases that failed
@@ -60,7 +60,7 @@ class Result:
 
     @property
     def inconclusive(self) -> bool:
-        """Return whether all was run, and nothing is known of an operation that was asked for by name."""
+        """Return whether all was run, and nothing is known of an operation claimed or asked for by name."""
         return any(self.unjudged.values())
 
     @property

@@ -249,14 +249,15 @@ def test_draws_go_on_until_a_narrow_claim_has_a_third(tmp_path: Path) -> None:
     alone = run(Reference(), tmp_path / "b", plan)
     judged = result.counts["narrow"].total() - result.counts["narrow"]["unsupported"]
     assert judged * 3 >= alone.counts["it"].total() > 40
-    assert result.counts["wide"].total() == result.counts["narrow"].total() > 1.5 * alone.counts["it"].total()
+    assert result.counts["wide"] == alone.counts["it"]
 
 
 def test_a_claim_that_no_draw_meets_does_not_draw_for_ever(tmp_path: Path) -> None:
     plan = Plan(ops=("broadcast",), examples=30, suites=("collectives",))
     result = run(Narrow(), tmp_path, plan)
-    assert 60 <= result.counts["it"]["unsupported"] <= 90
+    assert 25 <= result.counts["it"]["unsupported"] <= 60
     assert result.counts["it"].keys() == {"unsupported"}
+    assert result.unjudged == {"it": ("broadcast",)}
 
 
 def test_what_no_case_within_the_claims_is_about_is_told(tmp_path: Path) -> None:

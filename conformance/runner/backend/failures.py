@@ -11,6 +11,7 @@ from conformance.runner.backend.records import Records
 from conformance.runner.dialect import Trial
 from conformance.runner.known.entry import Expected
 from conformance.runner.origins import Origins
+from conformance.runner.plan import Draws
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Failures:
         origin = self.found.kept[name].origin
         assert origin is not None  # ``left`` names no others
         return self.origins.again(origin)
+
+    def drawn(self, name: str) -> tuple[Draws, int] | None:
+        """Return the draws that a failing case of the run is one of, and its number."""
+        origin = self.found.kept[name].origin
+        return None if origin is None else self.origins.drawn(origin)
 
     def verdict_of(self, name: str) -> Verdict:
         """Return the verdict on a failing case of the run, or on one that failed until it was run alone."""

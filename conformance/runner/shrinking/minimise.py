@@ -20,7 +20,6 @@ from conformance.runner.backend.failures import Failures
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.log.log import Failure
-from conformance.runner.plan import Plan
 from conformance.runner.shrinking.alike import breaks_must, cost, explains, way
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
 
@@ -31,7 +30,6 @@ WAYS: Final = 64
 def failures(
     backend: BackendRun,
     op: str,
-    plan: Plan,
     save: Callable[[str, Any], str],
     late: Callable[[], bool] = lambda: False,
 ) -> Iterator[Failure]:
@@ -49,7 +47,7 @@ def failures(
         if not left or late():
             break
         start = left[0]
-        one = _confirmed(backend, start, plan, late)
+        one = _confirmed(backend, start, late)
         if one is None or one.smallest.judged.blame is None:
             # Alone it passes: what it came to among others was told by then. Or the backend does not start any more.
             left.remove(start)
@@ -140,14 +138,14 @@ def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any
     )
 
 
-def _confirmed(backend: BackendRun, start: str, plan: Plan, late: Callable[[], bool]) -> _Confirmed | None:
+def _confirmed(backend: BackendRun, start: str, late: Callable[[], bool]) -> _Confirmed | None:
     """Return the smallest case that fails as ``start`` does alone in a fresh process; ``None`` when not even that does.
 
     A process that what was asked before has spoilt shrinks to nothing in particular. So where the smallest case passes
     alone, the search is made again, and no process that gave a failing answer is asked anything more.
     """
     for careful in (False, True) if not backend.failures.dependent else (True,):
-        smallest = _smallest(backend, start, plan, late, careful=careful)
+        smallest = _smallest(backend, start, late, careful=careful)
         alone = backend.queries.alone(_trial(smallest.case), late)
         if alone is None:
             return _Confirmed(smallest, None)
@@ -167,7 +165,7 @@ def _same(one: Verdict, other: Verdict) -> bool:
     return one.blame is not None and other.blame is not None and way(one) == way(other) and one.blame == other.blame
 
 
-def _smallest(backend: BackendRun, start: str, plan: Plan, late: Callable[[], bool], *, careful: bool) -> Smallest:
+def _smallest(backend: BackendRun, start: str, late: Callable[[], bool], *, careful: bool) -> Smallest:
     one = backend.failures.trial(start)
     op, dialect = one.facts.op, one.dialect
     if careful:
@@ -179,7 +177,7 @@ def _smallest(backend: BackendRun, start: str, plan: Plan, late: Callable[[], bo
         lambda case: backend.queries.ask(case, careful=careful),
         late,
     )
-    return search.smallest(one.case, plan.of(one.suite, op), plan.seed)
+    return search.smallest(one.case, backend.failures.drawn(start), backend.origins.seed)
 
 
 def _trial(case: Any) -> Trial:

@@ -47,19 +47,19 @@ class Shrinking:
     asked: set[str] = field(default_factory=set)
     hangs: int = 0
 
-    def smallest(self, start: Any, draws: Draws, seed: int) -> Smallest:
-        """Return the smallest case from ``start`` on, one of ``draws``: Hypothesis shrinks, the listed reductions end.
+    def smallest(self, start: Any, drawn: tuple[Draws, int] | None, seed: int) -> Smallest:
+        """Return the smallest case from ``start`` on: of one that was ``drawn`` first by Hypothesis, then reduced.
 
         Of hangs Hypothesis, which knows nothing of what is bold, would try too many.
         """
-        found: Any = None
-        name_of = self.dialect.id_of
-        if self.first.outcome != "timeout":
+        found = start
+        if drawn is not None and self.first.outcome != "timeout" and not self.late():
             # Ranks that cannot go on wait for their timeout, and are then started anew.
             slow = self.first.outcome in ENDING or self.dialect.slow(start)
             calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
-            found = shrink(draws.domain, draws.examples, seed, name_of(start), self.fails, calls, name_of, self.late)
-        return self._reduced(found or start)
+            draws, number = drawn
+            found = shrink(draws.domain, seed, number, self.fails, calls, self.dialect.id_of, draws.limits)
+        return self._reduced(found)
 
     def fails(self, case: Any) -> bool:
         """Return whether a case fails as the first one does; what is asked for too late does not."""

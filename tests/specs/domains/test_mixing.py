@@ -33,11 +33,11 @@ def test_different_calls_are_under_way_and_the_last_is_of_the_operation(op: str)
     assert {case.program.collectives[-1].op for case in (*cases, *drawn("aliasing", op))} == {op}
 
 
-def _first(suite: str, op: str, fails: Callable[[Case], bool]) -> Case:
-    """Return the first drawn case of at most ten steps that fails."""
+def _first(suite: str, op: str, fails: Callable[[Case], bool]) -> tuple[Case, int]:
+    """Return the first drawn case of at most ten steps that fails, and its number."""
     domain = SUITES[suite].domains[op]
-    drawn = (numbered(domain, 0, number)[0] for number in range(3000))
-    return next(case for case in drawn if len(case.program.steps) <= 10 and fails(case))
+    drawn = ((numbered(domain, 0, number)[0], number) for number in range(3000))
+    return next((case, at) for case, at in drawn if len(case.program.steps) <= 10 and fails(case))
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_a_mistake_about_calls_under_way_together_shrinks_to_two_of_them(mutant:
     def ask(case: Case) -> Verdict:
         return verdict(meaning(case), Answer(mutant().execute(case)))
 
-    start = _first("async", "all_reduce", lambda case: ask(case).clauses.get("async.C18") == "broken")
+    start, at = _first("async", "all_reduce", lambda case: ask(case).clauses.get("async.C18") == "broken")
     draws = Plan(ops=("all_reduce",), examples=3000).of("async", "all_reduce")
     search = Shrinking(DIALECT, ask(start), all_binding("all_reduce", NONE), ask, late=lambda: False)
-    found = search.smallest(start, draws, seed=0)
+    found = search.smallest(start, (draws, at), seed=0)
     assert found.judged.clauses["async.C18"] == "broken"
     assert len(found.case.program.collectives) == 2

@@ -1,0 +1,82 @@
+"""Every backend gets the same cases first, and then as many of its own as make up its share within its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.backends.discovery import BackendSpec
+from conformance.backends.reference import Reference
+from conformance.runner.dialects.spmd import FEATURES
+from conformance.runner.draws import numbered
+from conformance.runner.explore import explore
+from conformance.runner.log.log import CaseRecord
+from conformance.runner.meaning import meaning
+from conformance.runner.plan import Plan
+from conformance.runner.worker.in_process import InProcess
+from conformance.specs import SUITES
+from conformance.specs.domains.claimed import allowed, narrowed
+
+NARROW: dict[str, dict[str, list[str]]] = {
+    "broadcast": {"dtype": ["bfloat16"], "world": ["4"], "layout": ["flipped"], "operands": ["one"]}
+}
+
+
+class Narrow(Reference):
+    @property
+    def claims(self) -> Mapping[str, Mapping[str, list[str]]]:
+        return NARROW
+
+
+def test_a_narrow_backend_gets_its_share_and_a_broad_one_beside_it_no_other_cases(
+    tmp_path: Path,
+) -> None:
+    seen: list[CaseRecord] = []
+
+    def watch(record: Any) -> None:
+        if isinstance(record, CaseRecord):
+            seen.append(record)
+
+    plan = Plan(ops=("broadcast",), examples=90, suites=("collectives",))
+    workers = {
+        name: InProcess(BackendSpec(name, ()), backend=backend())
+        for name, backend in (("broad", Reference), ("narrow", Narrow))
+    }
+    explore(plan, workers, tmp_path, watch=watch)
+    cases = {name: [r.case for r in seen if r.backend == name] for name in ("broad", "narrow")}
+    judged = [r for r in seen if r.backend == "narrow" and r.outcome == "passed"]
+    common = set(cases["broad"])
+    assert all(len(set(names)) == len(names) for names in cases.values())
+    assert common < set(cases["narrow"])
+    assert len(judged) >= len(common) / 3
+    own = set(cases["narrow"]) - common
+    outside = [r for r in seen if r.case in own and r.outcome == "unsupported"]
+    assert len(outside) < len(own) / 3
+
+
+def test_draws_for_claims_lie_within_them_far_more_often() -> None:
+    domain, words = SUITES["collectives"].domains["broadcast"], NARROW["broadcast"]
+
+    def within(limits: Mapping[str, list[str]] | None) -> int:
+        found = (meaning(numbered(domain, 0, at, limits)[0]).features for at in range(100, 400))
+        return sum(all(each.get(name, set()) <= set(some) for name, some in words.items()) for each in found)
+
+    assert within(words) > 20 * max(within(None), 1) or within(words) > 60
+
+
+def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:
+    wished = {"dtype": "half", "world": "8", "layout": "strided"}
+    assert narrowed(wished, NARROW["broadcast"], "a") == {
+        "dtype": "half", "world": "4", "layout": "flipped", "operands": "one",
+    }  # fmt: skip
+    assert "wrong" not in narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a")
+
+
+@pytest.mark.parametrize("feature", sorted(FEATURES))
+def test_any_claim_may_be_drawn_for(feature: str) -> None:
+    words = FEATURES[feature] or ("1", "4")
+    found = allowed({feature: list(words)})
+    assert all(isinstance(word, str) for each in found.values() for word in each)
