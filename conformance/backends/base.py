@@ -40,6 +40,7 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
@@ -209,6 +210,16 @@ class Backend:
     ) -> dict[str, list[Array]]:
         """Return the cotangent of each input, one block a rank, where results have ``cotangents``."""
         raise Unsupported(f"{type(self).__name__} pulls no cotangents back")
+
+    def batched(
+        self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the blocks of each result of a program mapped over ``levels``, the outermost first.
+
+        ``inputs`` have the axes of the levels, as ``Level`` says where; every result has them where it says. Of an
+        unreduced result the blocks are those of its sum.
+        """
+        raise Unsupported(f"{type(self).__name__} maps nothing over new axes")
 
     def close(self) -> None:
         """Release processes and devices."""

@@ -164,6 +164,9 @@ def typed(backend: Backend, case: TypedCase) -> Observation:
         if case.cotangents:
             found = backend.pullback(case.program, arrays(case.inputs), arrays(case.cotangents))
             return Observation(results=tensors(found), seconds=time.perf_counter() - start)
+        if case.batch:
+            found = backend.batched(case.program, case.batch, arrays(case.inputs))
+            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
         types, values = backend.typed(case.program, arrays(case.inputs))
     except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
         raised = rank_error(error, adapts=backend.adapts)

@@ -22,10 +22,19 @@ Blocks = list[Array]
 
 
 @dataclass(frozen=True)
+class TypedDivergence:
+    """What a ``source`` says where a clause says something else; ``shown`` tells whether that is what was seen."""
+
+    source: str
+    text: str
+    shown: Callable[[TypedMeaning, Observation], bool]
+
+
+@dataclass(frozen=True)
 class TypedClause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
 
-    Of several that are broken a ``general`` one is blamed last.
+    Of several that are broken a ``general`` one is blamed last. ``diverges`` lists what sources say otherwise.
     """
 
     id: str
@@ -38,6 +47,7 @@ class TypedClause:
     general: bool = False
     variant: bool = False
     plain: bool = False
+    diverges: tuple[TypedDivergence, ...] = ()
 
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -48,11 +58,9 @@ def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
 def accepted(_: TypedMeaning, seen: Observation) -> str | None:
     """Demand that the program was not refused."""
     error = next((error for error in seen.errors if error is not None), None)
-    return (
-        None
-        if error is None
-        else f"refused with {error.kind}: {error.message.splitlines()[0] if error.message else ''}"
-    )
+    if error is None:
+        return None
+    return f"raised {error.kind}: {error.message.splitlines()[0] if error.message else 'without a message'}"
 
 
 def typed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -84,6 +92,11 @@ def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     return _unlike(wanted, seen.results)
 
 
+def mapped_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand the results that the slices give, one for each."""
+    return _unlike(meaning.values, seen.results)
+
+
 def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that the cotangent of every input is what the transposes give."""
     return _unlike(meaning.back, seen.results)
@@ -92,15 +105,28 @@ def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
 def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that results paired with their cotangents come to what the inputs do with what came back for them."""
     mesh, given = meaning.case.program.mesh, arrays(meaning.case.cotangents)
-    if set(seen.results) != set(meaning.case.inputs):
-        return f"cotangents of {sorted(seen.results)} came back; the inputs are {sorted(meaning.case.inputs)}"
+    inputs = arrays(meaning.case.inputs)
+    if problem := _no_cotangents(inputs, seen):
+        return problem
     forth = [pairing(mesh, meaning.paired[name], meaning.values[name], given[name]) for name in given]
-    back = [
-        pairing(mesh, meaning.paired[name], blocks, _arrays(seen.results[name]))
-        for name, blocks in arrays(meaning.case.inputs).items()
-    ]
+    back = [pairing(mesh, meaning.paired[name], blocks, _arrays(seen.results[name])) for name, blocks in inputs.items()]
     total, came = sum(forth, Fraction(0)), sum(back, Fraction(0))
     return None if total == came else f"results and cotangents pair to {total}, inputs and what came back to {came}"
+
+
+def _no_cotangents(inputs: Mapping[str, Blocks], seen: Observation) -> str | None:
+    """Return why what came back cannot be paired with inputs: a block is missing, of another shape or not finite."""
+    for name, blocks in inputs.items():
+        found = seen.results.get(name, ())
+        if len(found) != len(blocks):
+            return f"the cotangent of {name} has {len(found)} blocks for {len(blocks)} ranks"
+        for rank, (block, got) in enumerate(zip(blocks, found, strict=True)):
+            if got is None or got.shape != block.shape:
+                shape = "missing" if got is None else f"of shape {list(got.shape)}"
+                return f"the cotangent of {name} on rank {rank} is {shape}; expected shape {list(block.shape)}"
+            if not np.isfinite(to_array(got).astype(np.float64)).all():
+                return f"the cotangent of {name} on rank {rank} is not finite everywhere"
+    return None
 
 
 def _shown(meaning: TypedMeaning, seen: Observation) -> dict[str, Blocks]:
@@ -113,8 +139,8 @@ def _arrays(blocks: Sequence[Tensor | None]) -> Blocks:
 
 def _unlike(wanted: Mapping[str, Blocks], seen: Mapping[str, Sequence[Tensor | None]]) -> str | None:
     for name, blocks in wanted.items():
-        if name not in seen:
-            return f"{name} is missing"
+        if len(seen.get(name, ())) != len(blocks):
+            return f"{name} has {len(seen.get(name, ()))} blocks for {len(blocks)} ranks"
         for rank, (want, got) in enumerate(zip(blocks, seen[name], strict=True)):
             if problem := _difference(want, got):
                 return f"{name} on rank {rank}: {problem}"

@@ -30,9 +30,6 @@ def _cell(text: str) -> str:
 
 def _divergences(clauses: Sequence[Clause | AnyClause]) -> list[str]:
     lines = [
-        f"- `{clause.id}`, {each.source}: {each.text}"
-        for clause in clauses
-        if isinstance(clause, Clause)
-        for each in clause.diverges
+        f"- `{clause.id}`, {each.source}: {each.text}" for clause in clauses for each in getattr(clause, "diverges", ())
     ]
     return ["Systems that say something else:", "", *lines, ""] if lines else []

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.cases.types import axis_type
-from conformance.reference.transforms import transposes
+from conformance.reference.transforms import batching, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
 from conformance.reference.types import casts, collectives, local
 from conformance.specification.clause_table import clause_lines
+from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
 
 
@@ -48,6 +49,12 @@ def type_lines() -> list[str]:
         "## Clauses of transposes",
         "",
         *clause_lines(TRANSPOSES),
+        "## Mapping over new axes",
+        "",
+        *_functions((batching.batched, batching.sliced, batching.stacked)),
+        "## Clauses of mapping",
+        "",
+        *clause_lines(BATCHES),
     ]
 
 

@@ -56,11 +56,12 @@ from conformance.cases.program.program import EFFECTS
 from conformance.cases.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from conformance.backends.jax.per_rank import Ranks, Whole
     from conformance.cases.program.program import Program
     from conformance.cases.tensor.dtypes import Array
+    from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
 
 CACHED: Final = 512
@@ -169,6 +170,14 @@ class Jax(Backend):
         from conformance.backends.jax import typed
 
         return typed.pullback(program, self._devices, inputs, cotangents)
+
+    def batched(
+        self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the results by ``jax.vmap`` inside ``shard_map``."""
+        from conformance.backends.jax import typed
+
+        return typed.batched(program, self._devices, levels, inputs)
 
     def close(self) -> None:
         """Drop every compiled program."""

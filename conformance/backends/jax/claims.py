@@ -92,10 +92,16 @@ def claims(platform: str, *, checked: bool) -> Claims:
 
 
 def typed_claims(platform: str, *, checked: bool) -> Claims:
-    """Return what is documented of types and transposes: dtypes that have gradients, and no pbroadcast but on a GPU."""
-    steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - (set() if platform == "gpu" else {"broadcast"}))
+    """Return what is documented of types, transposes and ``vmap``: on a CPU no pbroadcast and no ragged exchange.
+
+    Under ``vmap`` groups are refused ("not supported in vmap collectives"). Where types are checked no collective may
+    name a mapped axis: an assertion says that it is no axis of the mesh.
+    """
+    nowhere = set() if platform == "gpu" else {"broadcast", "ragged_all_to_all"}
+    steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - nowhere)
     limits = {"steps": steps, "checks": ["on" if checked else "off"]}
-    return {"typed_program": limits, "transposed_program": limits}
+    batched = {**limits, "groups": ["none"], "across": ["mesh"] if checked else ["mesh", "level", "both"]}
+    return {"typed_program": limits, "transposed_program": limits, "batched_program": batched}
 
 
 def vmap_claims() -> Claims:

@@ -1,8 +1,8 @@
-"""Typed programs under JAX's ``shard_map``: the types of its avals, the values, and the pullback by ``jax.vjp``."""
+"""Typed programs under JAX's ``shard_map``: the types of its avals, the values, ``jax.vjp`` and ``jax.vmap``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import jax
@@ -15,6 +15,7 @@ from conformance.backends.adapting import adapter, framework
 from conformance.backends.jax import collectives
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 
 Blocks = list[Array]
@@ -54,7 +55,7 @@ def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
 def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
     """Return the blocks of each result, one a rank; of an unreduced one those of its sum."""
     of = types(program, devices)
-    everywhere = tuple(axis.name for axis in program.mesh)
+    everywhere = program.names
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
 
     def rank(given: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def pullback(
 ) -> dict[str, Blocks]:
     """Return the cotangent of each input, by ``jax.vjp`` inside ``shard_map``."""
     of = types(program, devices)
-    everywhere = tuple(axis.name for axis in program.mesh)
+    everywhere = program.names
     at = _entering(program) if program.checked else dict.fromkeys(program.inputs, everywhere)
     shown = {name: _leaving(of[name]) if program.checked else everywhere for name in cotangents}
     entering = {**at, **{f"ct {name}": axes for name, axes in shown.items()}}
@@ -83,6 +84,43 @@ def pullback(
 
     given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
     return _called(program, devices, rank, given, entering, at)
+
+
+def batched(
+    program: TypedProgram, devices: list[Any], levels: Sequence[Level], inputs: Mapping[str, Blocks]
+) -> dict[str, Blocks]:
+    """Return the results of the program under one ``jax.vmap`` for each level, inside ``shard_map``."""
+
+    def mapped(given: dict[str, Any]) -> dict[str, Any]:
+        function = adapter()(lambda x: {name: _run(program, x)[name] for name in program.results})
+        for level in reversed(levels):
+            axes = ({name: level.inputs.get(name) for name in program.inputs},)
+            function = jax.vmap(
+                function, in_axes=axes, out_axes=level.result, axis_name=level.name, axis_size=level.size
+            )
+        with framework():
+            return dict(function(given))
+
+    shapes = {name: (blocks[0].dtype, blocks[0].shape) for name, blocks in inputs.items()}
+    of: dict[str, AxisType] = {}
+
+    def rank(given: dict[str, Any]) -> dict[str, Any]:
+        of.update({name: _type_of(value) for name, value in mapped(given).items()})
+        return {}
+
+    entering, everywhere = _entering(program), program.names
+    given = {
+        name: jax.ShapeDtypeStruct((*_sizes(program, entering[name]), *shape), dtype)
+        for name, (dtype, shape) in shapes.items()
+    }
+    with framework(), config.auto_pcast(program.automatic):
+        jax.eval_shape(_mapped(program, devices, rank, entering, {}), given)
+    leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
+
+    def shown(given: dict[str, Any]) -> dict[str, Any]:
+        return {name: _visible(value) for name, value in mapped(given).items()}
+
+    return _called(program, devices, shown, inputs, entering, leaving)
 
 
 def _leaving(of: AxisType) -> tuple[str, ...]:
@@ -151,19 +189,35 @@ def _run(program: TypedProgram, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _result(step: TypedStep, operands: list[Any]) -> Any:
     if step.op in collectives.MAPPED and step.op != "all_gather":
-        return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=None, **step.attrs)
+        return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
+    if step.op == "ragged_all_to_all":
+        return collectives.ragged_all_to_all(*operands, **_tables(step), axis_name=step.axes, groups=step.groups)
+    if step.op in LOCAL or step.op == "sum":
+        return _local(step, operands)
     with framework():
-        if step.op in LOCAL:
-            return LOCAL[step.op](*operands)
-        if step.op == "sum":
-            return lax.reduce_sum(operands[0], axes=(int(str(step.attrs["axis"])),))
         if step.op == "axis_index":
             return lax.axis_index(step.axes)
         if step.op == "cast":
             return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))
         to = str(step.attrs["to"])
-        how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to)}
+        how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to), "axis_index_groups": step.groups}
         return lax.all_gather(operands[0], step.axes, **how)
+
+
+def _local(step: TypedStep, operands: list[Any]) -> Any:
+    with framework():
+        if step.op == "sum":
+            return lax.reduce_sum(operands[0], axes=(int(str(step.attrs["axis"])),))
+        return LOCAL[step.op](*operands)
+
+
+def _tables(step: TypedStep) -> dict[str, Any]:
+    """Return the row of this rank's position in its group, of each table of a ragged exchange."""
+    groups = step.groups or (tuple(range(len(step.attrs["send_sizes"]))),)  # type: ignore[arg-type]
+    place = {position: number for group in groups for number, position in enumerate(group)}
+    with framework():
+        at = np.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
+        return {name: np.array(rows, np.int32)[at] for name, rows in step.attrs.items()}
 
 
 def _visible(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, Final
 
@@ -14,19 +14,21 @@ from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.trouble import WORDS
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.graph.evaluate import evaluate
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import run
+from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.types.check import check
 from conformance.reference.types.values import evaluate as typed_values
 from conformance.reference.types.values import visible
 
-TYPED: Final[Claims] = {"typed_program": {}, "transposed_program": {}}
-"""Typed programs and their transposes, without limits."""
+TYPED: Final[Claims] = {"typed_program": {}, "transposed_program": {}, "batched_program": {}}
+"""Typed programs, their transposes and programs mapped over new axes, without limits."""
 
 
 class Stored(Effects):
@@ -81,6 +83,12 @@ class Reference(Backend):
     ) -> dict[str, list[Array]]:
         """Return what the transposes give."""
         return pullback(program, inputs, cotangents)
+
+    def batched(
+        self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return what the slices give."""
+        return batched(program, levels, inputs)
 
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the program by this backend's methods, with every check of the oracle."""

@@ -11,10 +11,10 @@ from msgspec import Meta
 
 from conformance.cases.case import FORMAT
 from conformance.cases.case_error import CaseError
-from conformance.cases.pretty import pretty
+from conformance.cases.codec import write
 from conformance.cases.program.validate import check_total, footprint
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
-from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
+from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import TypedProgram
 
 T = TypeVar("T")
@@ -23,14 +23,15 @@ Stored = dict[str, tuple[StoredTensor, ...]]
 
 
 class TypedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A typed program, its inputs and its cotangents. ``id`` ends in a digest of the rest."""
+    """A typed program, its inputs, its cotangents and its levels. ``id`` ends in a digest of the rest."""
 
     format: int
     dialect: str
-    id: Annotated[str, Meta(pattern="^(types|transposed)[+].+/.+/[0-9a-f]{12}$")]
+    id: Annotated[str, Meta(pattern="^(types|transposed|batched)[+].+/.+/[0-9a-f]{12}$")]
     program: TypedProgram
     inputs: Stored
     cotangents: Stored = {}
+    batch: tuple[Level, ...] = ()
 
 
 def save_typed(case: TypedCase, path: Path) -> None:
@@ -44,10 +45,9 @@ def save_typed(case: TypedCase, path: Path) -> None:
         program=case.program,
         inputs=_nested(stored, case.inputs, "input"),
         cotangents=_nested(stored, case.cotangents, "cotangent"),
+        batch=case.batch,
     )
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(whole, order="deterministic")), encoding="utf-8")
-    part.replace(path)
+    write(msgspec.to_builtins(whole, order="deterministic"), path)
 
 
 def load_typed(path: Path) -> TypedCase:
@@ -77,6 +77,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         program=whole.program,
         inputs=_nested(tensors, whole.inputs, "input"),
         cotangents=_nested(tensors, whole.cotangents, "cotangent"),
+        batch=whole.batch,
     )
     validate_case(case)
     if whole.id != typed_id(case):

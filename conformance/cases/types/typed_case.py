@@ -1,4 +1,4 @@
-"""A case of the dialect ``types``: a typed program, its inputs, and cotangents of results where it is to go back."""
+"""A case of the dialect ``types``: a typed program and its inputs, to be run, pulled back or mapped over new axes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 
 from conformance.cases.case import FORMAT
 from conformance.cases.case_error import CaseError
+from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_program import TypedProgram, validate
@@ -20,16 +21,32 @@ NAME: Final = "types"
 Blocks = tuple[Tensor, ...]
 
 
+class Level(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A new axis ``name`` of ``size`` slices that a program is mapped over.
+
+    ``inputs`` says for each input that has the axis which axis of its block that is; the others are the same in every
+    slice. Every result has the new axis at ``result``. An axis counts in the block as the levels outside leave it.
+    """
+
+    name: str
+    size: int
+    inputs: dict[str, int]
+    result: int = 0
+
+
 class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A typed program with a block for each rank of every input.
 
     Without ``cotangents`` the types and values of its results are asked for. With them asked for are the cotangents of
-    its inputs, that is its transpose; there is one for each result named, of the type that belongs to it.
+    its inputs, that is its transpose; there is one for each result named, of the type that belongs to it. With
+    ``batch``, the outermost level first, asked for are the results of the program mapped over these levels; the shapes
+    of the program are then those of a slice, and a step may name levels as it names mesh axes.
     """
 
     program: TypedProgram
     inputs: dict[str, Blocks]
     cotangents: dict[str, Blocks] = {}
+    batch: tuple[Level, ...] = ()
 
     troubled: ClassVar[bool] = False
     """Nothing befalls a rank."""
@@ -38,6 +55,13 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     def answered(self) -> frozenset[str]:
         """Return the names of what is asked for."""
         return frozenset(self.program.inputs if self.cotangents else self.program.results)
+
+    @property
+    def kind(self) -> str:
+        """Return the word for what is asked for, with which the id begins."""
+        if self.batch:
+            return "batched"
+        return "transposed" if self.cotangents else NAME
 
     @property
     def last(self) -> str:
@@ -51,8 +75,7 @@ def typed_id(case: TypedCase) -> str:
     words = "+".join(dict.fromkeys(step.op for step in case.program.steps)) or "nothing"
     dtypes = "+".join(sorted({given.dtype for given in case.program.inputs.values()})) or "none"
     content = msgspec.json.encode((FORMAT, case), order="deterministic")
-    kind = "transposed" if case.cotangents else NAME
-    return f"{kind}+{words}/{dtypes}-{case.program.world}/{hashlib.sha256(content).hexdigest()[:12]}"
+    return f"{case.kind}+{words}/{dtypes}-{case.program.world}/{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def arrays(blocks: Mapping[str, Blocks]) -> dict[str, list[Array]]:
@@ -60,17 +83,51 @@ def arrays(blocks: Mapping[str, Blocks]) -> dict[str, list[Array]]:
     return {name: [to_array(block) for block in each] for name, each in blocks.items()}
 
 
+def given_shape(case: TypedCase, name: str) -> tuple[int, ...]:
+    """Return the shape of a block of an input: that of a slice with the axis of every level put in."""
+    shape = case.program.inputs[name].shape
+    for level in reversed(case.batch):
+        if name in level.inputs:
+            at = level.inputs[name]
+            shape = (*shape[:at], level.size, *shape[at:])
+    return shape
+
+
 def validate_case(case: TypedCase) -> None:
     """Raise ``CaseError`` where a case says nothing definite."""
     program = case.program
-    validate(program)
+    validate(program, tuple(Axis(name=level.name, size=level.size) for level in case.batch))
     if set(case.inputs) != set(program.inputs):
         raise CaseError(f"the inputs are {sorted(program.inputs)}, and there are blocks of {sorted(case.inputs)}")
     if missing := set(case.cotangents) - set(program.results):
         raise CaseError(f"{min(missing)!r} has a cotangent and is no result")
+    if case.batch:
+        _validate_levels(case)
     for name, blocks in (*case.inputs.items(), *case.cotangents.items()):
         if len(blocks) != program.world:
             raise CaseError(f"{name!r} has {len(blocks)} blocks for {program.world} ranks")
     for name, given in program.inputs.items():
-        if any((block.dtype, block.shape) != (given.dtype, given.shape) for block in case.inputs[name]):
-            raise CaseError(f"blocks of {name!r} have the dtype {given.dtype} and the shape {list(given.shape)}")
+        shape = given_shape(case, name)
+        if any((block.dtype, block.shape) != (given.dtype, shape) for block in case.inputs[name]):
+            raise CaseError(f"blocks of {name!r} have the dtype {given.dtype} and the shape {list(shape)}")
+        same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
+        for line in lines(program.mesh, same):
+            if len({case.inputs[name][rank].bits for rank in line}) > 1:
+                raise CaseError(f"blocks of {name!r} vary along {given.varying or 'no axis'}; those of {line} differ")
+
+
+def _validate_levels(case: TypedCase) -> None:
+    if case.cotangents:
+        raise CaseError("a case has levels to map over or cotangents to pull back, not both")
+    for number, level in enumerate(case.batch):
+        if missing := set(level.inputs) - set(case.program.inputs):
+            raise CaseError(f"level {level.name!r} maps {min(missing)!r}, which is no input")
+        if not level.inputs:
+            raise CaseError(f"level {level.name!r} maps no input; at least one has its axis")
+        inner = case.batch[number + 1 :]
+        for name, at in level.inputs.items():
+            rank = len(case.program.inputs[name].shape) + sum(name in each.inputs for each in inner)
+            if not 0 <= at <= rank:
+                raise CaseError(f"level {level.name!r} maps axis {at} of {name!r}, which has axes 0 to {rank}")
+        if level.result < 0:
+            raise CaseError(f"level {level.name!r} puts its axis at {level.result} of results; it must be at least 0")

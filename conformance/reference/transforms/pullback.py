@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from conformance.cases.program.program import lines
+from conformance.cases.program.program import rank_groups
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.types.typed_program import TypedProgram
-from conformance.reference.transforms.transposes import TRANSPOSES, Act
+from conformance.cases.types.typed_program import LOCAL, TypedProgram
+from conformance.reference.transforms.transposes import TRANSPOSES, Act, Rule
 from conformance.reference.types.check import paired_types, written_out
 from conformance.reference.types.values import evaluate
 
@@ -17,12 +17,16 @@ Blocks = list[Array]
 
 
 def pullback(
-    program: TypedProgram, inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
+    program: TypedProgram,
+    inputs: Mapping[str, Blocks],
+    cotangents: Mapping[str, Blocks],
+    rules: Mapping[str, Rule] = TRANSPOSES,
 ) -> dict[str, Blocks]:
     """Return the cotangent of every input: the transposes of the steps in reverse order, automatic casts included.
 
-    ``cotangents`` has one for each result, of the type that ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for
-    an ill-typed program and ``NotLinear`` where a cotangent meets a step that has no transpose.
+    ``rules`` has the transpose of each operation. ``cotangents`` has one for each result, of the type that
+    ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for an ill-typed program and ``NotLinear`` where a cotangent
+    meets a step that has no transpose.
     """
     whole = written_out(program) if program.checked else program
     types, values = paired_types(whole), evaluate(whole, inputs)
@@ -37,18 +41,18 @@ def pullback(
             step,
             tuple(types[name] for name in step.inputs),
             tuple(values[name] for name in step.inputs),
-            lines(program.mesh, step.axes),
+            rank_groups(program.mesh, step.axes, step.groups),
             checked=program.checked,
         )
-        for name, blocks in zip(step.inputs, _transposed(act, given), strict=True):
+        for name, blocks in zip(step.inputs, _transposed(act, given, rules), strict=True):
             _add(found, name, blocks)
     return {name: found.get(name) or [np.zeros_like(block) for block in inputs[name]] for name in program.inputs}
 
 
-def _transposed(act: Act, given: Blocks) -> list[Blocks]:
+def _transposed(act: Act, given: Blocks, rules: Mapping[str, Rule]) -> list[Blocks]:
     """A collective over no axis is the identity, and so is its transpose."""
-    local = act.step.op in ("add", "subtract", "multiply", "negate", "maximum", "sum")
-    return TRANSPOSES[act.step.op](act, given) if act.step.axes or local else [given]
+    meets = act.step.op in LOCAL or act.step.axes or act.step.attrs.get("local_axes")
+    return rules[act.step.op](act, given) if meets else [given]
 
 
 def _add(found: dict[str, Blocks], name: str, blocks: Blocks) -> None:

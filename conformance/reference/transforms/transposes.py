@@ -22,8 +22,13 @@ from conformance.reference.operations import all_reduce as sums
 from conformance.reference.operations import all_to_all as exchanges
 from conformance.reference.operations import permute as moves
 from conformance.reference.operations import reduce_scatter as scatters
+from conformance.reference.types.values import tables
 
 Blocks = list[Array]
+
+
+Rule = Callable[["Act", Blocks], list[Blocks]]
+"""A transpose: the cotangents of the operands, of an act and the cotangent of its result."""
 
 
 class NotLinear(ValueError):
@@ -52,20 +57,34 @@ def cast(act: Act, given: Blocks) -> list[Blocks]:
 
 def all_reduce(act: Act, given: Blocks) -> list[Blocks]:
     """Every term has the cotangent of the sum, of a mean its part; without types the sum of those of all ranks."""
-    op = act.step.attrs["op"]
+    op, local = act.step.attrs["op"], cast_to(tuple[int, ...], act.step.attrs.get("local_axes", ()))
     if op not in ("sum", "mean"):
         raise NotLinear(f"all_reduce {op} is not linear")
-    size = given[0].dtype.type(len(act.groups[0]) if op == "mean" else 1)
     whole = given if act.checked else sums.all_reduce(given, op="sum", groups=act.groups)
-    return [[block / size for block in whole]]
+    sizes = {rank: len(group) for group in act.groups for rank in group}
+    out = []
+    for rank, (block, operand) in enumerate(zip(whole, act.operands[0], strict=True)):
+        spread = np.broadcast_to(np.expand_dims(block, tuple(sorted(local))), operand.shape)
+        terms = sizes[rank] * int(np.prod([operand.shape[axis] for axis in local]))
+        out.append(spread / spread.dtype.type(terms if op == "mean" else 1))
+    return [out]
 
 
 def all_gather(act: Act, given: Blocks) -> list[Blocks]:
     """Every block has the sum of the cotangents of its copies; of an invariant result the one cotangent there is."""
-    axis, tiled = _whole(act, "axis"), bool(act.step.attrs["tiled"])
     if act.step.attrs["to"] == "invariant" and act.checked:
-        return [_own(given, axis, act.groups, tiled=tiled)]
+        return own_piece(act, given)
+    axis, tiled = _whole(act, "axis"), bool(act.step.attrs["tiled"])
     return [scatters.reduce_scatter(given, op="sum", axis=axis, tiled=tiled, groups=act.groups)]
+
+
+def own_piece(act: Act, given: Blocks) -> list[Blocks]:
+    """Return of each rank's cotangent of a gathered block the piece at its position."""
+    axis, tiled, out = _whole(act, "axis"), bool(act.step.attrs["tiled"]), list(given)
+    for group in act.groups:
+        for position, rank in enumerate(group):
+            out[rank] = exchanges.pieces(given[rank], len(group), axis, tiled=tiled)[position]
+    return [out]
 
 
 def reduce_scatter(act: Act, given: Blocks) -> list[Blocks]:
@@ -78,6 +97,25 @@ def all_to_all(act: Act, given: Blocks) -> list[Blocks]:
     """The cotangents go back: what was split is joined, and what was joined is split."""
     split, concat, tiled = _whole(act, "concat_axis"), _whole(act, "split_axis"), bool(act.step.attrs["tiled"])
     return [exchanges.all_to_all(given, split_axis=split, concat_axis=concat, tiled=tiled, groups=act.groups)]
+
+
+def ragged_all_to_all(act: Act, given: Blocks) -> list[Blocks]:
+    """Every row has the sum of the cotangents of its copies; of ``output`` those that were not written over.
+
+    A row that is in several slices has a copy in each, and a slice without rows writes over nothing.
+    """
+    starts, counts, places, _ = tables(act.step, len(given), act.groups)
+    operand, output = [np.zeros_like(block) for block in act.operands[0]], [block.copy() for block in given]
+    for group in act.groups:
+        each = len(counts[group[0]]) // len(group)
+        for sender in group:
+            for number, (start, count, at) in enumerate(
+                zip(starts[sender], counts[sender], places[sender], strict=True)
+            ):
+                receiver = group[number // each]
+                operand[sender][start : start + count] += given[receiver][at : at + count]
+                output[receiver][at : at + count] = 0
+    return [operand, output]
 
 
 def permute(act: Act, given: Blocks) -> list[Blocks]:
@@ -135,7 +173,7 @@ def maximum(act: Act, _: Blocks) -> list[Blocks]:
     raise NotLinear(f"{act.step.op} is not linear")
 
 
-TRANSPOSES: Final[dict[str, Callable[[Act, Blocks], list[Blocks]]]] = {
+TRANSPOSES: Final[dict[str, Rule]] = {
     "add": add,
     "all_gather": all_gather,
     "all_reduce": all_reduce,
@@ -146,6 +184,7 @@ TRANSPOSES: Final[dict[str, Callable[[Act, Blocks], list[Blocks]]]] = {
     "multiply": multiply,
     "negate": negate,
     "permute": permute,
+    "ragged_all_to_all": ragged_all_to_all,
     "reduce_scatter": reduce_scatter,
     "shuffle": shuffle,
     "subtract": subtract,
@@ -162,12 +201,3 @@ def _whole(act: Act, name: str) -> int:
     value = act.step.attrs[name]
     assert isinstance(value, int)
     return value
-
-
-def _own(given: Blocks, axis: int, groups: Groups, *, tiled: bool) -> Blocks:
-    """Return of each rank's block the piece at its position."""
-    out = list(given)
-    for group in groups:
-        for position, rank in enumerate(group):
-            out[rank] = exchanges.pieces(given[rank], len(group), axis, tiled=tiled)[position]
-    return out

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.types.axis_type import INVARIANT, AxisType, State, of
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
-from conformance.reference.types.casts import cast
+from conformance.reference.types.casts import cast, made_varying
 from conformance.reference.types.collectives import RULES
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.local import local, taken
@@ -81,6 +81,19 @@ def _by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -
         return Typed(as_taken, local(step.op, as_taken))
     if step.op == "axis_index":
         return Typed([], of(dict.fromkeys(step.axes, "varying")))
+    if step.op == "ragged_all_to_all":
+        varying = {axis for each in operands for axis in each.varying}
+        as_taken = [
+            made_varying(each, tuple(sorted({*step.axes, *varying})), step.op, automatic=program.automatic)
+            for each in operands
+        ]
+        return Typed(as_taken, local("add", as_taken))
+    if step.groups is not None and (step.op == "all_reduce" or step.attrs.get("to", "varying") != "varying"):
+        raise IllTyped("types.C15", "what each of several groups has alone is not the same along the axes of all")
+    if step.attrs.get("local_axes"):
+        raise IllTyped(
+            "types.C16", "a reduction is over mesh axes alone where types are checked; sum is over a local one"
+        )
     if not step.axes:
         return Typed(operands, operands[0])
     found = RULES[step.op](operands[0], step.axes, automatic=program.automatic, **step.attrs)

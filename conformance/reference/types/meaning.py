@@ -1,12 +1,14 @@
-"""What a typed case means: its types and values, and the cotangents of its inputs, or the rule that refuses it."""
+"""What a typed case means: types and values, cotangents of inputs or mapped results, or the rule that refuses it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import TypedCase, arrays
+from conformance.reference.transforms.batching import batched, over_mesh
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import NotLinear
 from conformance.reference.types.check import check, paired_types
@@ -19,6 +21,8 @@ Blocks = list[Array]
 @dataclass(frozen=True)
 class TypedMeaning:
     """A case with its ``types`` and ``values`` by name, and with ``back``, what its cotangents come to at the inputs.
+
+    Where it is mapped over levels ``values`` are the results with the axes of the levels.
 
     Where it is ``refused`` it has none of them, and where it is ``not_linear`` nothing comes back.
     """
@@ -37,17 +41,31 @@ class TypedMeaning:
 
 
 def typed_meaning(case: TypedCase) -> TypedMeaning:
-    """Return what a well-formed case means; raise ``Rejected`` where an operation refuses its operand's shape."""
+    """Return what a well-formed case means; raise ``Rejected`` where an operation refuses its operand's shape.
+
+    Raise ``CaseError`` for cotangents that are none of their results.
+    """
     inputs = arrays(case.inputs)
+    program = over_mesh(case.program, [level.name for level in case.batch])
     try:
-        types = check(case.program)
+        types = check(program)
     except IllTyped as error:
         return TypedMeaning(case, refused=error)
+    if case.batch:
+        return TypedMeaning(case, types, batched(case.program, case.batch, inputs))
     values = evaluate(case.program, inputs)
     if not case.cotangents:
         return TypedMeaning(case, types, values)
+    cotangents = arrays(case.cotangents)
+    for name, blocks in cotangents.items():
+        if (found := _kinds(blocks)) != (wanted := _kinds(values[name])):
+            raise CaseError(f"the cotangent of {name!r} has the dtypes and shapes {found}; expected {wanted}")
     try:
-        back = pullback(case.program, inputs, arrays(case.cotangents))
+        back = pullback(case.program, inputs, cotangents)
     except NotLinear as error:
         return TypedMeaning(case, types, values, not_linear=error)
     return TypedMeaning(case, types, values, back)
+
+
+def _kinds(blocks: Blocks) -> list[tuple[str, tuple[int, ...]]]:
+    return sorted({(str(block.dtype), block.shape) for block in blocks})

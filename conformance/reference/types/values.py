@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from conformance.cases.program.program import lines
+from conformance.cases.case_error import CaseError
+from conformance.cases.program.program import Axis, Groups, lines, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
@@ -17,6 +18,7 @@ from conformance.reference.operations.all_to_all import all_to_all
 from conformance.reference.operations.axis_index import axis_index
 from conformance.reference.operations.broadcast import broadcast
 from conformance.reference.operations.permute import permute
+from conformance.reference.operations.ragged_all_to_all import ragged_all_to_all
 from conformance.reference.operations.reduce_scatter import reduce_scatter
 from conformance.reference.operations.shuffle import shuffle
 
@@ -48,7 +50,7 @@ def evaluate(program: TypedProgram, inputs: Mapping[str, Blocks]) -> dict[str, B
     """
     values = {name: list(blocks) for name, blocks in inputs.items()}
     for step in program.steps:
-        values[step.output] = _blocks(program, step, [values[name] for name in step.inputs])
+        values[step.output] = _blocks(program.mesh, step, [values[name] for name in step.inputs])
     return values
 
 
@@ -59,14 +61,36 @@ def visible(program: TypedProgram, given: AxisType, blocks: Blocks) -> Blocks:
     return all_reduce(blocks, op="sum", groups=lines(program.mesh, given.unreduced))
 
 
-def _blocks(program: TypedProgram, step: TypedStep, operands: list[Blocks]) -> Blocks:
-    attrs: dict[str, Any] = {name: value for name, value in step.attrs.items() if name != "to"}
-    if step.op == "sum":
-        return [np.sum(block, axis=attrs["axis"], dtype=block.dtype) for block in operands[0]]
+def tables(step: TypedStep, world: int, groups: Groups) -> list[list[Array]]:
+    """Return the offsets and sizes of a ragged exchange, for each table a row a rank: that of its position."""
+    place = {rank: position for group in groups for position, rank in enumerate(group)}
+    rows = (step.attrs[name] for name in TABLES)
+    return [[np.array(row[place[rank]], np.int32) for rank in range(world)] for row in rows]  # type: ignore[index]
+
+
+TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+
+
+def _blocks(mesh: tuple[Axis, ...], step: TypedStep, operands: list[Blocks]) -> Blocks:
     if step.op in LOCAL:
-        return [ELEMENTWISE[step.op](*blocks) for blocks in zip(*operands, strict=True)]
+        return _local(step, operands)
+    groups = rank_groups(mesh, step.axes, step.groups)
     if step.op == "axis_index":
-        return axis_index(groups=lines(program.mesh, step.axes))
-    if step.op == "cast" or not step.axes:
-        return operands[0]
-    return COLLECTIVES[step.op](operands[0], **attrs, groups=lines(program.mesh, step.axes))
+        return axis_index(groups=groups)
+    if step.op == "cast" or not (step.axes or step.attrs.get("local_axes")):
+        return operands[-1]
+    if step.op == "ragged_all_to_all":
+        return ragged_all_to_all(*operands, *tables(step, len(operands[0]), groups), groups=groups)
+    attrs: dict[str, Any] = {name: value for name, value in step.attrs.items() if name != "to"}
+    return COLLECTIVES[step.op](operands[0], **attrs, groups=groups)
+
+
+def _local(step: TypedStep, operands: list[Blocks]) -> Blocks:
+    if step.op == "sum":
+        axis, rank = step.attrs["axis"], operands[0][0].ndim
+        if not isinstance(axis, int) or axis >= rank:
+            raise CaseError(f"sum is over axis {axis} of a block that has {rank}")
+        return [np.sum(block, axis=axis, dtype=block.dtype) for block in operands[0]]
+    if len(shapes := {block.shape for blocks in operands for block in blocks}) > 1:
+        raise CaseError(f"operands of {step.op} have one shape; got {sorted(shapes)}")
+    return [ELEMENTWISE[step.op](*blocks) for blocks in zip(*operands, strict=True)]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
-
-from msgspec.structs import replace
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
@@ -20,16 +18,21 @@ from conformance.judging.verdict import Verdict
 from conformance.reference.rejected import Rejected
 from conformance.reference.types.meaning import TypedMeaning, typed_meaning
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
 from conformance.runner.worker.answers import Broken
-from conformance.specs.domains.choose import Choice
+from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
-from conformance.specs.types.data import transposed_cases, typed_cases
+from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
 from conformance.specs.types.verdict import judge, speaking
 
 TYPED: Final = "typed_program"
 TRANSPOSED: Final = "transposed_program"
+BATCHED: Final = "batched_program"
 """The operations that cases are recorded under."""
+
+OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED}
+"""The operation of each kind of case."""
 
 
 def mean(case: TypedCase) -> TypedMeaning | None:
@@ -38,33 +41,44 @@ def mean(case: TypedCase) -> TypedMeaning | None:
     if not case.program.steps:
         return None
     try:
-        return typed_meaning(case)
+        meaning = typed_meaning(case)
     except Rejected:
         return None
+    return None if case.batch and meaning.refused is not None else meaning
 
 
 def facts(meaning: TypedMeaning) -> Facts:
     """Return what a record says of a case. Claims may limit the operations, the checks and what is mapped."""
     case, program = meaning.case, meaning.case.program
-    op = TRANSPOSED if case.cotangents else TYPED
+    op = OPS[case.kind]
     words = {
         "dtype": frozenset(given.dtype for given in program.inputs.values()),
         "steps": frozenset(step.op for step in program.steps),
         "checks": frozenset({"on" if program.checked else "off"}),
         "casts": frozenset({"automatic" if program.automatic else "written"}),
         "mapped": frozenset({"all" if program.mapped is None else "some"}),
+        "groups": frozenset({"some" if any(step.groups is not None for step in program.steps) else "none"}),
+        "across": frozenset(_across(case)),
     }
     dtypes = "+".join(sorted(words["dtype"]))
     return Facts(op, (op,), dtypes, program.world, legal=meaning.refused is None, features={op: words})
 
 
+def _across(case: TypedCase) -> Iterator[str]:
+    """Yield for each collective whether it meets across mesh axes, across the slices of levels, or both at once."""
+    levels = {level.name for level in case.batch}
+    for step in case.program.steps:
+        if step.axes and case.batch:
+            inside = levels & set(step.axes)
+            yield "mesh" if not inside else "level" if len(step.axes) == 1 else "both"
+
+
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
-    """Ask for types and values, or for cotangents."""
-    del terms
+    """Ask for types and values, for cotangents or for mapped results."""
     answer = yield Ask(meaning.case)
     if isinstance(answer.result, Broken):
         return _broken(meaning, answer.result)
-    return judge(meaning, answer.result)
+    return judge(meaning, answer.result, terms.follows)
 
 
 def _broken(meaning: TypedMeaning, how: Broken) -> Verdict:
@@ -90,45 +104,8 @@ def size(case: TypedCase) -> tuple[int, ...]:
     program = case.program
     elements = sum(len(block.bits) for blocks in case.inputs.values() for block in blocks)
     options = (program.mapped is not None) + (not program.automatic) + (not program.checked)
-    return program.world, len(program.steps), len(program.inputs), len(program.mesh), elements, options
-
-
-def reductions(case: TypedCase) -> Iterator[TypedCase]:
-    """Yield cases with one step, input, option or axis of a step less."""
-    program = case.program
-    for at in reversed(range(len(program.steps))):
-        yield _without(case, at)
-    for name in program.inputs:
-        used = {value for step in program.steps for value in step.inputs}
-        if name not in used and len(program.inputs) > 1:
-            rest = {other: given for other, given in program.inputs.items() if other != name}
-            blocks = {other: given for other, given in case.inputs.items() if other != name}
-            yield replace(case, program=replace(program, inputs=rest), inputs=blocks)
-    if not case.cotangents and len(program.results) > 1:
-        yield from (replace(case, program=replace(program, results=(name,))) for name in program.results)
-    if program.mapped is not None:
-        yield replace(case, program=replace(program, mapped=None))
-    if not program.automatic:
-        yield replace(case, program=replace(program, automatic=True))
-    for at, step in enumerate(program.steps):
-        for axis in step.axes if len(step.axes) > 1 else ():
-            fewer = replace(step, axes=tuple(other for other in step.axes if other != axis))
-            yield replace(case, program=replace(program, steps=(*program.steps[:at], fewer, *program.steps[at + 1 :])))
-
-
-def _without(case: TypedCase, at: int) -> TypedCase:
-    """Return the case without a step; what took its result takes its first operand."""
-    gone, program = case.program.steps[at], case.program
-    instead = gone.inputs[0] if gone.inputs else None
-    steps = tuple(
-        replace(step, inputs=tuple((instead or name) if name == gone.output else name for name in step.inputs))
-        for step in (*program.steps[:at], *program.steps[at + 1 :])
-    )
-    results = tuple(name for name in program.results if name != gone.output)
-    cotangents = {name: blocks for name, blocks in case.cotangents.items() if name != gone.output}
-    if case.cotangents and not cotangents and steps:
-        cotangents, results = {steps[-1].output: next(iter(case.cotangents.values()))}, (steps[-1].output,)
-    return replace(case, program=replace(program, steps=steps, results=results), cotangents=cotangents)
+    levels = len(case.batch), sum(level.size for level in case.batch)
+    return program.world, len(program.steps), len(program.inputs), len(program.mesh), *levels, elements, options
 
 
 @dataclass
@@ -149,29 +126,29 @@ class Situations:
 
 def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
     del terms
-    return TRANSPOSES if op == TRANSPOSED else TYPES
+    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES}.get(op, TYPES)
 
 
 def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
-    asked = ((TYPED, "types", TYPES), (TRANSPOSED, "transforms", TRANSPOSES))
+    asked = ((TYPED, "types", TYPES), (TRANSPOSED, "transforms", TRANSPOSES), (BATCHED, "transforms", BATCHES))
     return {clause.id for op, suite, clauses in asked if op in ops and suite in suites for clause in clauses}
-
-
-def _suite(name: str, summary: str, op: str, domain: Callable[[], Choice[TypedCase]]) -> DialectSuite[TypedCase]:
-    return DialectSuite(name, summary, {op: domain()})
 
 
 DIALECT: Final = Dialect(
     name=NAME,
-    summary="Programs whose values have a type for each mesh axis, and their transposes.",
+    summary="Programs whose values have a type for each mesh axis, their transposes, and their mapping over new axes.",
     case=TypedCase,
     id_of=typed_id,
     save=save_typed,
     load=load_typed,
     suites={
-        "types": _suite("types", "Which programs are well typed, and what their values are.", TYPED, typed_cases),
-        "transforms": _suite(
-            "transforms", "What cotangents of results come to at the inputs.", TRANSPOSED, transposed_cases
+        "types": DialectSuite(
+            "types", "Which programs are well typed, and what their values are.", {TYPED: typed_cases()}
+        ),
+        "transforms": DialectSuite(
+            "transforms",
+            "What cotangents of results come to at the inputs, and what programs mapped over new axes give.",
+            {TRANSPOSED: transposed_cases(), BATCHED: batched_cases()},
         ),
     },
     mean=mean,
@@ -188,6 +165,8 @@ DIALECT: Final = Dialect(
         "checks": ("on", "off"),
         "casts": ("automatic", "written"),
         "mapped": ("all", "some"),
+        "groups": ("none", "some"),
+        "across": ("mesh", "level", "both"),
     },
     reductions=reductions,
     neutral=lambda case: iter(()),

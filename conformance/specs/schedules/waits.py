@@ -168,7 +168,12 @@ def one_order(facts: Facts) -> str | None:
 
 WAITS = (
     ScheduleClause(
-        "waits.C1", "What is started is waited for.", "torch.inductor.comm_lowering: _wait_tensor", waited, handled
+        "waits.C1",
+        "What is started is waited for.",
+        "torch.inductor.comm_lowering: _wait_tensor",
+        waited,
+        handled,
+        requirement="should",
     ),
     ScheduleClause(
         "waits.C2",
@@ -176,7 +181,7 @@ WAITS = (
         "torch.inductor.comm_lowering: should_skip_wait",
         waited_once,
         some_leaf(is_wait),
-        "may",
+        "should",
     ),
     ScheduleClause(
         "waits.C3",

@@ -9,6 +9,7 @@ from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import (
     TypedClause,
+    TypedDivergence,
     accepted,
     adjoint,
     pulled_alike,
@@ -19,6 +20,8 @@ from conformance.judging.typed import (
 )
 from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning
+from conformance.specs.types.batches import BATCHES
+from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS
 
 
 def _rule(number: int, text: str, source: str, requirement: Requirement = "must") -> TypedClause:
@@ -32,11 +35,19 @@ def _breaks(meaning: TypedMeaning, id: str) -> bool:
 
 
 def _legal(meaning: TypedMeaning) -> bool:
-    return meaning.refused is None and not meaning.case.cotangents
+    return meaning.refused is None and meaning.case.kind == "types"
 
 
 TYPES: Final = (
-    TypedClause("types.C11", "must", "A program that no rule refuses is accepted.", "jax.pcast", _legal, accepted),
+    TypedClause(
+        "types.C11",
+        "must",
+        "A program that no rule refuses is accepted.",
+        "jax.pcast",
+        _legal,
+        accepted,
+        diverges=(UNCAST,),
+    ),
     TypedClause(
         "types.C12",
         "must",
@@ -109,20 +120,31 @@ TYPES: Final = (
         "jax.local",
         "should",
     ),
+    _rule(
+        15,
+        "A reduction over groups of the members along an axis, and a gather over them whose result is not varying, are "
+        "refused: what a group has is not the same along the axis.",
+        "jax.psum",
+        "should",
+    ),
+    _rule(16, "A reduction over mesh axes and local axes at once is refused.", "jax.psum", "may"),
 )
 """The clauses of the suite ``types``, the most particular last."""
 
 
 def _back(meaning: TypedMeaning) -> bool:
-    return bool(meaning.case.cotangents) and meaning.refused is None and meaning.not_linear is None
+    return meaning.case.kind == "transposed" and meaning.refused is None and meaning.not_linear is None
 
 
 def _steps(fits: Callable[[TypedStep], bool]) -> Callable[[TypedMeaning], bool]:
     return lambda meaning: _back(meaning) and any(fits(step) and step.axes for step in meaning.case.program.steps)
 
 
-def _transpose(number: int, text: str, source: str, when: Callable[[TypedMeaning], bool]) -> TypedClause:
-    return TypedClause(f"transposes.C{number}", "must", text, source, when, pulled_alike, suite="transforms")
+def _transpose(
+    number: int, text: str, source: str, when: Callable[[TypedMeaning], bool], *diverges: TypedDivergence
+) -> TypedClause:
+    id = f"transposes.C{number}"
+    return TypedClause(id, "must", text, source, when, pulled_alike, suite="transforms", diverges=diverges)
 
 
 def _gathers(to: str) -> Callable[[TypedMeaning], bool]:
@@ -163,6 +185,7 @@ TRANSPOSES: Final = (
         pulled_alike,
         suite="transforms",
         general=True,
+        diverges=(UNCAST,),
     ),
     _transpose(
         1,
@@ -192,6 +215,7 @@ TRANSPOSES: Final = (
         "The transpose of all_gather to invariant is the member's own piece.",
         "jax.all_gather",
         _gathers("invariant"),
+        OWN_PIECE,
     ),
     _transpose(
         6,
@@ -206,6 +230,28 @@ TRANSPOSES: Final = (
         "The transpose of broadcast is the sum at the root and zero elsewhere.",
         "jax.pbroadcast",
         _one("broadcast"),
+    ),
+    _transpose(
+        16,
+        "The transpose of ragged_all_to_all gives each row of the operand the sum of the cotangents of its copies, in "
+        "its own group, and the rows of output that were written over zero; a slice without rows writes over nothing.",
+        "ours: the adjoint of a linear map; jax.ragged_all_to_all: transpose rule",
+        _one("ragged_all_to_all"),
+        ZEROS,
+        OVERLAPS,
+        WHOLE,
+    ),
+    _transpose(
+        17,
+        "The transpose of a sum over local axes too gives every element along them the cotangent of the sum.",
+        "jax.psum",
+        _steps(lambda step: bool(step.attrs.get("local_axes"))),
+    ),
+    _transpose(
+        18,
+        "Over groups of members the transpose moves within each group as the operation does.",
+        "jax.all_gather; jax.psum_scatter; jax.all_to_all",
+        _steps(lambda step: step.groups is not None),
     ),
     _transpose(
         10,
@@ -232,4 +278,4 @@ TRANSPOSES: Final = (
 )
 """The clauses of transposes in the suite ``transforms``, the most particular last."""
 
-CLAUSES: Final = (*TYPES, *TRANSPOSES)
+CLAUSES: Final = (*TYPES, *TRANSPOSES, *BATCHES)

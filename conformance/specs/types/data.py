@@ -15,7 +15,7 @@ from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.axis_type import AxisType
-from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
@@ -25,7 +25,7 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.domain import typed_programs
+from conformance.specs.types.domain import BACK, mapped_programs, typed_programs
 
 Blocks = list[Array]
 
@@ -38,49 +38,90 @@ POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4)
 @choose.composite
 def typed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs; its dtype is one in which every value of it is exact."""
-    return _case(draw, draw(typed_programs()), back=False)
+    return _case(draw, _shortened(draw(typed_programs()), back=False), back=False)
 
 
 @choose.composite
 def transposed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a cotangent of its last result."""
-    return _case(draw, draw(typed_programs()), back=True)
-
-
-def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
-    program = _shortened(program, back=back)
-    whole = not back and not any(step.attrs.get("op") == "mean" for step in program.steps)
-    dtype = draw(choose.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
-    inputs = {name: replace(given, dtype=dtype) for name, given in program.inputs.items()}
-    exact = _exact_dtype(replace(program, inputs=inputs), dtype, back=back)
-    program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in inputs.items()})
-    blocks = {
-        name: _blocks(draw, program.mesh, AxisType(varying=given.varying), given.shape, exact)
-        for name, given in program.inputs.items()
-    }
-    case = TypedCase(program=program, inputs=blocks)
-    if not back or not program.results:
+    case = _case(draw, _shortened(draw(typed_programs(BACK)), back=True), back=True)
+    program = case.program
+    if not program.results:
         return case
     try:
         types = paired_types(program)
     except IllTyped:
         return case
-    shapes = _shapes(program)
     last = program.results[-1]
-    given = _blocks(draw, program.mesh, cotangent_type(types[last]), shapes[last], exact)
+    (dtype,) = {given.dtype for given in program.inputs.values()}
+    given = _blocks(draw, program.mesh, cotangent_type(types[last]), _shapes(program)[last], dtype)
     return replace(case, cotangents={last: given})
 
 
+@choose.composite
+def batched_cases(draw: Draw) -> TypedCase:
+    """Draw a program with inputs and one or two levels to map it over, each of up to three slices."""
+    sizes = draw(choose.sampled_from([(2,), (3,), (2,), (3,), (1,), (2, 2), (2, 3), (3, 2)]))
+    axes = tuple(Axis(name=name, size=size) for name, size in zip(("p", "q"), sizes, strict=False))
+    program = draw(mapped_programs(axes))
+    wide = _shortened(replace(program, mesh=(*program.mesh, *axes)), back=False)
+    case = _case(draw, wide, back=False)
+    program = replace(case.program, mesh=program.mesh)
+    levels: list[Level] = []
+    ranks = {name: len(given.shape) for name, given in program.inputs.items()}
+    shapes = _shapes(wide)
+    least = min((len(shapes[name]) for name in program.results), default=0)
+    for number, axis in reversed(list(enumerate(axes))):
+        mapped = [name for name in program.inputs if draw(choose.sampled_from([True, True, False]))]
+        inputs = {name: draw(choose.integers(0, ranks[name])) for name in mapped or list(program.inputs)[:1]}
+        ranks |= {name: ranks[name] + 1 for name in inputs}
+        result = draw(choose.integers(0, least + len(axes) - 1 - number))
+        levels.insert(0, Level(name=axis.name, size=axis.size, inputs=inputs, result=result))
+    whole = TypedCase(program=program, inputs={}, batch=tuple(levels))
+    blocks = {
+        name: _blocks(draw, program.mesh, AxisType(varying=given.varying), given_shape(whole, name), given.dtype)
+        for name, given in program.inputs.items()
+    }
+    return replace(whole, inputs=blocks)
+
+
+def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
+    if any(step.op == "axis_index" for step in program.steps):
+        exact = "int32"
+    else:
+        whole = not back and not _has_mean(program)
+        dtype = draw(choose.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
+        exact = _exact_dtype(program, dtype, back=back)
+    program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in program.inputs.items()})
+    blocks = {
+        name: _blocks(draw, program.mesh, AxisType(varying=given.varying), given.shape, exact)
+        for name, given in program.inputs.items()
+    }
+    return TypedCase(program=program, inputs=blocks)
+
+
 def _shortened(program: TypedProgram, *, back: bool) -> TypedProgram:
-    """Return the longest beginning of a program whose values are whole numbers below 2**53, forth and back."""
-    while program.steps and not _bits(program, back=back) <= EXACT["float64"]:
-        program = replace(program, steps=program.steps[:-1], results=program.results[:-1])
-    if back:
-        floats = [step for step in program.steps if step.op != "axis_index"]
-        if len(floats) != len(program.steps):
-            cut = next(n for n, step in enumerate(program.steps) if step.op == "axis_index")
-            program = replace(program, steps=program.steps[:cut], results=program.results[:cut])
+    """Return the longest beginning of a program whose values are whole numbers that one dtype holds, forth and back.
+
+    An ``axis_index`` is an int32, and so is all that it meets: it is in no program that has a mean or is to go back.
+    """
+    numbers = [number for number, step in enumerate(program.steps) if step.op == "axis_index"]
+    if numbers and (back or _has_mean(program)):
+        program = _beginning(program, numbers[0])
+    while program.steps:
+        index = any(step.op == "axis_index" for step in program.steps)
+        if _bits(program, back=back) <= EXACT["int32" if index else "float64"]:
+            break
+        program = _beginning(program, len(program.steps) - 1)
     return program
+
+
+def _beginning(program: TypedProgram, steps: int) -> TypedProgram:
+    return replace(program, steps=program.steps[:steps], results=program.results[:steps])
+
+
+def _has_mean(program: TypedProgram) -> bool:
+    return any(step.attrs.get("op") == "mean" for step in program.steps)
 
 
 def _exact_dtype(program: TypedProgram, dtype: str, *, back: bool) -> str:

@@ -46,6 +46,29 @@ def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:  # noqa:
     return Fitting({"split_axis": 0, "concat_axis": 0, "tiled": True}, shape)
 
 
+def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None:
+    """Draw slices of one or two for each pair of members, some without rows, read anywhere and written side by side."""
+    if not sent or not written or sent[1:] != written[1:]:
+        return None
+    each = draw(choose.integers(1, 2))
+    starts, counts, places = ([[0] * (size * each) for _ in range(size)] for _ in range(3))
+    arriving = [[0] * (size * each) for _ in range(size)]
+    for receiver in range(size):
+        free = 0
+        for sender in range(size):
+            for number in range(receiver * each, (receiver + 1) * each):
+                count = draw(choose.integers(0, min(2, sent[0], written[0] - free)))
+                gap = draw(choose.sampled_from([0, 0, 1])) if free + count < written[0] else 0
+                starts[sender][number] = draw(choose.integers(0, sent[0] - count))
+                counts[sender][number], places[sender][number] = count, free + gap
+                arriving[receiver][sender * each + number % each] = count
+                free += gap + count
+    tables = zip(
+        ("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), (starts, counts, places, arriving), strict=True
+    )
+    return Fitting({name: tuple(map(tuple, rows)) for name, rows in tables}, written)
+
+
 def _permute(draw: Draw, shape: Shape, size: int) -> Fitting:
     destinations = draw(choose.permutations(range(size)))
     count = draw(choose.integers(0, size))
@@ -69,4 +92,4 @@ FITTING: Final[dict[str, Callable[[Draw, Shape, int], Fitting | None]]] = {
     "shuffle": _shuffle,
     "broadcast": _broadcast,
 }
-"""Collectives with an operand, by name, but for the cast. A function gives nothing where the shape does not fit."""
+"""Collectives with one operand, but for the cast. A function gives nothing where the shape does not fit."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from conformance.cases.observation import Observation, RankError
 from conformance.judging.cause import error_of
-from conformance.judging.clause import Held, Outcome
-from conformance.judging.typed import TypedClause
+from conformance.judging.clause import Held
+from conformance.judging.typed import TypedClause, accepted
 from conformance.judging.verdict import Verdict
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
@@ -16,10 +18,11 @@ def speaking(meaning: TypedMeaning) -> tuple[TypedClause, ...]:
     return tuple(clause for clause in CLAUSES if clause.when(meaning))
 
 
-def judge(meaning: TypedMeaning, seen: Observation) -> Verdict:
+def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = ()) -> Verdict:
     """Return what the clauses say. An exception that says *not implemented* is no verdict of the implementation.
 
-    Of a program that is refused only refusal is asked; a legal one that raised has no values to compare.
+    Of a program that is refused only refusal is asked; a legal one that raised has no values to compare. For a backend
+    that ``follows`` a source what that source says otherwise is recorded, and nothing else is asked of the case.
     """
     error = next((error for error in seen.errors if error is not None), None)
     if error is not None and error.category == "adapter":
@@ -27,8 +30,10 @@ def judge(meaning: TypedMeaning, seen: Observation) -> Verdict:
     if error is not None and _not_implemented(error):
         return Verdict(outcome="unsupported", clauses={}, detail=error.message)
     asked = speaking(meaning)
+    if diverged := _diverged(meaning, asked, seen, follows):
+        return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
     if error is not None and meaning.refused is None and meaning.not_linear is None:
-        return _errored(meaning, asked, seen, error)
+        return _errored(meaning, asked, seen)
     problems = {clause: clause.check(meaning, seen) for clause in asked}
     held: dict[str, Held] = {clause.id: "broken" if problem else "held" for clause, problem in problems.items()}
     broken = [(clause, problem) for clause, problem in problems.items() if problem and clause.requirement != "may"]
@@ -38,13 +43,24 @@ def judge(meaning: TypedMeaning, seen: Observation) -> Verdict:
     return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, error=error_of(seen))
 
 
-def _errored(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError) -> Verdict:
-    """Blame acceptance, and of a transpose the rule of its last operation."""
-    blame = next((clause for clause in asked if clause.id == "types.C11"), asked[-1])
-    outcome: Outcome = "errored"
-    detail = f"raised {error.kind}: {error.message.splitlines()[0] if error.message else 'without a message'}"
-    del meaning
-    return Verdict(outcome=outcome, clauses={blame.id: "broken"}, blame=blame, detail=detail, error=error_of(seen))
+def _diverged(
+    meaning: TypedMeaning, asked: Iterable[TypedClause], seen: Observation, follows: Collection[str]
+) -> list[str]:
+    return [
+        clause.id
+        for clause in asked
+        for each in clause.diverges
+        if each.source in follows and clause.check(meaning, seen) and each.shown(meaning, seen)
+    ]
+
+
+def _errored(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation) -> Verdict:
+    """Blame that it was refused, where that is asked about; else the most particular rule about its results."""
+    detail = accepted(meaning, seen)
+    blame = next((clause for clause in asked if clause.check is accepted), asked[-1])
+    return Verdict(
+        outcome="errored", clauses={blame.id: "broken"}, blame=blame, detail=detail or "", error=error_of(seen)
+    )
 
 
 def _not_implemented(error: RankError) -> bool:

@@ -1,0 +1,129 @@
+"""The clauses about typed programs that are mapped over new axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.judging.typed import TypedClause, TypedDivergence, mapped_alike
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, across
+
+When = Callable[[TypedMeaning], bool]
+
+
+def _mapped(number: int, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
+    id = f"batches.C{number}"
+    general = number == 1
+    return TypedClause(id, "must", text, source, when, mapped_alike, "transforms", general, diverges=diverges)
+
+
+def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level", "several", "both")) -> When:
+    return lambda meaning: (
+        _any(meaning) and any(step.op in ops and across(meaning, step) in where for step in meaning.case.program.steps)
+    )
+
+
+def _any(meaning: TypedMeaning) -> bool:
+    return bool(meaning.case.batch) and meaning.refused is None
+
+
+def _unmapped(meaning: TypedMeaning) -> bool:
+    return any(set(meaning.case.program.inputs) - set(level.inputs) for level in meaning.case.batch)
+
+
+def _behind(meaning: TypedMeaning) -> bool:
+    return any(level.result or any(level.inputs.values()) for level in meaning.case.batch)
+
+
+BATCHES: Final = (
+    _mapped(
+        1,
+        "A program mapped over a new axis gives for each slice what the program gives of the slices.",
+        "jax.vmap",
+        _any,
+    ),
+    _mapped(
+        9,
+        "An axis may be mapped wherever it stands in an operand, and stands in a result where that was asked.",
+        "jax.vmap: in_axes, out_axes",
+        _behind,
+    ),
+    _mapped(10, "An operand that is not mapped is the same in every slice.", "jax.vmap: in_axes", _unmapped),
+    _mapped(
+        11,
+        "Several levels nest: each maps what the levels outside leave.",
+        "jax.vmap",
+        lambda meaning: len(meaning.case.batch) > 1,
+    ),
+    _mapped(
+        2,
+        "A reduction over mesh axes is made for every slice; over a mapped axis it is made of the slices.",
+        "jax.psum: batching rule; jax.pmax: batching rule",
+        _has("all_reduce"),
+    ),
+    _mapped(
+        3,
+        "A permute and a shuffle move every slice; over a mapped axis they move the slices.",
+        "jax.ppermute: batching rule",
+        _has("permute", "shuffle"),
+        PARTIAL,
+    ),
+    _mapped(
+        4,
+        "An all_gather and a reduce_scatter are made for every slice; over a mapped axis their members are the slices.",
+        "jax.all_gather: batching rule; jax.psum_scatter: batching rule",
+        _has("all_gather", "reduce_scatter"),
+    ),
+    _mapped(
+        5,
+        "An all_to_all is made for every slice; over a mapped axis its members are the slices.",
+        "jax.all_to_all: batching rule",
+        _has("all_to_all"),
+    ),
+    _mapped(
+        6,
+        "A broadcast is made for every slice; over a mapped axis its root is a slice.",
+        "jax.pbroadcast: batching rule",
+        _has("broadcast"),
+    ),
+    _mapped(
+        7,
+        "A ragged_all_to_all is made for every slice, with the same offsets and sizes.",
+        "jax.ragged_all_to_all: batching rule",
+        _has("ragged_all_to_all"),
+    ),
+    _mapped(
+        8,
+        "The index along a mapped axis is the number of the slice, and along mesh axes the same in every slice.",
+        "jax.axis_index: batching rule",
+        _has("axis_index"),
+    ),
+    _mapped(
+        12,
+        "Axes that are mapped and axes of the mesh may be named together in any order; the first is the major one.",
+        "jax.all_to_all: batching rule; jax.axis_index",
+        _has(
+            "all_reduce",
+            "all_gather",
+            "all_to_all",
+            "axis_index",
+            "broadcast",
+            "permute",
+            "ragged_all_to_all",
+            "reduce_scatter",
+            "shuffle",
+            where=("both", "several"),
+        ),
+        INDEX,
+        PERMUTED,
+        GATHERED,
+    ),
+    _mapped(
+        13,
+        "Groups divide the members as they do without a mapped axis.",
+        "ours",
+        lambda meaning: _any(meaning) and any(step.groups is not None for step in meaning.case.program.steps),
+    ),
+)
+"""The clauses of programs mapped over levels, the most particular last."""
