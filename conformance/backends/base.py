@@ -36,6 +36,8 @@ from conformance.cases.program.effects import window
 from conformance.cases.program.operations import TABLE
 from conformance.cases.program.program import EFFECTS, Program, Step, rank_groups
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
@@ -54,6 +56,14 @@ NEARLY: Final = 0.85
 
 PATIENCE: Final = 10.0
 """Seconds after which a program that cannot go on has ended, unless a backend says otherwise."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What devices hold of a tensor, one after the other, and of which elements that is; ``None`` is nothing real."""
+
+    layout: Layout
+    parts: Sequence[Array | None]
 
 
 class Unsupported(NotImplementedError):
@@ -196,6 +206,28 @@ class Backend:
             return Observation(errors=(raised,), seconds=time.perf_counter() - start)
         results = tensors({key: [array] for key, array in given.items()})
         return Observation(results=results, seconds=time.perf_counter() - start)
+
+    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+        """Run a program on sharded tensors and return what is asked for and read, by ``ShardedCase.results``.
+
+        Of each value it returns what every device holds, in the order of the mesh, wherever it was left. Raise
+        ``Unsupported`` for what there are no words for, and whatever is raised for placements that do not fit.
+        """
+        raise Unsupported(f"{type(self).__name__} has no sharded tensors")
+
+    def sharded(self, case: ShardedCase) -> Observation:
+        """Run a program on sharded tensors and return what happened; never raise."""
+        start = time.perf_counter()
+        try:
+            given = self.run_sharded(case)
+        except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
+            raised = rank_error(error, adapts=self.adapts)
+            return Observation(errors=(raised,) * case.world, seconds=time.perf_counter() - start)
+        return Observation(
+            results=tensors({key: list(each.parts) for key, each in given.items()}),
+            layouts={key: each.layout for key, each in given.items()},
+            seconds=time.perf_counter() - start,
+        )
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the type of each value that a step makes, and the blocks of each result, one a rank.

@@ -19,7 +19,8 @@ from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 
-Given = dict[str, Array]
+Given = dict[str, Any]
+"""What was asked for, by key: arrays, unless ``Walk.arrays`` returns something else."""
 
 
 class Walk(ABC):
@@ -47,9 +48,13 @@ class Walk(ABC):
             asked = self.arrays([self.value(name) for name in each.asked])
             found |= {asked_key(number, name): array for name, array in zip(each.asked, asked, strict=True)}
             for name in each.read:
-                (held,) = self.arrays([self.storages[name]])
-                found[read_key(number, name)] = held.reshape(self.case.buffers[name].shape)
+                found[read_key(number, name)] = self.held(name)
         return found
+
+    def held(self, name: str) -> Any:
+        """Return what a buffer holds, in its shape."""
+        (found,) = self.arrays([self.storages[name]])
+        return found.reshape(self.case.buffers[name].shape)
 
     def take(self, node: Node) -> None:
         """Hand one node to the framework."""

@@ -24,6 +24,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.operations import Operation
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.typed_case import TypedCase
 
@@ -99,6 +100,18 @@ class RunGraph(msgspec.Struct, frozen=True, kw_only=True, tag="graph"):
     file: str | None = None
 
 
+class RunSharded(msgspec.Struct, frozen=True, kw_only=True, tag="sharded"):
+    """Run a program on sharded tensors (``Backend.sharded``); answered by ``Done`` with the same ``seq``.
+
+    ``case`` is inline, or ``file`` names the file of a sharded case (``conformance.cases.sharded.codec``). The
+    observation has a tensor a device, or ``None``, and a layout for every key, or an error a device.
+    """
+
+    seq: int
+    case: ShardedCase | None = None
+    file: str | None = None
+
+
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
     """Last request; the worker exits with status 0."""
 
@@ -155,5 +168,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | RunGraph | Plan | Remaining | Type | Stop
+Request = Hello | Run | RunGraph | RunSharded | Plan | Remaining | Type | Stop
 Reply = Ready | Unfit | Done

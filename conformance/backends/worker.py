@@ -28,6 +28,8 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.program.operations import declare
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.codec import load_sharded
 from conformance.cases.tensor.stored import sibling_of
 from conformance.cases.types.typed_case import TypedCase, arrays
 
@@ -79,7 +81,10 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
         runs = _runs(arrived)
         cases = [_asked(run, folder) for run in runs]
         for number, observation in enumerate(observations(backend, cases)):
-            _send(sink, _reply(runs[number].seq, cases[number][0], observation, folder, adapts=backend.adapts))
+            _send(
+                sink,
+                _answered(runs[number].seq, observation, folder, cases[number][0].program.world, adapts=backend.adapts),
+            )
             if len(runs) < MOST:
                 arrived = [*arrived, *(new := requests.take(wait=False))]
                 runs += _runs(new)
@@ -87,6 +92,8 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
         for request in arrived:
             if isinstance(request, protocol.RunGraph):
                 _send(sink, _graph_reply(backend, request, folder))
+            if isinstance(request, protocol.RunSharded):
+                _send(sink, _sharded_reply(backend, request, folder))
             if isinstance(request, protocol.Plan | protocol.Remaining):
                 asked = request.case if request.case is not None else request.graph
                 planned = request.planned if isinstance(request, protocol.Plan) else True
@@ -182,17 +189,36 @@ def graph_observation(backend: Backend, case: GraphCase) -> Observation:
         return Observation(errors=(rank_error(error, adapts=backend.adapts),))
 
 
+def sharded_observation(backend: Backend, case: ShardedCase) -> Observation:
+    """Return what happened to a program on sharded tensors, whatever ``sharded`` raises."""
+    try:
+        return backend.sharded(case)
+    except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
+        return Observation(errors=(rank_error(error, adapts=backend.adapts),) * case.world)
+
+
 def _graph_reply(backend: Backend, request: protocol.RunGraph, folder: Path) -> bytes:
     if request.case is None and request.file is None:
         raise ValueError(f"request {request.seq} has neither a case nor a file")
     case = load_graph(sibling_of(folder, request.file)) if request.file is not None else request.case
     assert case is not None
-    observation = graph_observation(backend, case)
+    return _answered(request.seq, graph_observation(backend, case), folder, 1, adapts=backend.adapts)
+
+
+def _sharded_reply(backend: Backend, request: protocol.RunSharded, folder: Path) -> bytes:
+    if request.case is None and request.file is None:
+        raise ValueError(f"request {request.seq} has neither a case nor a file")
+    case = load_sharded(sibling_of(folder, request.file)) if request.file is not None else request.case
+    assert case is not None
+    return _answered(request.seq, sharded_observation(backend, case), folder, case.world, adapts=backend.adapts)
+
+
+def _answered(seq: int, observation: Observation, folder: Path, world: int, *, adapts: bool) -> bytes:
     try:
-        return _done(request.seq, observation, folder)
+        return _done(seq, observation, folder)
     except (TypeError, ValueError, OSError) as error:
-        failed = Observation(errors=(rank_error(error, adapts=backend.adapts),))
-        return msgspec.json.encode(protocol.Done(seq=request.seq, observation=failed))
+        failed = Observation(errors=(rank_error(error, adapts=adapts),) * world)
+        return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
 
 
 def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:
@@ -247,14 +273,6 @@ def _asked(run: protocol.Run, folder: Path) -> tuple[Case, ...]:
         raise ValueError(f"request {run.seq} has neither a case nor a file")
     case = run.case if run.file is None else load(sibling_of(folder, run.file))
     return tuple(one for one in (case, run.health) if one is not None)
-
-
-def _reply(seq: int, case: Case, observation: Observation, folder: Path, *, adapts: bool) -> bytes:
-    try:
-        return _done(seq, observation, folder)
-    except (TypeError, ValueError, OSError) as error:
-        failed = Observation(errors=(rank_error(error, adapts=adapts),) * case.program.world)
-        return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
 
 
 def _done(seq: int, observation: Observation, folder: Path) -> bytes:

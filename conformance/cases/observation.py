@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
 
@@ -45,7 +46,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 
     ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
-    ``types`` are those of the values of a typed program, by name.
+    ``types`` are those of the values of a typed program, by name. ``layouts`` say of each result of a program on
+    sharded tensors which of its elements the devices hold.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -55,6 +57,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     health: Observation | None = None
     schedule: Schedule | None = None
     types: dict[str, AxisType] = {}
+    layouts: dict[str, Layout] = {}
 
     @property
     def raised(self) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.program.validate import CaseError
+from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 
 
@@ -19,6 +20,7 @@ class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     touched: tuple[Touched, ...]
     seconds: float
     health: Observation | None = None
+    layouts: dict[str, Layout] = {}
 
 
 def save_observation(observation: Observation, path: Path) -> None:
@@ -39,6 +41,7 @@ def save_observation(observation: Observation, path: Path) -> None:
         touched=observation.touched,
         seconds=observation.seconds,
         health=observation.health,
+        layouts=observation.layouts,
     )
     path.write_bytes(msgspec.json.encode(document))
 
@@ -65,4 +68,5 @@ def load_observation(path: Path) -> Observation:
         touched=document.touched,
         seconds=document.seconds,
         health=document.health,
+        layouts=document.layouts,
     )

@@ -14,6 +14,7 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.pretty import pretty
 from conformance.cases.program.program import EFFECTS, Program, Step
 from conformance.cases.schedule.question import ScheduleCase
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.stored import StoredTensor
 from conformance.cases.tensor.tensor import to_array
@@ -82,7 +83,23 @@ def example(case: Any) -> Example:
         return _of_program(case)
     if isinstance(case, ScheduleCase) and isinstance(case.of, Case):
         return msgspec.structs.replace(_of_program(case.of), expected=(), source=None)
-    return _of_graph(case)
+    return _of_sharded(case) if isinstance(case, ShardedCase) else _of_graph(case)
+
+
+def _of_sharded(case: ShardedCase) -> Example:
+    """Return a program on sharded tensors, node by node, with what is placed where."""
+    lines = [
+        f"{node_line(node).removesuffix(f' on {node.device}')}{_placed(case, node)}" for node in case.of.graph.nodes
+    ]
+    mesh = ", ".join(f"{axis.name} = {axis.size}" for axis in case.mesh)
+    turned = f", devices {', '.join(map(str, case.devices))}" if case.devices != tuple(sorted(case.devices)) else ""
+    asked = ", ".join(case.results)
+    return Example(mesh=f"{mesh}{turned}", world=case.world, steps=(*lines, f"return {asked}"))
+
+
+def _placed(case: ShardedCase, node: Node) -> str:
+    placement = case.home(node) if node.op == "buf" else case.moves.get(node.id)
+    return "" if placement is None else f" at {msgspec.json.encode(placement).decode()}"
 
 
 def _of_graph(case: Any) -> Example:

@@ -1,4 +1,4 @@
-"""The specification as Markdown: a page on operations, one on schedules, and one on types and transposes."""
+"""The specification as Markdown: pages on operations, schedules, types and transposes, and sharded tensors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
 from conformance.specs import OPS, SHARED, SUITES
 from conformance.specs.schedules import EVERY
+from conformance.specs.sharded import EVERY as SHARDED
 from conformance.specs.sources import SOURCES
 
 WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
@@ -29,6 +30,7 @@ def pages() -> dict[str, str]:
         "specification.md": _text(_operations()),
         "specification-schedules.md": _text(_schedules()),
         "specification-types.md": _text(_types()),
+        "specification-sharding.md": _text(_sharding()),
     }
 
 
@@ -43,7 +45,7 @@ def _operations() -> list[str]:
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
         "The meaning of each operation is the Python function that stands beside it; the clauses say the same in",
         "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own, and so have",
-        "[types of mesh axes and transposes](specification-types.md).",
+        "[types of mesh axes and transposes](specification-types.md) and [sharded tensors](specification-sharding.md).",
         "",
         WRITTEN,
         "",
@@ -113,6 +115,22 @@ def _types() -> list[str]:
         WRITTEN,
         "",
         *type_lines(),
+    ]
+
+
+def _sharding() -> list[str]:
+    return [
+        "# Specification: sharded tensors",
+        "",
+        "What programs on logical tensors are worth when their parts are on several devices.",
+        "[sharding.md](sharding.md) has the form of placements and cases, and [specification.md](specification.md) the",
+        "words.",
+        "",
+        WRITTEN,
+        "",
+        "## Clauses of sharded tensors",
+        "",
+        *clause_lines(SHARDED.values()),
     ]
 
 

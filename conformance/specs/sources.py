@@ -62,6 +62,15 @@ _PROMOTION = Document(
     "Apache-2.0",
     "https://docs.jax.dev/en/latest/type_promotion.html",
 )
+_DTENSOR = Document(
+    "PyTorch documentation, torch.distributed.tensor",
+    "2.13",
+    "BSD-3-Clause",
+    "https://docs.pytorch.org/docs/stable/distributed.tensor.html",
+)
+_SHARDING = Document(
+    "JAX documentation, distributed arrays and explicit sharding", "0.10.2", "Apache-2.0", "https://docs.jax.dev/"
+)
 _OURS = Document("Mesh Conformance", "this version", "Apache-2.0", "conformance/specs")
 
 _LISTED: Final = (
@@ -97,6 +106,8 @@ _LISTED: Final = (
         "collectives in place, out of place and into a target; waits",
     ),
     Source("torch.distributed", _TORCH, "", "arguments that are refused, and ranks that disagree"),
+    Source("torch.dtensor", _DTENSOR, "", "placements of distributed tensors, and what moves them"),
+    Source("jax.sharding", _SHARDING, "", "arrays over a mesh of devices compute what whole ones would"),
     Source("mpi.allreduce", _MPI, "section 6.9.6", "blocks without elements"),
     Source("mpi.reduce", _MPI, "section 6.9.1", "a reduction that one member receives, in any association"),
     Source("mpi.operations", _MPI, "section 6.9.2", "the predefined reductions and the types they take"),

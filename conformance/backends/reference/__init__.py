@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, Final
 
-from conformance.backends.base import Backend, Claims, Placed, Types, placed_operand, poison, tensors
+from conformance.backends.base import Backend, Claims, Held, Placed, Types, placed_operand, poison, tensors
+from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.trouble import WORDS
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.typed_case import Level
@@ -20,6 +22,7 @@ from conformance.reference.effects import Effects, Ranks
 from conformance.reference.graph.evaluate import evaluate
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
+from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.spmd import run
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
@@ -61,7 +64,7 @@ class Reference(Backend):
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
         found = {name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}
-        return {**found, **TYPED, "graph": {}}
+        return {**found, **TYPED, "graph": {}, "sharded": {}}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -99,6 +102,11 @@ class Reference(Backend):
     def run_graph(self, case: GraphCase) -> dict[str, Array]:
         """Evaluate a graph case as the oracle does."""
         return {key: worth.array for key, worth in evaluate(case).items()}
+
+    def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
+        """Run a program part by part; raise ``Rejected`` for what has no meaning."""
+        run_sharded(case)
+        return ShardedWalk(case).run()
 
     def _effects(self, case: Case, placed: Placed) -> Effects:
         """Return what makes the storage of one program and writes it."""

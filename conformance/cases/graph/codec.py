@@ -42,6 +42,14 @@ class GraphCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     rounds: tuple[StoredRound, ...]
 
 
+class StoredGraph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A graph case inside the document of another one."""
+
+    graph: Graph
+    buffers: dict[str, StoredTensor]
+    rounds: tuple[StoredRound, ...]
+
+
 class _Envelope(msgspec.Struct):
     format: int
 
@@ -51,11 +59,24 @@ def save_graph(case: GraphCase, path: Path) -> None:
 
     The same case gives the same bytes. Raise ``OSError`` when the folder cannot be written.
     """
-    stored = store(_tensors(case), path.with_suffix(".safetensors"))
+    whole = stored_graph(case, path)
     document = GraphCaseFile(
         format=FORMAT,
         dialect="graph",
         id=graph_case_id(case),
+        graph=whole.graph,
+        buffers=whole.buffers,
+        rounds=whole.rounds,
+    )
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
+    part.replace(path)
+
+
+def stored_graph(case: GraphCase, path: Path) -> StoredGraph:
+    """Return a case for the document ``path``, its large tensors written to a safetensors file beside that."""
+    stored = store(_tensors(case), path.with_suffix(".safetensors"))
+    return StoredGraph(
         graph=case.graph,
         buffers={name: stored[f"{name}/0"] for name in case.buffers},
         rounds=tuple(
@@ -69,9 +90,6 @@ def save_graph(case: GraphCase, path: Path) -> None:
             for number, each in enumerate(case.rounds, 1)
         ),
     )
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
-    part.replace(path)
 
 
 def load_graph(path: Path) -> GraphCase:
@@ -93,12 +111,21 @@ def _tensors(case: GraphCase) -> dict[str, Tensor]:
 def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
     if document.format != FORMAT:
         raise CaseError(_wrong_format(document.format))
+    case = restored_graph(document, folder)
+    validate_graph(case)
+    if document.id != graph_case_id(case):
+        raise CaseError(f"its id is {document.id!r} but its content has the id {graph_case_id(case)!r}")
+    return case
+
+
+def restored_graph(document: StoredGraph | GraphCaseFile, folder: Path) -> GraphCase:
+    """Return the case that a document stores, unchecked; raise ``CaseError`` where its tensors are not sound."""
     stored = {f"{name}/0": each for name, each in document.buffers.items()}
     for number, part in enumerate(document.rounds, 1):
         stored |= {f"{name}/{number}": each for name, each in part.writes.items()}
     check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
     tensors = restore(stored, folder)
-    case = GraphCase(
+    return GraphCase(
         graph=document.graph,
         buffers={name: tensors[f"{name}/0"] for name in document.buffers},
         rounds=tuple(
@@ -112,10 +139,6 @@ def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
             for number, part in enumerate(document.rounds, 1)
         ),
     )
-    validate_graph(case)
-    if document.id != graph_case_id(case):
-        raise CaseError(f"its id is {document.id!r} but its content has the id {graph_case_id(case)!r}")
-    return case
 
 
 def _decode(content: bytes) -> GraphCaseFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +52,10 @@ class Evaluation:
     results: dict[str, Worth] = field(default_factory=dict)
     undefined: str = ""
 
+    def worth(self, meaning: Meaning) -> Worth:
+        """Return what a node is worth now."""
+        return worth(meaning, self)
+
 
 def evaluate(case: GraphCase) -> dict[str, Worth]:
     """Return what every key of ``conformance.cases.graph.case.keys`` is worth; raise as ``run`` does."""
@@ -66,12 +71,19 @@ def run(case: GraphCase) -> Evaluation:
     if unfit:
         name, problem = next(iter(unfit.items()))
         raise Rejected(UNFIT, f"node {name!r}: {problem}")
+    return evaluated(case)
+
+
+def evaluated(case: GraphCase, then: Callable[[Node, Evaluation], None] | None = None) -> Evaluation:
+    """Return a legal case evaluated; ``then`` is told of each node that was listed, and may change what it means."""
     within = Evaluation(case.graph, {name: _given(to_array(each)) for name, each in case.buffers.items()}, {})
     for number, each in enumerate(case.rounds):
         within.storages |= {name: _given(to_array(tensor)) for name, tensor in each.writes.items()}
         within.values = case.bound(number)
         for node in case.listed(number):
             take(node, within)
+            if then is not None:
+                then(node, within)
         for name in each.asked:
             within.results[asked_key(number, name)] = worth(within.meanings[name], within)
         for name in each.read:

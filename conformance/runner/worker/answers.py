@@ -11,6 +11,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
 from conformance.cases.program.validate import CaseError, footprint
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 
 BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]
@@ -50,8 +51,8 @@ class Question:
     """Nothing befalls a rank."""
 
 
-Request = Case | Question | TypedCase | GraphCase
-"""What a worker may be asked: to run a case or a graph, for a schedule, or for the types or cotangents of a program."""
+Request = Case | Question | TypedCase | GraphCase | ShardedCase
+"""What a worker may be asked: to run one of several kinds of cases, for a schedule, or for types or cotangents."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,22 @@ def misfit(case: Request, observation: Observation) -> str | None:
         return _unnamed(case.program.world, case.answered, observation)
     if isinstance(case, GraphCase):
         return _unnamed(1, frozenset(keys(case)), observation)
+    if isinstance(case, ShardedCase):
+        return _unnamed(case.world, frozenset(case.results), observation) or _unplaced(case, observation)
     return _unlike(case, observation)
+
+
+def _unplaced(case: ShardedCase, observation: Observation) -> str | None:
+    missing = sorted(set(observation.results) - set(observation.layouts))
+    if missing:
+        return f"an observation does not say where result {missing[0]!r} is"
+    for name, layout in observation.layouts.items():
+        if len(layout.boxes) != case.world:
+            return f"the layout of result {name!r} has {len(layout.boxes)} boxes for {case.world} devices"
+        unknown = sorted(set(layout.partial) - {axis.name for axis in case.mesh})
+        if unknown:
+            return f"the layout of result {name!r} has contributions along {unknown[0]!r}, which is no axis of the mesh"
+    return None
 
 
 def _unnamed(world: int, names: frozenset[str], observation: Observation) -> str | None:

@@ -9,11 +9,19 @@ from typing import Self
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
-from conformance.backends.worker import graph_observation, introduce, observations, scheduled, typed
+from conformance.backends.worker import (
+    graph_observation,
+    introduce,
+    observations,
+    scheduled,
+    sharded_observation,
+    typed,
+)
 from conformance.cases.case import Case
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import followed
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
@@ -142,7 +150,9 @@ class InProcess:
         ]
 
 
-def _other(backend: Backend, question: Question | TypedCase | GraphCase) -> Observation:
+def _other(backend: Backend, question: Question | TypedCase | GraphCase | ShardedCase) -> Observation:
+    if isinstance(question, ShardedCase):
+        return sharded_observation(backend, question)
     if isinstance(question, TypedCase):
         return typed(backend, question)
     if isinstance(question, GraphCase):

@@ -16,6 +16,8 @@ from conformance.cases.graph.codec import save_graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
 from conformance.cases.program.health import health_case
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.codec import save_sharded
 from conformance.cases.tensor.stored import sibling_of
 from conformance.cases.types.typed_case import TypedCase
 from conformance.reference.operations import TABLE
@@ -46,6 +48,8 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
         return msgspec.json.encode(protocol.Type(seq=seq, case=case)) + b"\n"
     if isinstance(case, GraphCase):
         return _graph_line(seq, case, folder)
+    if isinstance(case, ShardedCase):
+        return _sharded_line(seq, case, folder)
     health = health_case(case) if case.troubled else None
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:
@@ -55,9 +59,22 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
     return msgspec.json.encode(protocol.Run(seq=seq, file=path.name, health=health)) + b"\n"
 
 
+def _held(case: GraphCase) -> int:
+    """Return the bytes of all tensors of a graph case."""
+    written = (each for part in case.rounds for each in part.writes.values())
+    return protocol.tensor_bytes((*case.buffers.values(), *written))
+
+
+def _sharded_line(seq: int, case: ShardedCase, folder: Path) -> bytes:
+    if _held(case.of) <= protocol.INLINE:
+        return msgspec.json.encode(protocol.RunSharded(seq=seq, case=case)) + b"\n"
+    path = _case_file(folder, seq)
+    save_sharded(case, path)
+    return msgspec.json.encode(protocol.RunSharded(seq=seq, file=path.name)) + b"\n"
+
+
 def _graph_line(seq: int, case: GraphCase, folder: Path) -> bytes:
-    held = (*case.buffers.values(), *(each for part in case.rounds for each in part.writes.values()))
-    if protocol.tensor_bytes(held) <= protocol.INLINE:
+    if _held(case) <= protocol.INLINE:
         return msgspec.json.encode(protocol.RunGraph(seq=seq, case=case)) + b"\n"
     path = _case_file(folder, seq)
     save_graph(case, path)

@@ -1,0 +1,1 @@
+"""Sharded tensors: logical tensors, the devices that hold parts of them, and programs on such."""

@@ -1,0 +1,135 @@
+"""Clauses about sharded tensors, and what they say of an observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from conformance.cases.declarations.number_model import STANDARD, NumberModel
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.clause import Held, Requirement
+from conformance.judging.graphs.values import beyond, off
+from conformance.judging.sharded.assembled import assembled
+from conformance.judging.sharded.subject import ShardedSubject
+from conformance.judging.sharded.words import Words
+from conformance.reference.graph.evaluate import Worth
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The wrong value that is listed first: its key, what is wrong, and what it is made of."""
+
+    key: str
+    how: str
+    detail: str
+    words: Words
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An observation, what is wrong in it first, and, by key, zeros of the other sign than what was moved."""
+
+    observation: Observation
+    wrong: Wrong | None = None
+    signs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ShardedClause:
+    """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
+
+    ``when`` says whether a case has anything that the sentence is about. Whoever follows a source that ``diverges``
+    is not held to it.
+    """
+
+    id: str
+    requirement: Requirement
+    text: str
+    source: str
+    when: Callable[[ShardedSubject], bool]
+    check: Callable[[ShardedSubject, Seen], str | None]
+    suite: str = "sharding"
+    general: bool = False
+    variant: bool = False
+    plain: bool = False
+    diverges: tuple[str, ...] = ()
+
+
+def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
+    """Return an observation with what is wrong first in the order in which nodes are listed."""
+    found = Seen(observation)
+    if not subject.legal or observation.raised:
+        return found
+    place = {node.id: at for at, node in enumerate(subject.case.of.graph.nodes)}
+    for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
+        wrong = _wrong(subject, found, key, numbers)
+        if wrong is not None:
+            return Seen(observation, wrong, found.signs)
+    return found
+
+
+def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:
+    worth, words = subject.expected[key], subject.words[key]
+    shape, dtype = worth.array.shape, logical(worth.array.dtype)
+    layout = found.observation.layouts[key]
+    made = assembled(shape, dtype, layout, found.observation.results[key], subject.case.mesh)
+    if made.whole is None:
+        return Wrong(key, made.how, f"{key}: {made.problem}", words)
+    whole = made.whole
+    if "split" in words or "move" in words:
+        whole, turned = _signed(worth, whole)
+        if turned is not None:
+            found.signs[key] = f"{key}: element {turned} is a zero of the other sign"
+    given = from_array(whole)
+    for how, check in (("bits", off), ("bound", beyond)):
+        problem = check(worth, given, numbers)
+        if problem is not None:
+            return Wrong(key, how, f"{key}: {problem}", words)
+    return None
+
+
+def _signed(worth: Worth, whole: Array) -> tuple[Array, list[int] | None]:
+    """Return a value with the signs of zeros that are right, and where the first one was not."""
+    if kind(logical(whole.dtype)) != "float":
+        return whole, None
+    with np.errstate(all="ignore"):
+        other = (whole == 0) & (worth.array == 0) & (np.signbit(whole) != np.signbit(worth.array))
+    if not other.any():
+        return whole, None
+    return np.where(other, worth.array, whole), [int(each) for each in np.argwhere(other)[0]]
+
+
+def about(*words: str) -> Callable[[ShardedSubject], bool]:
+    """Speak of cases some value of which is made of all of several words."""
+    wanted = frozenset(words)
+    return lambda subject: subject.legal and any(wanted <= each for each in subject.words.values())
+
+
+def right(*words: str) -> Callable[[ShardedSubject, Seen], str | None]:
+    """Find the first wrong value, if it is made of all of several words."""
+    wanted = frozenset(words)
+    return lambda _, found: found.wrong.detail if found.wrong is not None and wanted <= found.wrong.words else None
+
+
+def way(*hows: str) -> Callable[[ShardedSubject, Seen], str | None]:
+    """Find the first wrong value, if it is wrong in one of several ways."""
+    return lambda _, found: found.wrong.detail if found.wrong is not None and found.wrong.how in hows else None
+
+
+def findings(
+    clauses: Sequence[ShardedClause], subject: ShardedSubject, found: Seen
+) -> tuple[dict[str, Held], dict[str, str]]:
+    """Return what the clauses that speak say, and the detail of each that is broken."""
+    held: dict[str, Held] = {}
+    details: dict[str, str] = {}
+    for clause in clauses:
+        if clause.when(subject):
+            problem = clause.check(subject, found)
+            held[clause.id] = "held" if problem is None else "broken"
+            if problem is not None:
+                details[clause.id] = problem
+    return held, details

@@ -1,0 +1,82 @@
+"""What clauses about sharded tensors speak of: a case, what it means, and what was given for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from conformance.cases.graph.case import asked_key
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Layout, layout_of
+from conformance.judging.sharded.words import Words, words_of
+from conformance.reference.graph.evaluate import Worth
+from conformance.reference.rejected import Rejected
+from conformance.reference.sharded.evaluate import run_sharded
+from conformance.reference.sharded.placing import Placed, placed, shape_of
+
+
+@dataclass(frozen=True)
+class ShardedSubject:
+    """A case and what its keys are worth, or the clause that it breaks; ``undefined`` as of a graph."""
+
+    case: ShardedCase
+    expected: Mapping[str, Worth] = field(default_factory=dict)
+    undefined: str = ""
+    rejected: Rejected | None = None
+
+    @property
+    def legal(self) -> bool:
+        """Return whether the case has a meaning."""
+        return self.rejected is None
+
+    @cached_property
+    def placed(self) -> Placed:
+        """Return where the source ``tinygrad.multi`` would have each value; of a legal case."""
+        return placed(self.case)
+
+    @property
+    def refusable(self) -> str:
+        """Return why that source would refuse a legal case; no word where it would not."""
+        return next((f"node {name!r}: {why}" for name, why in self.placed.refused.items()), "") if self.legal else ""
+
+    @cached_property
+    def words(self) -> dict[str, Words]:
+        """Return what each key is made of."""
+        return words_of(self.case, self.placed) if self.legal else {}
+
+    @cached_property
+    def every(self) -> Words:
+        """Return what all keys are made of."""
+        return frozenset().union(*self.words.values())
+
+    @cached_property
+    def wanted(self) -> dict[str, Layout]:
+        """Return by key where a value is asked to be: that of a copy, or of a buffer as it stands."""
+        found = {}
+        for name, layout in self.by_rule.items():
+            node = name.partition("/")[2]
+            if node in self.case.moves and not layout.partial:
+                found[name] = layout
+        return found
+
+    @cached_property
+    def by_rule(self) -> dict[str, Layout]:
+        """Return by key where the rules of ``tinygrad.multi`` have each value that is asked for."""
+        if not self.legal:
+            return {}
+        nodes = {node.id: node for node in self.case.of.graph.nodes}
+        return {
+            asked_key(number, name): layout_of(shape_of(nodes[name]), self.placed.at[name], self.case.mesh)
+            for number, each in enumerate(self.case.of.rounds)
+            for name in each.asked
+        }
+
+
+def sharded_meaning(case: ShardedCase) -> ShardedSubject:
+    """Return what a case means; raise ``CaseError`` for a malformed one."""
+    try:
+        found = run_sharded(case)
+    except Rejected as rejected:
+        return ShardedSubject(case, rejected=rejected)
+    return ShardedSubject(case, found.results, found.undefined)

@@ -1,0 +1,152 @@
+"""The dialect ``global``: programs on sharded tensors, judged by the logical tensors that the parts make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from conformance.backends.base import Claims
+from conformance.cases.declarations.terms import Terms
+from conformance.cases.sharded.case import NAME, ShardedCase, sharded_id
+from conformance.cases.sharded.codec import load_sharded, save_sharded
+from conformance.cases.sharded.features import FEATURES, sharded_features
+from conformance.judging.sharded.clause import ShardedClause
+from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.judging.sharded.words import WORDS
+from conformance.judging.verdict import Verdict
+from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects.graph import size as size_of_graph
+from conformance.runner.log.log import Covered
+from conformance.runner.shrinking.sharded_reductions import sharded_reductions
+from conformance.runner.worker.answers import Broken
+from conformance.specs.sharded import CLAUSES
+from conformance.specs.sharded.domain.cases import sharded_cases
+
+OP: Final = "sharded"
+"""The operation that cases are recorded under."""
+
+
+def facts(subject: ShardedSubject) -> Facts:
+    """Return what a record says of a case."""
+    dtypes = sorted({node.dtype for node in subject.case.of.graph.nodes})
+    return Facts(OP, (OP,), "+".join(dtypes) or "none", subject.case.world, subject.legal, {OP: _words(subject)})
+
+
+def _words(subject: ShardedSubject) -> Mapping[str, frozenset[str]]:
+    gathers = any(node.op == "gather" for node in subject.case.of.graph.nodes)
+    index = "beyond" if subject.undefined else "inside" if gathers else "none"
+    steps = "across" if subject.refusable else "inside"
+    return {**sharded_features(subject.case), "index": frozenset({index}), "steps": frozenset({steps})}
+
+
+def outside(claims: Claims, subject: ShardedSubject) -> str | None:
+    """Return the claim that leaves a case out, if one does."""
+    if OP not in claims:
+        return f"{OP} is not claimed"
+    words = _words(subject)
+    for feature, allowed in claims[OP].items():
+        missing = sorted(words.get(feature, frozenset()).difference(allowed))
+        if missing:
+            return f"{OP} claims no {feature} {missing[0]!r}"
+    return None
+
+
+def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
+    """Return the clauses as a backend of these terms is held to them."""
+    del op
+    return tuple(
+        replace(clause, requirement="may") if set(clause.diverges) & set(terms.follows) else clause
+        for clause in CLAUSES
+    )
+
+
+def dialogue(subject: ShardedSubject, terms: Terms) -> Dialogue:
+    """Ask for the parts of a case's values, and judge them."""
+    answer = yield Ask(subject.case)
+    result = answer.result
+    if not isinstance(result, Broken):
+        return judge_sharded(subject, result, clauses(OP, terms), terms.numbers)
+    if result.outcome == "not_run":
+        return Verdict(outcome="not_run", clauses={}, detail=result.detail)
+    first = CLAUSES[0]
+    return Verdict(
+        outcome=result.outcome, clauses={first.id: "broken"}, blame=first, detail=result.detail, error=result.error
+    )
+
+
+def speaking(subject: ShardedSubject) -> frozenset[str]:
+    """Return the ids of the clauses that speak about a case."""
+    return frozenset(clause.id for clause in CLAUSES if clause.when(subject))
+
+
+def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
+    """Return the ids of the clauses that a run must have made speak."""
+    asked = OP in ops and "sharding" in suites
+    return frozenset(clause.id for clause in CLAUSES if asked and clause.requirement == "must")
+
+
+def size(case: ShardedCase) -> tuple[int, ...]:
+    """Return how large a case is: devices and nodes first."""
+    placements = [*case.homes.values(), *case.moves.values()]
+    special = sum(len(each.splits) + len(each.masks) + len(each.partial) for each in placements)
+    turned = sum(device != at for at, device in enumerate(case.devices))
+    nodes, *rest = size_of_graph(case.of)
+    return nodes, case.world, len(case.mesh), special, turned, *rest
+
+
+@dataclass
+class Situations:
+    """Counts which words about placements and steps met in values that were drawn."""
+
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, subject: ShardedSubject) -> None:
+        """Count one case."""
+        for words in subject.words.values():
+            mine = [word for word in WORDS if word in words]
+            self.seen.update((one, other) for at, one in enumerate(mine) for other in mine[at + 1 :])
+
+    def measured(self) -> dict[str, Covered]:
+        """Return the share of pairs of words that met in one value."""
+        pairs = [(one, other) for at, one in enumerate(WORDS) for other in WORDS[at + 1 :]]
+        holes = tuple(f"{one} and {other}" for one, other in pairs if (one, other) not in self.seen)
+        return {
+            "pairs of words of sharded values": Covered(met=len(pairs) - len(holes), feasible=len(pairs), holes=holes)
+        }
+
+
+def _nothing(_: ShardedCase) -> Iterator[ShardedCase]:
+    yield from ()
+
+
+SUITE: Final = DialectSuite(
+    "sharding",
+    "Sharded tensors, evenly or not: movement, elementwise operations, reductions and re-placement of parts.",
+    {OP: sharded_cases()},
+)
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    summary="Programs on sharded tensors: the parts make what the same program makes of whole tensors.",
+    case=ShardedCase,
+    id_of=sharded_id,
+    save=save_sharded,
+    load=load_sharded,
+    suites={SUITE.name: SUITE},
+    mean=sharded_meaning,
+    facts=facts,
+    clauses=clauses,
+    own=clauses,
+    speaking=speaking,
+    expected=expected,
+    dialogue=dialogue,
+    outside=outside,
+    probed=lambda claims, subject: OP in claims,
+    features=FEATURES,
+    reductions=sharded_reductions,
+    neutral=_nothing,
+    size=size,
+    counting=Situations,
+)

@@ -1,0 +1,1 @@
+"""What programs on sharded tensors are drawn from."""

@@ -1,0 +1,81 @@
+"""Programs without a meaning: a placement that does not fit, or movement that leaves the tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.graph.graph import Variable
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Placement, Split
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.sharded.domain.placements import bounds
+from conformance.specs.sharded.domain.programs import Program, begun, move
+
+
+def _cuts(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[[Program, Split], Placement]:
+    return lambda _, split: Placement(splits=(replace(split, cuts=change(split.cuts)),))
+
+
+def _twice(program: Program, split: Split) -> Placement:
+    del program
+    return Placement(splits=(split, replace(split, axis=split.axis + 1)))
+
+
+def _unreal(program: Program, split: Split) -> Placement:
+    return Placement(splits=(split,), masks={split.along[0]: (False,) * program.mesh[0].size})
+
+
+WRONG: Final[tuple[Callable[[Program, Split], Placement], ...]] = (
+    _cuts(lambda cuts: (*cuts[:-1], cuts[-1] + 1)),
+    _cuts(lambda cuts: (*cuts[:-1], max(cuts[-1] - 1, 0))),
+    _cuts(lambda cuts: (1, *cuts[1:])),
+    _cuts(lambda cuts: (*cuts, cuts[-1])),
+    _cuts(lambda cuts: cuts[:-1]),
+    _cuts(lambda cuts: (0, cuts[-1] + 1, *cuts[2:]) if len(cuts) > 2 else (0, cuts[-1] + 1)),
+    lambda _, split: Placement(splits=(replace(split, axis=7),)),
+    lambda _, split: Placement(splits=(replace(split, axis=-4),)),
+    lambda _, split: Placement(splits=(replace(split, along=("x",)),)),
+    _twice,
+    _unreal,
+)
+"""What is made of a right split of axis 0 that is wrong."""
+
+
+@choose.composite
+def illegal(draw: Draw) -> ShardedCase:
+    """Draw a short program that is wrong in one place."""
+    program = draw(begun())
+    asked = program.asked
+    asked.head = program.buffer((draw(choose.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
+    kind = draw(choose.sampled_from(["home", "move", "shape", "home", "move", "device", "scalar", "symbolic"]))
+    axis = program.mesh[0]
+    rows = int(str(asked.head.shape[0]))
+    split = Split(axis=0, along=(axis.name,), cuts=draw(bounds(rows, axis.size)))
+    wrong = draw(choose.sampled_from(WRONG))(program, split)
+    home = str(asked.head.arg)
+    if kind == "home":
+        program.homes[home] = wrong
+        program.asked.on(asked.add("contig", asked.head.shape, asked.head.dtype, asked.head))
+    elif kind == "shape":
+        asked.on(asked.moved("shrink", (rows + 1, 2), asked.head, ((0, rows + 1), (0, 2))))
+    elif kind == "symbolic":
+        asked.variables["n"] = Variable(low=1, high=rows, value=1)
+        asked.on(asked.moved("shrink", ("n", 2), asked.head, ((0, "n"), (0, 2))))
+    elif kind == "scalar":
+        flat = asked.add("reduce", (), asked.head.dtype, asked.head, arg=(0, 1), fold="max")
+        asked.on(flat)
+        move(program)
+        program.moves[asked.head.id] = Placement(splits=(split,))
+    else:
+        move(program)
+        if kind == "move":
+            program.moves[asked.head.id] = wrong
+    if kind == "device" and len(program.order) > 1:
+        program.order = (program.order[1], *program.order[1:])
+    asked.wanted = [asked.head.id]
+    asked.close(())
+    return program.case()

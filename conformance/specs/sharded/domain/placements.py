@@ -1,0 +1,94 @@
+"""Meshes, and placements of tensors on them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Final
+
+from conformance.cases.program.program import Axis
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.graphs.domain.asked import chance
+
+SIZES: Final = (
+    *((2,), (3,), (4,), (2,), (3,), (4,), (1,), (5,), (8,), (6,), (7,)),
+    *((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (1, 3), (2, 1)),
+)
+NAMES: Final = ("i", "j", "k")
+
+
+@choose.composite
+def meshes(draw: Draw) -> Mesh:
+    """Draw a mesh of one axis, or of two."""
+    sizes = draw(choose.sampled_from(SIZES))
+    return tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
+
+
+@choose.composite
+def devices(draw: Draw, count: int) -> tuple[int, ...]:
+    """Draw which device is at which position: in the order of their numbers in three of four draws."""
+    plain = tuple(range(count))
+    return tuple(draw(choose.permutations(plain))) if chance(draw, 4) else plain
+
+
+@choose.composite
+def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, masked: bool = True) -> Placement:
+    """Draw where a tensor is: mostly some axis is split, now and then two, one by two mesh axes, or not all is real."""
+    if not shape or chance(draw, 5):
+        return _some_replicas(draw, mesh) if masked and chance(draw, 6) else REPLICATED
+    names = [axis.name for axis in mesh]
+    axes = draw(choose.permutations(range(len(shape))))
+    if len(names) > 1:
+        names = draw(choose.permutations(names))
+        kind = draw(choose.sampled_from(["one", "crossed", "several", "one"]))
+        if kind == "several":
+            return Placement(splits=(_split(draw, axes[0], tuple(names), shape, mesh),))
+        if kind == "crossed" and len(axes) > 1:
+            splits = (_split(draw, axes[0], (names[0],), shape, mesh), _split(draw, axes[1], (names[1],), shape, mesh))
+            return Placement(splits=splits)
+    split = _split(draw, axes[0], (names[0],), shape, mesh)
+    if masked and chance(draw, 8):
+        return _masked(draw, split, mesh, shape)
+    return Placement(splits=(split,))
+
+
+def _split(draw: Draw, axis: int, along: tuple[str, ...], shape: tuple[int, ...], mesh: Mesh) -> Split:
+    sizes = {each.name: each.size for each in mesh}
+    parts = math.prod(sizes[name] for name in along)
+    return Split(axis=axis, along=along, cuts=draw(bounds(shape[axis], parts)))
+
+
+@choose.composite
+def bounds(draw: Draw, extent: int, parts: int) -> tuple[int, ...]:
+    """Draw where an axis is cut: as it is by default in half of all draws, else wherever."""
+    if chance(draw, 2):
+        inner = sorted(draw(choose.integers(0, extent)) for _ in range(parts - 1))
+        return (0, *inner, extent)
+    return even_cuts(extent, parts)
+
+
+def _masked(draw: Draw, split: Split, mesh: Mesh, shape: tuple[int, ...]) -> Placement:
+    """Return a split of which some parts are real: these have all the elements, the others some more."""
+    size = next(axis.size for axis in mesh if axis.name == split.along[0])
+    real = [False] * size
+    for at in draw(choose.subsets(range(size))) if chance(draw, 3) else [draw(choose.integers(0, size - 1))]:
+        real[at] = True
+    inner = iter(itertools.pairwise(draw(bounds(shape[split.axis], sum(real)))))
+    widths = [_width(next(inner)) if each else draw(choose.integers(0, 2)) for each in real]
+    cuts = (0, *itertools.accumulate(widths))
+    return Placement(
+        splits=(Split(axis=split.axis, along=split.along, cuts=cuts),), masks={split.along[0]: tuple(real)}
+    )
+
+
+def _width(pair: tuple[int, int]) -> int:
+    return pair[1] - pair[0]
+
+
+def _some_replicas(draw: Draw, mesh: Mesh) -> Placement:
+    """Return replicas on some devices only, often on one."""
+    axis = mesh[draw.source.below(len(mesh))]
+    kept = draw(choose.integers(0, axis.size - 1))
+    return Placement(masks={axis.name: tuple(at == kept or chance(draw, 4) for at in range(axis.size))})

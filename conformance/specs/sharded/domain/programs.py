@@ -1,0 +1,231 @@
+"""Programs on sharded tensors: chains of steps over a grammar, and placements of all operands."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import LEAVES, Node
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split
+from conformance.cases.tensor.dtypes import kind
+from conformance.reference.sharded.placing import placed, shape_of
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.graphs.domain import graphs, steps
+from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.graphs.domain.data import contents
+from conformance.specs.schedules.domain.graph_words import taking
+from conformance.specs.sharded.domain.placements import devices, meshes, placements
+
+OF_GRAPHS: Final = (
+    *(
+        "elementwise",
+        "elementwise",
+        "compare",
+        "convert",
+        "reduce",
+        "reduce",
+        "spread",
+        "product",
+        "reshape",
+        "reshape",
+    ),
+    *("turn", "window", "pad", "expand", "gather", "keep", "assign", "assign"),
+)
+"""Steps that sharded programs have in common with others, some of them more often."""
+
+
+@dataclass
+class Program:
+    """A case in the making: its nodes, its mesh, and where its tensors are."""
+
+    asked: Asked
+    mesh: Mesh
+    order: tuple[int, ...]
+    homes: dict[str, Placement] = field(default_factory=dict)
+    moves: dict[str, Placement] = field(default_factory=dict)
+
+    def case(self) -> ShardedCase:
+        """Return the case so far."""
+        of = self.asked.case() if self.asked.rounds and not self.asked.fresh else self._open()
+        return ShardedCase(mesh=self.mesh, devices=self.order, of=of, homes=self.homes, moves=self.moves)
+
+    def _open(self) -> GraphCase:
+        before = self.asked.case()
+        last = Round(until=len(self.asked.nodes))
+        return replace(before, rounds=(*before.rounds, last))
+
+    def at(self, node: Node) -> Placement:
+        """Return where a node is by the rules of the source."""
+        return placed(self.case()).at[node.id]
+
+    def buffer(self, shape: tuple[int, ...], dtype: str) -> Node:
+        """Add a buffer somewhere."""
+        made = self.asked.buffer(shape, dtype)
+        self.homes[made.id] = self.asked.draw(placements(shape, self.mesh))
+        return made
+
+
+def move(program: Program) -> bool:
+    """Go on with the head in another placement: often that of another value."""
+    asked = program.asked
+    at = asked.head
+    made = asked.add("copy", at.shape, at.dtype, at)
+    program.moves[made.id] = asked.draw(placements(shape_of(at), program.mesh))
+    return asked.on(made)
+
+
+def part(program: Program) -> bool:
+    """Go on with one part of the head, the first ones or the last ones, and often with it in its place again."""
+    asked, draw = program.asked, program.asked.draw
+    at, where = asked.head, program.at(asked.head)
+    if not where.splits or where.masks:
+        return False
+    split = draw(choose.sampled_from(where.splits))
+    ends = draw(
+        choose.sampled_from(
+            [*itertools.pairwise(split.cuts)] * 2 + [(0, split.cuts[-2]), (split.cuts[1], split.cuts[-1])]
+        )
+    )
+    shape = shape_of(at)
+    begin, end = ends
+    if not 0 <= begin <= end <= shape[split.axis]:
+        return False
+    whole = [(0, extent) for extent in shape]
+    whole[split.axis] = ends
+    taken = asked.moved("shrink", tuple(b - a for a, b in whole), at, tuple(whole))
+    asked.on(taken)
+    if chance(draw, 2):
+        steps.STEPS[draw(choose.sampled_from(("elementwise", "keep", "convert")))](asked)
+        taken = asked.head
+    if chance(draw, 2):
+        around = [(0, 0)] * len(shape)
+        around[split.axis] = (begin, shape[split.axis] - end)
+        asked.on(asked.moved("pad", shape, taken, tuple(around)))
+    return True
+
+
+def along(program: Program) -> bool:
+    """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so."""
+    asked, draw = program.asked, program.asked.draw
+    at, where = asked.head, program.at(asked.head)
+    folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
+    if not where.splits:
+        return False
+    split = draw(choose.sampled_from(where.splits))
+    fold = draw(choose.sampled_from(folds))
+    if chance(draw, 2) and kind(at.dtype) != "bool":
+        fold = "add"
+    kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
+    if at.op in ("buf", "copy") and not where.masks and chance(draw, 2):
+        return _pending(program, at, where, split, fold)
+    return asked.on(asked.add("reduce", kept, at.dtype, at, arg=(split.axis,), fold=fold))
+
+
+def _pending(program: Program, at: Node, where: Placement, split: Split, fold: str) -> bool:
+    asked = program.asked
+    kept = [axis for axis in range(len(at.shape)) if axis != split.axis]
+    made = asked.add("reduce", tuple(at.shape[axis] for axis in kept), at.dtype, at, arg=(split.axis,), fold=fold)
+    splits = tuple(replace(each, axis=kept.index(each.axis)) for each in where.splits if each.axis != split.axis)
+    program.moves[made.id] = Placement(splits=splits, partial=dict.fromkeys(split.along, fold))  # type: ignore[arg-type]
+    asked.on(made)
+    if chance(asked.draw, 2):
+        steps.STEPS[asked.draw(choose.sampled_from(("elementwise", "convert", "compare", "turn")))](asked)
+    return True
+
+
+def other(program: Program) -> bool:
+    """Go on with an operation on the head and a new buffer like it, which is placed otherwise."""
+    asked = program.asked
+    at = asked.head
+    new = program.buffer(shape_of(at), at.dtype)
+    words = taking(at.dtype, ("add", "sub", "mul", "max", "xor")) or ("or",)
+    pair = (at, new) if chance(asked.draw, 2) else (new, at)
+    return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choose.sampled_from(words))))
+
+
+OWN: Final[Mapping[str, Callable[[Program], bool]]] = {"move": move, "part": part, "along": along, "other": other}
+
+
+def stepped(program: Program, words: tuple[str, ...]) -> None:
+    """Add a step that goes on from the head."""
+    asked = program.asked
+    word = asked.draw(choose.sampled_from(words))
+    done = OWN[word](program) if word in OWN else steps.STEPS[word](asked)
+    if not done:
+        steps.STEPS["elementwise"](asked)
+
+
+@choose.composite
+def begun(draw: Draw) -> Program:
+    """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often."""
+    mesh = draw(meshes())
+    count = math.prod(axis.size for axis in mesh)
+    order = draw(devices(count))
+    program = Program(Asked(draw, _words(draw)), mesh, order)
+    extents = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
+    rank = draw(choose.sampled_from([2, 1, 2, 3, 2, 0]))
+    shape = [
+        draw(choose.sampled_from(extents)) if axis == 0 else draw(choose.sampled_from([2, 3, 4, 1, 0]))
+        for axis in range(rank)
+    ]
+    first = tuple(draw(choose.permutations(shape)))
+    dtypes = program.asked.words.dtypes
+    for number in range(draw(choose.sampled_from([1, 2, 3]))):
+        program.buffer(first, dtypes[number % len(dtypes)])
+    program.asked.head = program.asked.nodes[0]
+    return program
+
+
+def _words(draw: Draw) -> Words:
+    using = draw(graphs.words())
+    listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move") if not chance(draw, 3))
+    return Words(using.dtypes, using.alu, using.folds, listed or ("move",), using.regime, using.plain)
+
+
+@choose.composite
+def programs(draw: Draw) -> ShardedCase:
+    """Draw a chain of one to eight steps, in one round or two."""
+    program = draw(begun())
+    length = draw(choose.integers(1, 8))
+    again = length > 2 and chance(draw, 3)
+    for number in range(length):
+        if chance(draw, 5):
+            program.asked.head = program.asked.pick()
+        stepped(program, program.asked.words.steps)
+        if again and number == length // 2:
+            _end(program)
+            _begin(program)
+    _end(program)
+    return _known(program)
+
+
+def _begin(program: Program) -> None:
+    asked = program.asked
+    for name, held in asked.buffers.items():
+        if chance(asked.draw, 3):
+            asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.words.regime))
+
+
+def _end(program: Program) -> None:
+    """Ask for the head, and often for some of what it is made of."""
+    asked, draw = program.asked, program.asked.draw
+    made = [node for node in asked.nodes if node.op not in LEAVES] or asked.nodes
+    asked.wanted.append(asked.head.id)
+    asked.wanted += [made[draw.source.below(len(made))].id for _ in range(draw(choose.integers(0, 2)))]
+    read = tuple(dict.fromkeys(asked.written))
+    others = tuple(name for name in asked.buffers if name not in read and chance(draw, 6))
+    asked.close((*read, *others))
+
+
+def _known(program: Program) -> ShardedCase:
+    """Return the case; what is only replicated needs no word."""
+    case = program.case()
+    return replace(case, homes={name: each for name, each in case.homes.items() if each != REPLICATED})

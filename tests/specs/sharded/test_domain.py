@@ -1,0 +1,51 @@
+"""Drawn sharded cases are well formed, and the model of parts gives what they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.backends.reference import Reference
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.sharded.codec import load_sharded, save_sharded
+from conformance.cases.sharded.validate import validate_sharded
+from conformance.judging.sharded.subject import sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.runner.dialects.sharded import DIALECT
+from conformance.runner.draws import numbered
+from conformance.runner.shrinking.sharded_reductions import sharded_reductions
+from conformance.specs.sharded import CLAUSES
+from conformance.specs.sharded.domain.cases import sharded_cases
+
+
+def test_the_model_of_parts_agrees_with_the_oracle_on_whole_tensors() -> None:
+    spoken: set[str] = set()
+    for number in range(250):
+        case, _ = numbered(sharded_cases(), 3, number)
+        subject = sharded_meaning(case)
+        assert bool(validate_sharded(case)) == (not subject.legal)
+        verdict = judge_sharded(subject, Reference().sharded(case), CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", verdict.detail
+        spoken.update(verdict.clauses)
+    assert {clause.id for clause in CLAUSES if clause.requirement == "must"} - spoken <= {"sharded.C36"}
+
+
+def test_every_case_has_a_file_and_words(tmp_path: Path) -> None:
+    for number in range(30):
+        case, _ = numbered(sharded_cases(), 4, number)
+        save_sharded(case, tmp_path / "case.json")
+        assert load_sharded(tmp_path / "case.json") == case
+        words = DIALECT.facts(sharded_meaning(case)).features["sharded"]
+        assert all(found <= set(DIALECT.features[name]) for name, found in words.items())
+
+
+def test_listed_reductions_are_smaller_or_malformed() -> None:
+    smaller = 0
+    for number in range(15):
+        case, _ = numbered(sharded_cases(), 5, number)
+        for reduced in sharded_reductions(case):
+            try:
+                sharded_meaning(reduced)
+            except (ValueError, KeyError, IndexError, TypeError):
+                continue
+            smaller += DIALECT.size(reduced) < DIALECT.size(case)
+    assert smaller > 100
