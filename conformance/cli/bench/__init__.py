@@ -8,7 +8,7 @@ from conformance.cli.lazy import LazyGroup
 
 COMMANDS = {
     "collectives": "How fast collectives are, next to others and to a memory copy.",
-    "graphs": "How many kernels graphs of tensor operations become.",
+    "graphs": "How fast graphs of tensor operations are, and how many kernels they become.",
     "suite": "Cases judged a second, and where the time goes.",
 }
 

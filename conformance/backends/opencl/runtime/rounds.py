@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
+import pyopencl as cl
 
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.runtime.plan import Plan
+from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.schedule.drafted import drafted_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.schedule.index_map import Affine, elements
@@ -57,6 +59,10 @@ class Graphs:
     def run(self, case: GraphCase) -> dict[str, Tensor]:
         """Return all results of a graph case by key; raise ``Refused`` for what has no meaning."""
         return _Run(case, self.prepared(case), self._engine).results()
+
+    def held(self, case: GraphCase, content: Mapping[str, Array]) -> Held:
+        """Return a graph of one round, its buffers uploaded, that can be launched again and again."""
+        return Held(self.prepared(case), content, self._engine)
 
     def prepared(self, case: GraphCase) -> Prepared:
         """Return what a graph of this structure is made ready as."""
@@ -168,3 +174,49 @@ def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Arr
     )
     at, _ = elements(neutral, {})
     return np.asarray(content[at])
+
+
+class Held:
+    """A graph of one round whose buffers lie on the devices: launched again and again, on what they hold by then."""
+
+    def __init__(self, prepared: Prepared, content: Mapping[str, Array], engine: Engine) -> None:
+        """Upload the content of the buffers; raise ``ValueError`` for a graph of several rounds."""
+        if len(prepared.rounds) != 1:
+            raise ValueError(f"a graph that is held has one round, and this has {len(prepared.rounds)}")
+        (self._round,) = prepared.rounds
+        self._engine = engine
+        arrays = {name: np.ascontiguousarray(each).reshape(-1).view(np.uint8) for name, each in content.items()}
+        self._given = {
+            place: engine.upload(prepared.homes[name], arrays[name]) for place, name in enumerate(self._round.inputs)
+        }
+
+    def launch(self) -> Running:
+        """Enqueue every command and return what is under way; nothing blocks."""
+        return Running(self._round.plan.launch(self._given), self._round, self._given, self._engine)
+
+
+class Running(NamedTuple):
+    """A graph under way."""
+
+    launched: Launched
+    round: PreparedRound
+    given: Mapping[int, Storage]
+    engine: Engine
+
+    def wait(self) -> None:
+        """Block until every command is done."""
+        if self.launched.events:
+            cl.wait_for_events(self.launched.events)
+
+    def read(self, name: str) -> Array:
+        """Return what a node that was asked for is worth; block until it is there."""
+        number = self.round.asked[name]
+        wanted, place = self.round.wanted[number], self.round.places[number]
+        value = wanted.value
+        if isinstance(place, str):
+            storage: Storage | None = self.given[self.round.inputs.index(place)]
+        else:
+            storage = self.launched.results[f"{place}"].storages[0]
+        assert storage is not None  # what has a place has elements
+        content = self.engine.fetched(value.device, storage).view(NUMPY[value.dtype])
+        return gathered(content, wanted.map, value.shape)
