@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from conformance.judging.clause import AnyClause, Clause, Settled, Subject
+from conformance.judging.clause import AnyClause, Clause
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.subject import Settled, Subject
 
 Of = Callable[[str], Sequence[Clause]]
 """Gives the clauses of an operation."""
@@ -94,9 +95,9 @@ def specificity(clause: AnyClause, clauses: Sequence[AnyClause]) -> tuple[int, i
 
 
 def _speaks(subject: Subject, clause: Clause) -> bool:
-    if clause.id not in subject.spoke:
-        subject.spoke[clause.id] = clause.when(subject)
-    return subject.spoke[clause.id]
+    if clause.id not in subject.asked.spoke:
+        subject.asked.spoke[clause.id] = clause.when(subject)
+    return subject.asked.spoke[clause.id]
 
 
 def _settles_all(subject: Subject, number: int | None, clause: Clause) -> bool:
@@ -109,6 +110,6 @@ def _settling(clause: Clause) -> bool:
 
 def _settled(subject: Subject, clause: Clause) -> Settled | None:
     """Return which elements a clause settles, or ``None`` for all there is."""
-    if clause.id not in subject.settled:
-        subject.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
-    return subject.settled[clause.id]
+    if clause.id not in subject.asked.settled:
+        subject.asked.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
+    return subject.asked.settled[clause.id]

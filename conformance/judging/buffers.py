@@ -7,8 +7,8 @@ from itertools import compress
 from msgspec.structs import replace
 
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Subject
 from conformance.judging.compare import changed
+from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import run

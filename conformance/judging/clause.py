@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
-from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.cases.program.effect_words import effect_words
-from conformance.cases.program.features import Features, features
-from conformance.cases.program.program import Groups, Step, rank_groups
-from conformance.cases.tensor.dtypes import Array
-from conformance.judging.acts import Act, acts
-from conformance.judging.numbers.arithmetic import arithmetic
-from conformance.judging.numbers.column import Column
-from conformance.judging.numbers.contributions import Folded, contributions, unlike_columns
-from conformance.judging.numbers.order import choices_show, order_shows
-from conformance.judging.relations import Elements, elements
-from conformance.reference.rejected import Rejected
+from conformance.judging.subject import Settled, Subject
 
 Requirement = Literal["must", "should", "may"]
-Settled = Mapping[str, Sequence[Array | None]]
-"""For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
-
 Held = Literal["held", "broken", "diverges"]
 """What a clause that speaks says of an observation; it ``diverges`` where a source that the backend follows does."""
 
@@ -74,131 +57,6 @@ class AnyClause(Protocol):
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A case and what it means: the blocks of every result, or the clause it breaks.
-
-    Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
-    ``expected`` has the results that it made there. ``numbers`` is the number model that results are judged in.
-    """
-
-    case: Case
-    expected: dict[str, list[Array | None]] = field(default_factory=dict)
-    rejected: Rejected | None = None
-    part_of: Subject | None = None
-    numbers: NumberModel = STANDARD
-
-    @cached_property
-    def parts(self) -> tuple[Subject, ...]:
-        """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
-        return tuple(
-            Subject(
-                act.alone,
-                {name: self.expected[name] for name in act.results},
-                part_of=self,
-                numbers=self.numbers,
-            )
-            for act in self.acts
-        ) or (self,)
-
-    @cached_property
-    def acts(self) -> tuple[Act, ...]:
-        """Return what tells the parts apart; nothing where there are none."""
-        return acts(self.case) if self.legal and self.part_of is None else ()
-
-    def under(self, numbers: NumberModel) -> Subject:
-        """Return the subject as it is judged in a number model; what is known of it either way is kept."""
-        return self if numbers == self.numbers else _beside(self, numbers, self.part_of)
-
-    @property
-    def whole(self) -> Subject:
-        """Return what it is a part of, or itself."""
-        return self.part_of or self
-
-    @cached_property
-    def features(self) -> Features:
-        """Return the facts of the case, and by ``calls`` whether it is ``legal`` or ``illegal``."""
-        return features(self.case) | {"calls": frozenset({"legal" if self.legal else "illegal"})}
-
-    @cached_property
-    def features_by_op(self) -> dict[str, Features]:
-        """Return the facts that each operation of the program meets: of its own operands, steps and effects.
-
-        Storage is the program's, so its layouts and what happens to it are there for all; so is everything where a
-        program is not taken apart.
-        """
-        if not self.acts:
-            return {step.op: self.features for step in self.case.program.collectives}
-        found: dict[str, Features] = {}
-        for part in self.parts:
-            op = part.step.op
-            shared = {name: self.features[name] for name in ("layout", "flow", "faults")}
-            known = found.get(op) or shared | {"effects": effect_words(self.case, op)[0]}
-            own = {name: words | known.get(name, frozenset()) for name, words in part.features.items()}
-            found[op] = known | own
-        return found
-
-    @cached_property
-    def folded(self) -> dict[str, Folded]:
-        """Return what the elements of results are folded from that are folded from inputs."""
-        if self.part_of is not None:
-            return {name: each for name, each in self.part_of.folded.items() if name in self.expected}
-        return contributions(self.case)
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """Return the different columns of terms that a legal reduction of floats folds; see ``judging.column``."""
-        return unlike_columns(self.folded.values()) if self.legal else ()
-
-    @property
-    def legal(self) -> bool:
-        """Return whether the program has a meaning."""
-        return self.rejected is None
-
-    @cached_property
-    def step(self) -> Step:
-        """Return the last collective, the step that clauses of an operation speak about."""
-        return self.case.program.collectives[-1]
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Return the groups of the step as ranks; only for steps whose axes the mesh has."""
-        return rank_groups(self.case.program.mesh, self.step.axes, self.step.groups)
-
-    @cached_property
-    def order_shows(self) -> bool:
-        """Return whether the order in which members are taken may show in a result, so that several are right."""
-        return self.legal and order_shows(self.case)
-
-    @cached_property
-    def unsettled(self) -> bool:
-        """Return whether several values are right and nothing says which: only laws between results speak of them."""
-        made = arithmetic(self.whole.case.program).intersection(self.expected)
-        whole = self.whole
-        if not self.legal or made <= self.folded.keys():
-            return False
-        return whole.order_shows or choices_show(whole.case, whole.numbers)
-
-    @cached_property
-    def elements(self) -> Elements:
-        """Return the elements that laws compare, of the results of the step's operation; only for legal cases."""
-        return elements(self.case, self.step.op)
-
-    @cached_property
-    def spoke(self) -> dict[str, bool]:
-        """Return which clauses, by id, were asked whether they speak, and what they said: no answer changes it."""
-        return {}
-
-    @cached_property
-    def settled(self) -> dict[str, Settled | None]:
-        """Return which elements clauses, by id, were found to settle."""
-        return {}
-
-    def has(self, feature: str, *words: str) -> bool:
-        """Return whether ``feature`` has any of ``words``."""
-        return not self.features.get(feature, frozenset()).isdisjoint(words)
-
-
-@dataclass(frozen=True)
 class Divergence:
     """What a source says where a clause says something else.
 
@@ -209,20 +67,6 @@ class Divergence:
     source: str
     text: str
     shown: Callable[[Subject, Observation], bool]
-
-
-def _beside(subject: Subject, numbers: NumberModel, part_of: Subject | None) -> Subject:
-    """Return a copy that is judged in another number model, with what was found out about the subject."""
-    beside = copy(subject)
-    known = vars(beside)
-    known |= {"numbers": numbers, "part_of": part_of}
-    known.pop("unsettled", None)
-    parts = known.pop("parts", None)
-    if beside.legal and beside.unsettled != subject.unsettled:
-        known.pop("spoke", None)
-    if parts is not None:
-        known["parts"] = tuple(beside if part is subject else _beside(part, numbers, beside) for part in parts)
-    return beside
 
 
 @dataclass(frozen=True)

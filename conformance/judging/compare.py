@@ -11,8 +11,8 @@ from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.cause import first_error, told_errors
-from conformance.judging.clause import Subject
 from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.subject import Subject
 
 
 class Difference(NamedTuple):

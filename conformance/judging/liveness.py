@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
-from conformance.judging.clause import Subject
 from conformance.judging.compare import differences, missing, same
 from conformance.judging.numbers.order import order_shows
+from conformance.judging.subject import Subject
 from conformance.reference.spmd import evaluate
 
 

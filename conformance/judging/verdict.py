@@ -22,11 +22,12 @@ from conformance.judging.applicability import (
     unsettled_part,
 )
 from conformance.judging.cause import error_of
-from conformance.judging.clause import AnyClause, Clause, Held, Outcome, Settled, Subject
+from conformance.judging.clause import AnyClause, Clause, Held, Outcome
 from conformance.judging.compare import inputs_kept
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
+from conformance.judging.subject import Settled, Subject
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

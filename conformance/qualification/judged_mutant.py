@@ -18,8 +18,8 @@ from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id, digest
 from conformance.cases.declarations.terms import Terms
-from conformance.judging.clause import Subject
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of

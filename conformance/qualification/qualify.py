@@ -8,7 +8,7 @@ from itertools import chain
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.qualification.auto.outcome import Auto
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.judged_mutant import Control, judged_mutant

@@ -17,7 +17,7 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.cases.schedule.schedule import Schedule
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Subject
 from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
 
 Kind = Literal["crashed", "timeout", "raised", "accepted", "uneven", "error", "changed", "values"]
@@ -50,7 +50,7 @@ def symptom(subject: Subject, verdict: Verdict, seen: Observation | None) -> Sym
         observed={name: list(blocks) for name, blocks in results.items()},
         errors={} if seen is None else {r: error.kind for r, error in enumerate(seen.errors) if error is not None},
         refusal=str(subject.rejected) if subject.rejected is not None else "",
-        several=subject.order_shows,
+        several=subject.folds.order_shows,
         loose=tuple(sorted(arithmetic(subject.case.program))),
     )
 

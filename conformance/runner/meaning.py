@@ -8,7 +8,8 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.applicability import Of
-from conformance.judging.clause import Clause, Subject, held_to
+from conformance.judging.clause import Clause, held_to
+from conformance.judging.subject import Subject, under
 from conformance.judging.verdict import Verdict, judge, judge_broken
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
@@ -29,7 +30,7 @@ def meaning(case: Case) -> Subject:
 
 def verdict(subject: Subject, answer: Answer, terms: Terms = NONE) -> Verdict:
     """Return what the clauses of the case's operations say of an answer of a backend of these ``terms``."""
-    of, subject = bound(terms), subject.under(terms.numbers)
+    of, subject = bound(terms), under(subject, terms.numbers)
     if isinstance(answer.result, Broken):
         if answer.result.outcome == "not_run":  # The backend never saw the case, so it breaks nothing.
             return Verdict(outcome="not_run", clauses={}, detail=answer.result.detail)

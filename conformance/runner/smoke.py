@@ -13,7 +13,7 @@ from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
@@ -87,4 +87,4 @@ def _is_plain(subject: Subject) -> bool:
         "layout": {"contiguous"}, "size": {"one", "many"}, "values": {"plain"}, "groups": {"none", "even"},
         "axes": {"one"}, "operands": {"one"}, "dtype": {"int32", "float32"},
     }  # fmt: skip
-    return subject.legal and all(subject.features[name] <= words for name, words in wanted.items())
+    return subject.legal and all(subject.features.words[name] <= words for name, words in wanted.items())

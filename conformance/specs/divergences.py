@@ -12,9 +12,10 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.judging.clause import Clause, Divergence, Settled, Subject, legal
+from conformance.judging.clause import Clause, Divergence, legal
 from conformance.judging.compare import same
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.subject import Settled, Subject
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 
@@ -80,7 +81,7 @@ def any_term(source: str, text: str, where: Callable[[Subject], Settled | None])
         return masks is not None and all(
             _some_term(*each)
             for name, blocks in subject.expected.items()
-            for each in zip(blocks, seen.results[name], masks[name], subject.folded[name].ranks, strict=True)
+            for each in zip(blocks, seen.results[name], masks[name], subject.folds.by_result[name].ranks, strict=True)
         )
 
     return Divergence(source, text, shown)

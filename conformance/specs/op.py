@@ -10,9 +10,10 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS
-from conformance.judging.clause import Clause, Requirement, Settled, Subject, legal
+from conformance.judging.clause import Clause, Requirement, legal
 from conformance.judging.compare import refused
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.subject import Settled, Subject
 from conformance.reference.operations import TABLE
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate

@@ -83,7 +83,7 @@ def test_a_collective_is_judged_by_the_dtype_it_reads() -> None:
 def test_claims_of_an_operation_are_about_what_it_meets() -> None:
     in_place = call("broadcast", "b", "r", "b", root=0)
     case = program(SUM, effect("buffer", "z", to=("b",)), in_place, results="s r", dtypes=("float32", "int32"))
-    facts = meaning(case).features_by_op
+    facts = meaning(case).features.by_op
     assert [facts[op]["dtype"] for op in ("all_reduce", "broadcast")] == [{"float32"}, {"int32"}]
     assert "op" not in facts["broadcast"]
     assert [facts[op]["effects"] for op in ("all_reduce", "broadcast")] == [{"buffer"}, {"buffer", "in_place"}]

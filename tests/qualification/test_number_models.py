@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.case import Case, digest
 from conformance.cases.declarations.number_model import covers
 from conformance.cases.declarations.terms import Terms, terms
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.qualification.mutants import number_models
 from conformance.qualification.mutants.number_models import _Chooses
 from conformance.runner.draws import draw_cases

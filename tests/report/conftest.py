@@ -19,7 +19,7 @@ from conformance.cases.codec import save
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.report import ClauseText, Report, Run, clause_texts, read_run, summarise
 from conformance.runner.draws import draw_cases
 from conformance.runner.log.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record

@@ -34,7 +34,7 @@ def test_every_word_of_a_drawn_case_may_be_claimed(op: str) -> None:
     for draws in Plan(ops=(op,), examples=30).draws():
         draw_cases(draws.domain, draws.examples, 11, cases.append)
     for case in cases:
-        check_claims({op: {feature: sorted(words) for feature, words in meaning(case).features.items()}})
+        check_claims({op: {feature: sorted(words) for feature, words in meaning(case).features.words.items()}})
 
 
 def test_what_every_adapter_claims_is_right() -> None:

@@ -11,13 +11,13 @@ from conformance.cases.declarations.number_model import Words
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
-from conformance.judging.clause import Subject
 from conformance.judging.compare import Difference, answered, differences, unequal
 from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import Folded, apart
 from conformance.judging.numbers.trees import one_nan
+from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
 NOT_FOLDED: Final = Folded("", 1.0, [])
@@ -97,7 +97,7 @@ def reached(subject: Subject, seen: Observation) -> tuple[Class, ...]:
     Where no class has them all, it is the weakest one that some element needs. Nothing is said where no terms are
     order-sensitive.
     """
-    if subject.unsettled or all(each.order_free or not each.finite for each in subject.columns):
+    if subject.unsettled or all(each.order_free or not each.finite for each in subject.folds.columns):
         return ()
     if answered(subject, seen):
         return ()
@@ -121,7 +121,7 @@ def elements(
     Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``admissible_strictly`` asks for.
     """
     fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
-    op, factor, ranks = subject.folded.get(one.name, NOT_FOLDED)
+    op, factor, ranks = subject.folds.by_result.get(one.name, NOT_FOLDED)
     terms = ranks[one.rank] if ranks and fits and (op in ARITHMETIC or op in ORDER) else None
     if terms is None or terms[0].dtype != one.expected.dtype or kind(one.tensor.dtype) not in ("float", "complex"):
         yield None

@@ -12,9 +12,9 @@ from conformance.cases.declarations.number_model import DEFAULT
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.judging.clause import Subject
 from conformance.judging.compare import answered
 from conformance.judging.numbers.classes import classes_of
+from conformance.judging.subject import Subject
 
 Way = Callable[[Array], Array]
 Block = tuple[int, Array, Tensor]
@@ -41,10 +41,10 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
     """
     if answered(subject, seen):
         return None
-    for name in (name for name in subject.expected if name in subject.folded):
+    for name in (name for name in subject.expected if name in subject.folds.by_result):
         pairs = enumerate(zip(subject.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
-        problem = _unfit(blocks) or _unlike(blocks, WAYS[subject.folded[name].op])
+        problem = _unfit(blocks) or _unlike(blocks, WAYS[subject.folds.by_result[name].op])
         if problem:
             return f"{name} {problem}"
     return None

@@ -14,12 +14,12 @@ from conformance.cases.declarations.number_model import DEFAULT, KINDS, Words
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
-from conformance.judging.clause import Subject
 from conformance.judging.compare import Difference, answered, differences
 from conformance.judging.numbers.carried import carried
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.formats import rounded_to
 from conformance.judging.numbers.trees import one_nan
+from conformance.judging.subject import Subject
 from conformance.reference.reductions import Terms
 
 _DIVIDED: Final = tuple(KINDS["mean"])
@@ -38,7 +38,7 @@ def quotients(subject: Subject, seen: Observation) -> str | None:
     if answered(subject, seen):
         return None
     for one in differences(subject, seen):
-        terms = subject.folded[one.name].ranks[one.rank] if one.name in subject.folded else None
+        terms = subject.folds.by_result[one.name].ranks[one.rank] if one.name in subject.folds.by_result else None
         problem = _wrong(one, terms) if terms is not None else None
         if problem:
             return f"{one.name} on rank {one.rank}: {problem}"

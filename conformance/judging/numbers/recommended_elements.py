@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.judging.clause import Settled, Subject
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
+from conformance.judging.subject import Settled, Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
 
 
@@ -31,7 +31,7 @@ def columns_where(
         return either
 
     def settles(subject: Subject) -> Settled | None:
-        computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folded.values())
+        computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folds.by_result.values())
         return _by_terms(subject, of) if computed else None
 
     return settles
@@ -44,11 +44,11 @@ def nan_among(subject: Subject) -> Settled | None:
 
 def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> Settled | None:
     """Return ``of`` the terms of every result, or ``None`` where some result is not folded from inputs."""
-    if not subject.expected.keys() <= subject.folded.keys():
+    if not subject.expected.keys() <= subject.folds.by_result.keys():
         return None
     found: dict[str, list[Array | None]] = {}
     for name in subject.expected:
-        op, factor, ranks = subject.folded[name]
+        op, factor, ranks = subject.folds.by_result[name]
         shared = {id(terms): of(terms, op, factor) for terms in {id(each): each for each in ranks if each}.values()}
         found[name] = [None if terms is None else shared[id(terms)] for terms in ranks]
     return found

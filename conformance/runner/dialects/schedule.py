@@ -16,8 +16,9 @@ from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situ
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
 from conformance.judging.applicability import specificity
-from conformance.judging.clause import Held, Outcome, Subject
+from conformance.judging.clause import Held, Outcome
 from conformance.judging.schedules.program_graph import NoGraph, program_graph
+from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
 from conformance.runner.coverage.interactions import interactions
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts

@@ -23,7 +23,7 @@ from conformance.cases.program.feature_words import (
     reduction_words,
 )
 from conformance.judging.applicability import applicable
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
@@ -51,10 +51,10 @@ def facts(subject: Subject) -> Facts:
     return Facts(
         op=subject.step.op,
         ops=_ops(subject),
-        dtype="+".join(sorted(subject.features["dtype"])),
+        dtype="+".join(sorted(subject.features.words["dtype"])),
         world=subject.case.program.world,
         legal=subject.legal,
-        features=subject.features_by_op,
+        features=subject.features.by_op,
     )
 
 
@@ -66,13 +66,13 @@ def dialogue(subject: Subject, terms: Terms) -> Dialogue:
 
 def outside(claims: Claims, subject: Subject) -> str | None:
     """Return the claim that leaves a case out, if one does: each operation's is held against what that one meets."""
-    told = (supported(claims, [op], words) for op, words in subject.features_by_op.items())
+    told = (supported(claims, [op], words) for op, words in subject.features.by_op.items())
     return next((claim for claim in told if claim is not None), None)
 
 
 def probed(claims: Claims, subject: Subject) -> bool:
     """Return whether a program is asked for by whoever claims its operations, be it outside their claims."""
-    return not unasked(claims, _ops(subject), subject.features)
+    return not unasked(claims, _ops(subject), subject.features.words)
 
 
 def speaking(subject: Subject) -> frozenset[str]:

@@ -17,8 +17,9 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Program, Step, rank_groups
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import Layout
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.compare import same
+from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import call_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Clause, Subject, always, legal
+from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
+from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, concerns, diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value

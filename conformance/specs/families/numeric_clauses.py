@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.tensor.dtypes import DRAWN, infinite, kind
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.numbers.admissible import admissible_strictly
 from conformance.judging.numbers.recommended_elements import columns_where
+from conformance.judging.subject import Subject
 from conformance.specs.divergences import admits, diverging
 from conformance.specs.domains.sensitive import FLUSHED, GRADUAL
 from conformance.specs.families import numeric_facts as facts

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from conformance.cases.tensor.dtypes import kind
-from conformance.judging.clause import Subject
 from conformance.judging.numbers.classes import leaves, reachable, zero_wins
 from conformance.judging.numbers.column import Column
 from conformance.judging.numbers.precision import negative
+from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains.sensitive import HALF
 
@@ -27,7 +27,9 @@ def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) 
     def speaks(subject: Subject) -> bool:
         if subject.step.attrs.get("op") not in ops:
             return False
-        return any(each.op in ops and (not wanted or each.dtype in wanted) and known(each) for each in subject.columns)
+        return any(
+            each.op in ops and (not wanted or each.dtype in wanted) and known(each) for each in subject.folds.columns
+        )
 
     return speaks
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
+from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
 from conformance.specs.op import rejection

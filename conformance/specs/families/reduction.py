@@ -15,11 +15,12 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.judging.clause import Clause, Divergence, Subject
+from conformance.judging.clause import Clause, Divergence
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
+from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, refuses
 from conformance.specs.op import attr, rejection, value, variant
 
@@ -235,7 +236,7 @@ REDUCTION: tuple[Clause, ...] = (
         "must",
         "In whatever dtype, a mean of integers or bools whose sum does not wrap around is the sum by the count: "
         "rounded as that dtype rounds, or cut to an integer.",
-        lambda s: s.legal and not s.step.idle and bool(s.folded) and mean_of("integer", "bool")(s),
+        lambda s: s.legal and not s.step.idle and bool(s.folds.by_result) and mean_of("integer", "bool")(s),
         quotients,
         "jax.pmean",
         each=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Groups
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import COUNTS, REST, SIZES, Call, Drawn, great
 from conformance.specs.domains.domain import EQUAL, Draft, draft

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import Array, kind
-from conformance.judging.clause import Settled, Subject
+from conformance.judging.subject import Settled, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, shape_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft, root_near

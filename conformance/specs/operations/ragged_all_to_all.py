@@ -10,7 +10,7 @@ import numpy as np
 from conformance.cases.case import Case, Operand
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE

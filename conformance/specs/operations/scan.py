@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Settled, Subject
+from conformance.judging.subject import Settled, Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft

@@ -7,8 +7,9 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.compare import canonical_bools
+from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose

@@ -9,8 +9,9 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import Program, Step
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.compare import refused
+from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
 from conformance.specs.domains.chains import chain, with_leads

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.compare import answered
+from conformance.judging.subject import Subject
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.specs.domains.relating import related
 from conformance.specs.suite import Suite
@@ -20,7 +21,7 @@ def law(number: int, guarantee: Guarantee, text: str) -> Clause:
 
     def speaks(subject: Subject) -> bool:
         # Of ranks that go their own ways some have no result to compare.
-        return subject.order_shows and not subject.case.troubled and subject.elements.compares(guarantee)
+        return subject.folds.order_shows and not subject.case.troubled and subject.elements.compares(guarantee)
 
     def check(subject: Subject, seen: Observation) -> str | None:
         return answered(subject, seen) or subject.elements.broken(guarantee, seen)

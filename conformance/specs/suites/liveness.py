@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.judging.clause import Clause, Subject
+from conformance.judging.clause import Clause
 from conformance.judging.compare import same
 from conformance.judging.liveness import ended, healthy, others_right
+from conformance.judging.subject import Subject
 from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED

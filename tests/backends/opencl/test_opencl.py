@@ -28,7 +28,7 @@ from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.judging.verdict import judge
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning

@@ -11,7 +11,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.clause import Subject
+from conformance.judging.subject import Subject
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
 from conformance.specs import SUITES, clauses_of

@@ -1,0 +1,133 @@
+"""A case with what it means, as clauses look at it: the whole program, or one of its collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from conformance.cases.case import Case
+from conformance.cases.declarations.number_model import STANDARD, NumberModel
+from conformance.cases.program.program import Groups, Step, rank_groups
+from conformance.cases.tensor.dtypes import Array
+from conformance.judging.acts import Act, acts
+from conformance.judging.case_features import CaseFeatures
+from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.numbers.folds import Folds
+from conformance.judging.numbers.order import choices_show
+from conformance.judging.relations import Elements, elements
+from conformance.reference.rejected import Rejected
+
+Settled = Mapping[str, Sequence[Array | None]]
+"""For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What clauses, by id, were asked about a subject and said: no answer of a backend changes it."""
+
+    spoke: dict[str, bool] = field(default_factory=dict)
+    settled: dict[str, Settled | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case and what it means: the blocks of every result, or the clause it breaks.
+
+    Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
+    ``expected`` has the results that it made there. ``numbers`` is the number model that results are judged in.
+    """
+
+    case: Case
+    expected: dict[str, list[Array | None]] = field(default_factory=dict)
+    rejected: Rejected | None = None
+    part_of: Subject | None = None
+    numbers: NumberModel = STANDARD
+
+    @property
+    def legal(self) -> bool:
+        """Return whether the program has a meaning."""
+        return self.rejected is None
+
+    @property
+    def whole(self) -> Subject:
+        """Return what it is a part of, or itself."""
+        return self.part_of or self
+
+    @cached_property
+    def step(self) -> Step:
+        """Return the last collective, the step that clauses of an operation speak about."""
+        return self.case.program.collectives[-1]
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Return the groups of the step as ranks; only for steps whose axes the mesh has."""
+        return rank_groups(self.case.program.mesh, self.step.axes, self.step.groups)
+
+    @cached_property
+    def acts(self) -> tuple[Act, ...]:
+        """Return what tells the parts apart; nothing where there are none."""
+        return acts(self.case) if self.legal and self.part_of is None else ()
+
+    @cached_property
+    def parts(self) -> tuple[Subject, ...]:
+        """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
+        return tuple(self._part(act) for act in self.acts) or (self,)
+
+    @cached_property
+    def features(self) -> CaseFeatures:
+        """Return the facts of the case that claims limit."""
+        calls = tuple(part.features for part in self.parts) if self.acts else ()
+        return CaseFeatures(self.case, self.legal, calls)
+
+    @cached_property
+    def folds(self) -> Folds:
+        """Return what its results are folded from."""
+        whole = self.part_of.folds if self.part_of is not None else None
+        return Folds(self.case, self.legal, self.expected.keys(), whole)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Return the elements that laws compare, of the results of the step's operation; only for legal cases."""
+        return elements(self.case, self.step.op)
+
+    @cached_property
+    def unsettled(self) -> bool:
+        """Return whether several values are right and nothing says which: only laws between results speak of them."""
+        made = arithmetic(self.whole.case.program).intersection(self.expected)
+        if not self.legal or made <= self.folds.by_result.keys():
+            return False
+        return self.whole.folds.order_shows or choices_show(self.whole.case, self.whole.numbers)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """Return what clauses said so far of whether they speak about it."""
+        return Asked()
+
+    def has(self, feature: str, *words: str) -> bool:
+        """Return whether ``feature`` has any of ``words``."""
+        return self.features.has(feature, *words)
+
+    def _part(self, act: Act) -> Subject:
+        made = {name: self.expected[name] for name in act.results}
+        return Subject(act.alone, made, part_of=self, numbers=self.numbers)
+
+
+def under(subject: Subject, numbers: NumberModel) -> Subject:
+    """Return the subject as it is judged in a number model; what is known of it either way is kept."""
+    return subject if numbers == subject.numbers else _beside(subject, numbers, subject.part_of)
+
+
+def _beside(subject: Subject, numbers: NumberModel, part_of: Subject | None) -> Subject:
+    """Return a copy that is judged in another number model, with what was found out about the subject."""
+    beside = copy(subject)
+    known = vars(beside)
+    known |= {"numbers": numbers, "part_of": part_of}
+    known.pop("unsettled", None)
+    parts = known.pop("parts", None)
+    if beside.legal and beside.unsettled != subject.unsettled:
+        known["asked"] = Asked(settled=subject.asked.settled)
+    if parts is not None:
+        known["parts"] = tuple(beside if part is subject else _beside(part, numbers, beside) for part in parts)
+    return beside
