@@ -36,6 +36,7 @@ class SourceError(ValueError):
 
 _JAX = Document("JAX, parallel primitives", "0.10.0", "Apache-2.0", "jax/_src/lax/parallel.py")
 _JAX_LAX = Document("JAX, element-wise primitives", "0.10.2", "Apache-2.0", "jax/_src/lax/lax.py")
+_JAX_API = Document("JAX, transformations of functions", "0.10.2", "Apache-2.0", "jax/_src/api.py")
 _MULTI = Document("tinygrad, multi-device buffers", "commit 62e5d96446, 2024-12-19", "MIT", "tinygrad/multi.py")
 _LAZY = Document("tinygrad, lazy graph", "between 0.7.0 and 0.8.0, 2023-12", "MIT", "tinygrad/lazy.py")
 _RANGEIFY = Document("tinygrad, kernel graph", "commit edca5df25a, 2026-05-28", "MIT", "tinygrad/schedule/rangeify.py")
@@ -96,6 +97,7 @@ _LISTED: Final = (
         "jax.local", _JAX_LAX, "the rules of add and mul for unreduced and reduced operands", "types of local results"
     ),
     Source("jax.start", _JAX, "psum_start and the other start forms", "collectives under way, and done"),
+    Source("jax.vmap", _JAX_API, "vmap: in_axes, out_axes, axis_name", "programs mapped over a new axis"),
     Source("tinygrad.multi", _MULTI, "", "all_reduce over devices, copies between them"),
     Source("tinygrad.lazy", _LAZY, "", "what a lazy graph computes, and what needs no kernel"),
     Source("tinygrad.schedule", _RANGEIFY, "", "kernels, assigns and copies, and their order"),
