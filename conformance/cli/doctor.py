@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -13,6 +14,9 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.log.environment import environment
 from conformance.runner.worker.answers import StartError
 from conformance.runner.worker.workers import Worker
+
+WIDTH: Final = 110
+"""Columns that a line may have: what a backend says of itself is cut there, and whole with ``--json``."""
 
 
 def examine(listing: Listing) -> dict[str, Any]:
@@ -28,11 +32,15 @@ def examine(listing: Listing) -> dict[str, Any]:
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, with all that backends say of themselves.")
 def command(as_json: bool) -> int:
-    """Say what is installed, which devices, what is missing and how to get it."""
-    with Progress(quiet=as_json):
-        found = [examine(listing) for listing in listed()]
+    """Say what is installed, which devices, what is missing and how to get it, and what to do next."""
+    listings = list(listed())
+    found = []
+    with Progress(quiet=as_json) as progress:
+        for number, listing in enumerate(listings):
+            progress.tell(f"starting {listing.name}, {number + 1} of {len(listings)} backends")
+            found.append(examine(listing))
     if as_json:
         print_json({"environment": environment(), "backends": found})
     else:
@@ -41,13 +49,37 @@ def command(as_json: bool) -> int:
     return 0 if set(DEFAULT) <= works else 3
 
 
-def _show(console: Console, found: list[dict[str, Any]]) -> None:
-    for name, value in environment().items():
-        console.print(f"{name:>16}  {value}", markup=False)
+def _show(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
+    """Print a line for the machine, one for each backend, and one that says what to do next."""
+    console.print(", ".join(f"{name} {value}" for name, value in environment().items())[:WIDTH], markup=False)
+    for line in lines(found):
+        console.print(line, markup=False)
+    console.print(next_step(found), markup=False)
+
+
+def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each backend that works, and one for all that lack the same."""
+    width = max((len(entry["name"]) for entry in found), default=0)
     for entry in found:
         if entry["works"]:
-            console.print(f"\n{entry['name']}: works; {', '.join(entry['operations'])}", markup=False)
-            for name, value in entry["description"].items():
-                console.print(f"{name:>16}  {value}", markup=False)
-        else:
-            console.print(f"\n{entry['name']}: does not work: {entry['problem']}", markup=False)
+            said = "; ".join(f"{name} {value}" for name, value in entry["description"].items())
+            line = f"  works    {entry['name']:<{width}}  {len(entry['operations'])} operations; {said}"
+            yield " ".join(line.splitlines())[:WIDTH]
+    lacking: dict[str, list[str]] = {}
+    for entry in found:
+        if not entry["works"]:
+            lacking.setdefault(" ".join(str(entry["problem"]).split()), []).append(entry["name"])
+    for problem, names in lacking.items():
+        # The end of a problem is the command that mends it.
+        told = problem if len(problem) <= 2 * WIDTH else f"{problem[:WIDTH]} ... {problem[-WIDTH:]}"
+        yield f"  missing  {', '.join(names)}: {told}"
+
+
+def next_step(found: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence on what to do next."""
+    works = [entry["name"] for entry in found if entry["works"]]
+    if set(DEFAULT) <= set(works):
+        return "next: `conformance run` judges the native backend; your own: `conformance new-backend NAME`"
+    others = [name for name in works if name != "reference"]
+    first = f"; or judge what works: `conformance run -b {others[0]}`" if others else ""
+    return f"next: install what the default backend lacks: pip install 'mesh-conformance[opencl]'{first}"

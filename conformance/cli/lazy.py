@@ -26,7 +26,7 @@ class LazyGroup(click.Group):
         """Import the command, or return ``None`` for an unknown name."""
         if cmd_name not in self.summaries:
             return None
-        command = import_module(f"{self.commands_of}.{cmd_name}").command
+        command = import_module(f"{self.commands_of}.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

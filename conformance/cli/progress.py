@@ -19,6 +19,8 @@ from rich.status import Status
 from conformance.cases.printable import printable
 from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.outcomes import FAILING
+from conformance.runner.plan import Plan
+from conformance.runner.searching import Searching
 
 EVERY: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""
@@ -30,14 +32,20 @@ WIDE: Final = 200
 class Progress:
     """Counts records as they are written. Use it as a context manager, and as ``watch`` of ``explore``."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        """Show progress unless ``quiet``."""
+    def __init__(self, *, quiet: bool = False, plan: Plan | None = None) -> None:
+        """Show progress unless ``quiet``; where the ``plan`` of the run is known, with the time left."""
         self.console = Console(stderr=True, quiet=quiet, highlight=False, emoji=False)
         self._status: Status | None = None
         self._cases: Counter[str] = Counter()
         self._failing: Counter[str] = Counter()
         self._op = ""
-        self._began = self._told = time.monotonic()
+        self._course = {} if plan is None else course(plan)
+        self._part = ("", "")
+        self._at = 0
+        """Cases of the part that is being judged."""
+        self._began = time.monotonic()
+        self._told = self._began - EVERY
+        self._searched: tuple[str, float] = ("", self._began)
 
     def __enter__(self) -> Self:
         """Begin the live line, if this is a terminal."""
@@ -60,6 +68,9 @@ class Progress:
             as_expected = record.expected is not None and record.expected.met
             self._failing[record.backend] += record.outcome in FAILING and not as_expected
             self._op = record.op
+            if record.backend == next(iter(self._cases)):
+                self._at = self._at + 1 if self._part == (record.suite, record.op) else 1
+                self._part = record.suite, record.op
             self.tell(self._line())
         elif isinstance(record, Failure) and record.known is None:
             self.tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
@@ -67,7 +78,26 @@ class Progress:
     def _line(self) -> str:
         cases = self._cases.items()
         counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in cases)
-        return f"{time.monotonic() - self._began:4.0f} s  {self._op}: {counts}"
+        spent = time.monotonic() - self._began
+        rate = f", {sum(self._cases.values()) / spent:.0f} cases/s" if spent > 1 else ""
+        return f"{spent:4.0f} s  {self._op}: {counts}{rate}{left(spent, self._done())}"
+
+    def _done(self) -> float:
+        """Return the part of the plan's draws that is judged, as far as that is known."""
+        if self._part not in self._course:
+            return 0.0
+        before, examples, total = self._course[self._part]
+        return (before + min(self._at, examples)) / total
+
+    def search(self, far: Searching) -> None:
+        """Show how far the search for the smallest failing cases of a backend is."""
+        if self._searched[0] != far.backend:
+            self._searched = (far.backend, time.monotonic())
+        spent = time.monotonic() - self._searched[1]
+        explained = f"{far.explained} of {far.failing} failing cases explained"
+        rate = f", {far.asked / spent:.0f}/s" if spent > 1 else ""
+        line = f"{far.backend}: looking for smallest cases: {explained}, {far.asked} asked{rate}"
+        self.tell(f"{time.monotonic() - self._began:4.0f} s  {line}{left(spent, far.explained / max(far.failing, 1))}")
 
     def tell(self, line: str, *, now: bool = False) -> None:
         """Show one line; where that means to print it, only ``now`` and otherwise once in a while."""
@@ -76,6 +106,24 @@ class Progress:
         elif now or time.monotonic() - self._told > EVERY:
             self._told = time.monotonic()
             self.console.print(escape(printable(line)), soft_wrap=True)
+
+
+def course(plan: Plan) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """Return, for each suite and operation, the draws before it, its own, and those of the whole plan."""
+    draws = list(plan.draws())
+    total, before, found = sum(one.examples for one in draws), 0, {}
+    for one in draws:
+        found[one.suite, one.op] = (before, one.examples, total)
+        before += one.examples
+    return found
+
+
+def left(spent: float, done: float) -> str:
+    """Return the time left, in words, once enough is done to tell: the rest is taken to go on like what is done."""
+    if spent < 2 or not 0.02 < done < 1:
+        return ""
+    seconds = spent * (1 - done) / done
+    return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
 
 
 def printer() -> Console:

@@ -28,6 +28,7 @@ from conformance.runner.origins import Origins
 from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
+from conformance.runner.searching import Search, Searching
 from conformance.runner.shrinking.confirming import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.worker.judgeable import Judgeable
@@ -62,11 +63,13 @@ def explore(
     resume: bool = False,
     coverage: bool = False,
     watch: Callable[[Record], None] = lambda record: None,
+    searching: Callable[[Searching], None] = lambda far: None,
 ) -> Result:
     """Run ``plan`` on every worker, by name, and write ``directory/run.jsonl`` and the failing cases.
 
     The ``known`` failures of these workers and operations are replayed first, whatever was resumed.
-    ``watch`` sees every record as it is written. With ``coverage`` the interactions that the cases show are counted.
+    ``watch`` sees every record as it is written, and ``searching`` how far the search for smallest cases is. With
+    ``coverage`` the interactions that the cases show are counted.
     Raise ``LogError`` when the directory holds a log already and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
@@ -91,7 +94,7 @@ def explore(
         found = [
             failure
             for backend in backends
-            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late)
+            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
         ]
         result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
         result = replace(result, coverage=_covered(plan, counting))
@@ -102,7 +105,13 @@ def explore(
 
 
 def _pass_two(
-    plan: Plan, backend: BackendRun, replayed: Sequence[Replayed], directory: Path, run: _Run, late: Callable[[], bool]
+    plan: Plan,
+    backend: BackendRun,
+    replayed: Sequence[Replayed],
+    directory: Path,
+    run: _Run,
+    late: Callable[[], bool],
+    searching: Callable[[Searching], None],
 ) -> Iterator[Failure | SequenceFailure]:
     """Record every way to fail: known ones with the cases they cover, then others minimised, then sequences."""
 
@@ -123,8 +132,11 @@ def _pass_two(
             yield from failures(backend, op, store, late)
         yield from sequences(backend, store, late)
 
+    search = Search(backend.name, sum(1 for _ in backend.failures.left()), searching)
+    backend.queries.heard = search.ask
     for failure in found():
         run.write(failure)
+        search.explain(len(failure.explains))
         yield failure
 
 

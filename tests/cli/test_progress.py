@@ -4,9 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cli.progress import printer
+from conformance.cli.progress import Progress, printer
+from conformance.runner.log.log import CaseRecord
+from conformance.runner.plan import Plan
+from conformance.runner.searching import Searching
 
 
 def test_a_module_and_class_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
     printer().print("module:B: broken")
     assert capsys.readouterr().out == "module:B: broken\n"
+
+
+def record(op: str, backend: str = "acme") -> CaseRecord:
+    return CaseRecord(
+        backend=backend, case="a/b/0", op=op, dtype="bool", world=1, outcome="passed", clauses={}, seconds=0.1
+    )
+
+
+def test_the_line_of_a_run_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(plan=Plan(ops=("broadcast", "gather"), examples=10, suites=("collectives",)))
+    progress(record("broadcast"))
+    assert "broadcast: acme 1 cases" in capsys.readouterr().err  # the first one at once
+    progress._began -= 32
+    progress._told -= 30
+    progress(record("broadcast"))
+    assert ", 0 cases/s, about 5 min left" in capsys.readouterr().err
+
+
+def test_the_search_for_smallest_cases_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    progress.search(Searching("acme", failing=8, explained=0, asked=1))
+    progress._searched = ("acme", progress._searched[1] - 20)
+    progress._told -= 30
+    progress.search(Searching("acme", failing=8, explained=2, asked=100))
+    shown = capsys.readouterr().err
+    assert "acme: looking for smallest cases: 0 of 8 failing cases explained, 1 asked" in shown
+    assert "2 of 8 failing cases explained, 100 asked, 5/s, about 60 s left" in shown

@@ -83,3 +83,31 @@ def test_a_case_without_an_answer_within_its_limit_is_a_timeout(
     ended = conformance("replay", case_file, "-b", "slow:Slow", "--case-limit", "0.3s")
     assert "no answer within 0.3 s, the limit for a case" in ended.out
     assert conformance("replay", case_file, "-b", "slow:Slow").status == 0
+
+
+def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformance, wrong: str, tmp_path: Path) -> None:
+    assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    ended = conformance("run", "--failed", "out")
+    assert ended.status == 1
+    assert "(broadcast.C1): fails as before" in ended.out
+    mended = (tmp_path / "wrong_vendor.py").read_text().replace("def broadcast", "def not_broadcast")
+    (tmp_path / "wrong_vendor.py").write_text(mended)
+    ended = conformance("run", "--failed", "out", "-b", wrong, "--json")
+    assert (ended.status, {each["now"] for each in json.loads(ended.out)["failed"]}) == (0, {"passes now"})
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+
+
+def test_failures_are_run_again_of_a_run_that_has_some_and_without_other_cases(conformance: Conformance) -> None:
+    assert conformance("run", "-b", "reference", *ONE, "-o", "out").status == 0
+    for words, says in (
+        (("--failed", "out"), "out has no failure of reference; there is nothing to run again"),
+        (
+            ("--failed", "out", "--seed", 1),
+            "--failed runs the stored cases of a run, so --seed means nothing beside it",
+        ),
+        (("--failed", "nosuch"), "nosuch holds no run.jsonl"),
+        (("--failed", "out", "-b", "jax"), "unknown backend of this run 'jax'"),
+    ):
+        ended = conformance("run", *words)
+        assert (ended.status, ended.err.count("\n"), says in ended.err) == (2, 1, True), ended

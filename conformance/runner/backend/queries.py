@@ -28,6 +28,8 @@ class Queries:
         self._known: dict[str, Verdict] = {}
         self._tainted: int | None = None
         """The process that gave the last failing answer."""
+        self.heard: Callable[[], None] = lambda: None
+        """Called for each case that is asked about."""
 
     @property
     def _terms(self) -> Terms:
@@ -58,6 +60,7 @@ class Queries:
 
         It is ``None`` where none can be run so, or one before it ended that process.
         """
+        self.heard()
         found = alone(chain(map(self._origins.again, before), [one]), self._worker, self._terms, late)
         if found is None or len(found) <= len(before):
             return None
@@ -69,6 +72,7 @@ class Queries:
         outside = self._scope.outside(one)
         if outside is not None:
             return Verdict(outcome="unsupported", clauses={}, detail=outside)
+        self.heard()
         if careful and self._tainted is not None:
             self._renew()
         judged, answers = asked(one.dialect.dialogue(one.subject, self._terms), self._worker)

@@ -1,0 +1,82 @@
+"""``conformance run --failed``: what failed in an earlier run, asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.names import checked
+from conformance.cli.opening import opened
+from conformance.cli.problems import Problem
+from conformance.cli.progress import Progress, print_json, printer
+from conformance.report import read_run
+from conformance.runner.dialects import load_case
+from conformance.runner.log.log import Failure, SequenceFailure
+from conformance.runner.replay import replay
+from conformance.runner.worker.judgeable import Judgeable
+
+
+def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_limit: float, as_json: bool) -> int:
+    """Run the smallest case of every failure in a run again, and print what each comes to now.
+
+    Sequences are run in order. ``names`` are the backends whose failures are run, all of the run where there are none.
+    Return 0 when none breaks a *must* any more, 1 when one does, 3 when one could not be judged.
+    """
+    run = read_run(directory)
+    judged = [entry.name for entry in run.header.backends]
+    wanted = checked("backend of this run", names, judged) or tuple(judged)
+    ways: tuple[Failure | SequenceFailure, ...] = (*run.failures, *run.sequences)
+    found = [one for one in ways if one.backend in wanted]
+    if not found:
+        raise Problem(f"{directory} has no failure of {', '.join(wanted)}; there is nothing to run again")
+    told: list[dict[str, Any]] = []
+    failing = tuple(dict.fromkeys(one.backend for one in found))
+    with opened(failing, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json) as progress:
+        for number, one in enumerate(found):
+            progress.tell(f"{one.backend}: {_name(one)}, {number + 1} of {len(found)}")
+            told.append(_again(one, run.directory, workers[one.backend]))
+    if as_json:
+        print_json({"run": str(directory), "failed": told})
+    else:
+        console = printer()
+        for each in told:
+            now = each["now"] if each["detail"] is None else f"{each['now']}: {each['detail']}"
+            console.print(f"{each['backend']}: {each['case']} ({each['clause']}): {now}", markup=False)
+        still = sum(each["now"] != "passes now" for each in told)
+        console.print(f"{len(told)} ways to fail run again, {still} still fail", markup=False)
+    return 1 if any(each["status"] == 1 for each in told) else 3 if any(each["status"] == 3 for each in told) else 0
+
+
+def _name(one: Failure | SequenceFailure) -> str:
+    return one.case if isinstance(one, Failure) else one.cases[-1]
+
+
+def _again(one: Failure | SequenceFailure, directory: Path, worker: Judgeable) -> dict[str, Any]:
+    """Return what a failure comes to now, as plain data."""
+    files = (one.file,) if isinstance(one, Failure) else one.files
+    try:
+        *before, case = [load_case(directory / file) for file in files]
+    except FileNotFoundError as error:
+        raise click.UsageError(
+            f"{error.filename} is gone; a run keeps its failing cases in the folder cases/"
+        ) from None
+    found = replay(case, worker, before)
+    worker.renew()
+    blame = found.verdict.blame
+    if found.verdict.outcome == "passed":
+        now = "passes now"
+    elif blame is not None and blame.id == one.clause and found.verdict.outcome == one.outcome:
+        now = "fails as before"
+    else:
+        now = f"{found.verdict.outcome} now" + (f", {blame.id} is to blame" if blame is not None else "")
+    return {
+        "backend": one.backend,
+        "case": _name(one),
+        "clause": one.clause,
+        "now": now,
+        "detail": found.verdict.detail,
+        "status": found.status,
+    }
