@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Self
 
 from conformance.backends import protocol
-from conformance.backends.discovery import BackendSpec, DeclarationError
-from conformance.runner.worker.answers import Answer, Broken, Limits, Request, StartError
+from conformance.backends.discovery import BackendSpec
+from conformance.runner.worker.answers import Answer, Broken, Limits, Request
 from conformance.runner.worker.session import Item, Session
+from conformance.runner.worker.starts import End, Starts
+from conformance.runner.worker.suspect import Suspect
 from conformance.runner.worker.waiting import listen, wait
 
 
@@ -26,16 +28,13 @@ class Worker:
         """Prepare a worker; its first process starts when it is needed."""
         self.spec = spec
         self.limits = limits or Limits()
-        self._tickets = self._processes = 0
-        self._queue: deque[Item] = deque()
-        self._answers: list[tuple[int, Answer]] = []
-        self._suspect: Item | None = None
-        self._evidence: Answer | None = None
+        self._starts = Starts(spec, self.limits)
         self._session: Session | None = None
-        self._ready: protocol.Ready | None = None
-        self._restarts = self._failed_starts = 0
-        self._given_up: Broken | None = None
-        self._unfit: DeclarationError | None = None
+        self._end: End | None = None
+        self._tickets = 0
+        self._queue: deque[Item] = deque()
+        self._suspect: Suspect | None = None
+        self._answers: list[tuple[int, Answer]] = []
         self._sibling: Worker | None = None
 
     def __enter__(self) -> Self:
@@ -52,15 +51,15 @@ class Worker:
 
         Raise ``DeclarationError`` where what it says of itself is wrong.
         """
-        if self._session is None and self._ready is None:
+        if self._session is None and self._starts.ready is None:
             self._start()
-        while self._ready is None and self._given_up is None:
+        while self._starts.ready is None and self._end is None:
             listen([self], self.due())
             self.advance()
-        if self._ready is None:
-            assert self._given_up is not None
-            raise self._unfit or StartError(self._given_up.detail)
-        return self._ready
+        if self._starts.ready is None:
+            assert self._end is not None
+            raise self._end.error
+        return self._starts.ready
 
     @property
     def outstanding(self) -> int:
@@ -110,25 +109,22 @@ class Worker:
     def renew(self) -> None:
         """End the process, unless something is under way in it; the next case starts another."""
         if self._session is not None and not self._session.sent and self._session.served:
-            self._session.close()
-            self._session = None
+            self._stop(self._session)
 
     def cancel(self) -> None:
         """Give up what was submitted and not answered, and end the process if something is under way in it."""
         self._queue.clear()
-        self._suspect = self._evidence = None
+        self._suspect = None
         if self._session is not None and self._session.sent:
-            self._session.close()
-            self._session = None
+            self._stop(self._session)
 
     def close(self) -> None:
         """Let the backend exit in order, then end whatever is left of it; unanswered cases stay unanswered."""
         if self._session is not None:
-            self._session.close()
-            self._session = None
+            self._stop(self._session)
         self._queue.clear()
-        self._suspect = self._evidence = None
-        self._given_up = self._given_up or Broken("not_run", "the worker was closed")
+        self._suspect = None
+        self._end = self._end or self._starts.ended("the worker was closed")
         if self._sibling is not None:
             self._sibling.close()
 
@@ -144,22 +140,26 @@ class Worker:
 
     def advance(self) -> None:
         """Start, feed, hear and judge the process, as far as that goes without waiting."""
-        if self._given_up is None and self._session is None and (self._queue or self._suspect):
+        if self._end is None and self._session is None and (self._queue or self._suspect):
             self._start()
         if self._session is not None:
             self._hear(self._session)
-        if self._given_up is not None:
-            self._answers += [(item.ticket, Answer(self._given_up)) for item in self._queue]
+        if self._end is not None:
+            self._answers += [(item.ticket, Answer(self._end.broken)) for item in self._queue]
             self._queue.clear()
         else:
             self._feed()
 
     def _start(self) -> None:
-        self._processes += 1
-        try:
-            self._session = Session(self.spec.command, self.limits, self._processes)
-        except OSError as error:
-            self._give_up(f"{self.spec.name} cannot be started: {error}", "")
+        started = self._starts.start()
+        if isinstance(started, End):
+            self._give_up(started)
+        else:
+            self._session = started
+
+    def _stop(self, session: Session) -> None:
+        session.close()
+        self._session = None
 
     def _feed(self) -> None:
         session = self._session
@@ -167,71 +167,60 @@ class Worker:
             return
         if self._suspect is not None:
             if not session.sent and not session.served:
-                session.send(self._suspect)
+                session.send(self._suspect.item)
             return
         while self._queue and len(session.sent) < self.limits.window and _joins(self._queue[0], session.sent):
             session.send(self._queue.popleft())
 
     def _hear(self, session: Session) -> None:
-        """Take what a process answered, and how it broke."""
+        """Take how a process introduced itself, what it answered, and how it broke."""
+        fresh = session.ready is None
         for item, observation in session.advance():
-            alone = session.taken == 1
-            self._settle(item, Answer(observation, process=session.number, alone=alone))
-        if session.ready is not None and session.ready is not self._ready:
-            self._ready, self._failed_starts = self._ready or session.ready, 0
-        if session.unfit is not None:
+            self._settle(item, Answer(observation, process=session.number, alone=session.taken == 1))
+        changed = self._starts.introduced(session.ready) if fresh and session.ready is not None else None
+        if changed is not None:
+            self._stop(session)
+            self._give_up(changed)
+        elif session.unfit is not None:
             self._session = None
-            self._unfit = DeclarationError(f"backend {self.spec.name!r}: {session.unfit}")
-            self._give_up(str(self._unfit), "")
+            self._give_up(self._starts.unfit(session.unfit))
         elif session.broken is not None:
             self._session = None
             self._broke(session, session.broken)
 
     def _settle(self, item: Item, answer: Answer) -> None:
         """Record the answer to ``item``; a suspect's carries the break that made it one."""
-        if item is self._suspect:
-            evidence, self._suspect, self._evidence = self._evidence, None, None
-            if evidence is not None and evidence.broken is not None and answer.broken is None:
-                told = f"{evidence.broken.outcome}, {evidence.broken.detail}"
-                answer = replace(
-                    answer, note=f"alone in a fresh process it ran; among other cases: {told}", unrepeated=evidence
-                )
+        if self._suspect is not None and item is self._suspect.item:
+            answer, self._suspect = self._suspect.alone(answer), None
         self._answers.append((item.ticket, answer))
 
     def _broke(self, session: Session, broken: Broken) -> None:
         """Find out whose fault it was that a process ended."""
-        if session.ready is None:
-            self._failed_starts += 1
-            if self._ready is None or self._failed_starts > 1:
-                self._give_up(f"{self.spec.name} did not start: {broken.detail}", broken.stderr_tail)
-                return
-        sent = session.sent
-        if sent:
-            alone, head = session.taken == 1, sent.popleft()
-            self._queue.extendleft(reversed(sent))
-            sent.clear()
-            if alone or self._restarts >= self.limits.restarts:
-                self._settle(head, Answer(broken, process=session.number, alone=alone))
-            else:
-                self._suspect, self._evidence = head, Answer(broken, process=session.number)
-        if self._restarts >= self.limits.restarts:
-            spent = f"the budget of {self.limits.restarts} restarts is spent"
-            self._give_up(f"{spent}; the last: {broken.outcome}, {broken.detail}", broken.stderr_tail)
-        self._restarts += 1
+        spent = self._starts.spent
+        end = self._starts.broke(session, broken)
+        if session.ready is not None or end is None:
+            self._suspected(session, broken, spent=spent)
+        if end is not None:
+            self._give_up(end)
 
-    def _give_up(self, detail: str, tail: str) -> None:
-        last = last_words(tail)
-        self._given_up = Broken("not_run", f"{detail}{': ' + last if last else ''}", tail)
-        if self._suspect is not None and self._evidence is not None:
-            self._settle(self._suspect, replace(self._evidence, note="not run again alone: " + detail))
+    def _suspected(self, session: Session, broken: Broken, *, spent: bool) -> None:
+        """Answer the oldest case of a process that broke, or have it run again alone; the others wait."""
+        if not session.sent:
+            return
+        alone, head = session.taken == 1, session.sent.popleft()
+        self._queue.extendleft(reversed(session.sent))
+        session.sent.clear()
+        answer = Answer(broken, process=session.number, alone=alone)
+        if alone or spent:
+            self._settle(head, answer)
+        else:
+            self._suspect = Suspect(head, answer)
 
-
-def last_words(tail: str) -> str:
-    """Return the message that a process ended with: of its last traceback all lines, else the last line."""
-    lines = [line for line in tail.splitlines() if line.strip()]
-    traces = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
-    raised = [at for at in range(traces[-1] + 1, len(lines)) if not lines[at][0].isspace()] if traces else []
-    return " ".join(lines[raised[0] :] if raised else lines[-1:])
+    def _give_up(self, end: End) -> None:
+        self._end = end
+        if self._suspect is not None:
+            suspect, self._suspect = self._suspect, None
+            self._answers.append((suspect.item.ticket, suspect.untried(end.why)))
 
 
 def _joins(item: Item, sent: Sequence[Item]) -> bool:

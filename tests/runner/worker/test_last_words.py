@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.runner.worker.workers import last_words
+from conformance.runner.worker.starts import last_words
 
 
 def test_all_lines_of_the_last_message_are_told() -> None:

@@ -194,3 +194,25 @@ def test_in_process_has_the_same_interface(make: Make) -> None:
         assert wait([worker], 1.0) == [worker]
         assert [ticket for ticket, _ in worker.poll(0.0)] == tickets
         assert bits(worker.ask(make(7))) == "07070707"
+
+
+CHANGES = """
+import os
+from pathlib import Path
+from conformance.backends.reference import Reference
+class Changes(Reference):
+    claims = {"broadcast": {}} if Path(__file__).with_suffix(".once").exists() else {"broadcast": {}, "scan": {}}
+    def execute(self, case):
+        Path(__file__).with_suffix(".once").touch()
+        os._exit(3)
+"""
+
+
+def test_a_backend_that_claims_something_else_when_it_starts_again_is_not_asked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make
+) -> None:
+    (tmp_path / "changes.py").write_text(CHANGES)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    answers = run("changes:Changes", [make(1), make(2)], Limits(start=60.0, case=20.0))
+    assert "its claims changed when it was started again" in (answers[-1].broken or Broken("not_run", "")).detail
