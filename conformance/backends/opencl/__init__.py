@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ from conformance.backends.base import (
     Backend,
     Claims,
     Placed,
+    Types,
     Unsupported,
     place_inputs,
     placed_operand,
@@ -31,6 +33,7 @@ from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
+from conformance.backends.opencl.typed.run import batched, pullback, types_and_values
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase
@@ -40,7 +43,10 @@ from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
 from conformance.cases.program.trouble import WORDS
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.typed_case import Level
+from conformance.cases.types.typed_program import TypedProgram
 
 if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.engine import Engine
@@ -77,7 +83,8 @@ class OpenCL(Backend):
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
-        return {**found, "graph": {"dtype": tuple(FORMATS)}}
+        graphs = ("graph", "typed_program", "transposed_program", "batched_program")
+        return found | {op: {"dtype": tuple(FORMATS)} for op in graphs}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -170,6 +177,22 @@ class OpenCL(Backend):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is the observation
             return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
         return Observation(results=results, seconds=time.perf_counter() - start)
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
+        """Return the types that the engine's own rules give, and the values of a graph."""
+        return types_and_values(program, inputs, self.graphs.run)
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the cotangents of inputs, by a graph that goes back through the steps."""
+        return pullback(program, inputs, cotangents, self.graphs.run)
+
+    def batched(
+        self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the results of a graph in which every slice on every rank has a device."""
+        return batched(program, levels, inputs, self.graphs.run, LARGEST)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Start the program on the devices and read its results; inputs and buffers come back as they are then.

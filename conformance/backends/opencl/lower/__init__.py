@@ -135,12 +135,19 @@ class _Lowering:
         return node in self._rebuilt or not changing
 
     def _moved(self, block: Movement) -> Movement:
-        if isinstance(block.node, Output):
-            return self._done[block.node.collective][block.node.device]
-        return Movement(self._rebuilt.get(block.node, block.node), block.view)
+        if not isinstance(block.node, Output):
+            return Movement(self._rebuilt.get(block.node, block.node), block.view)
+        found = self._ready(block.node)
+        if block.view == contiguous(found.view.shape):
+            return found
+        # It is a view of what was received, which may itself be a view.
+        return Movement(_stored(found, set()).node, block.view)
 
     def _ready(self, node: Node) -> Movement:
-        return self._moved(whole(node, (node.size,)))
+        """Return what a node is, in its C order, whatever its shape."""
+        if isinstance(node, Output):
+            return self._done[node.collective][node.device]
+        return Movement(self._rebuilt.get(node, node), contiguous((node.size,)))
 
     def _make(self, node: Node) -> None:
         if isinstance(node, Elementwise):

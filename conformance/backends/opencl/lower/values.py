@@ -8,7 +8,18 @@ import msgspec
 
 from conformance.backends.opencl.graph.asked import Asking
 from conformance.backends.opencl.graph.index_map import IndexMap, composed, identity
-from conformance.backends.opencl.graph.node import Buffer, Collective, Computed, Copy, Movement, Node, Output, Written
+from conformance.backends.opencl.graph.node import (
+    Buffer,
+    Collective,
+    Computed,
+    Copy,
+    Fill,
+    Movement,
+    Node,
+    Output,
+    Written,
+    whole,
+)
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
@@ -320,6 +331,9 @@ class _Builder:
         self.received = (*self.received, Movement(node, contiguous((node.size,))))
 
     def _block(self, value: Value) -> Movement:
+        if value.op == "const":
+            filled = Fill(value.device, value.dtype, value.size, int.from_bytes(value.arg, "little"))
+            return whole(filled, value.shape)
         if value in self.nodes or value.op != "move":
             return Movement(self._lying(value)[0], contiguous(value.shape))
         return Movement(self._lying(value.of[0])[0], View(value.shape, value.arg.strides, value.arg.offset))

@@ -1,0 +1,121 @@
+"""Typed programs, their transposes and their mapping over new axes, each as one graph that the engine runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+
+from msgspec.structs import replace
+
+from conformance.backends.base import Types, Unsupported
+from conformance.backends.opencl.typed.backward import pulled
+from conformance.backends.opencl.typed.building import Blocks, Building, Shape, read
+from conformance.backends.opencl.typed.forward import computed
+from conformance.backends.opencl.typed.states import Found, shown, typed
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.program.program import Axis, lines
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.typed_case import Level
+from conformance.cases.types.typed_program import TypedProgram
+
+Run = Callable[[GraphCase], Mapping[str, Tensor]]
+Given = Mapping[str, list[Array]]
+
+
+def types_and_values(program: TypedProgram, inputs: Given, run: Run) -> tuple[Types, dict[str, list[Array]]]:
+    """Return the types of the values that steps make, and the blocks of each result; raise for an ill-typed program."""
+    found, building = typed(program), Building()
+    values = computed(building, program, program.mesh, {name: building.put(blocks) for name, blocks in inputs.items()})
+    results = {name: _shown(building, program.mesh, found, name, values[name]) for name in program.results}
+    return shown(program, found), read(results, run(building.case(results)))
+
+
+def pullback(program: TypedProgram, inputs: Given, cotangents: Given, run: Run) -> dict[str, list[Array]]:
+    """Return the cotangent of each input."""
+    found, building = typed(program), Building()
+    given = {name: building.put(blocks) for name, blocks in inputs.items()}
+    values = computed(building, program, program.mesh, given)
+    results = pulled(building, program, found, values, {name: building.put(b) for name, b in cotangents.items()})
+    return read(results, run(building.case(results)))
+
+
+def batched(
+    program: TypedProgram, levels: Sequence[Level], inputs: Given, run: Run, most: int
+) -> dict[str, list[Array]]:
+    """Return the results of a program whose slices are members too, each on a device of its own.
+
+    Raise ``Unsupported`` for more than ``most`` members.
+    """
+    names = {level.name for level in levels}
+    steps = tuple(replace(s, axes=tuple(axis for axis in s.axes if axis not in names)) for s in program.steps)
+    found, building = typed(replace(program, steps=steps)), Building()
+    mesh = (*program.mesh, *(Axis(name=level.name, size=level.size) for level in levels))
+    members = math.prod(axis.size for axis in mesh)
+    if members > most:
+        raise Unsupported(f"{members} slices on ranks are outside the claims: 1 to {most}")
+    given = {name: _sliced(building, name, building.put(blocks), levels) for name, blocks in inputs.items()}
+    values = computed(building, program, mesh, given)
+    results = {
+        name: _stacked(building, _shown(building, mesh, found, name, values[name]), levels, program.world)
+        for name in program.results
+    }
+    return read(results, run(building.case(results)))
+
+
+def _shown(building: Building, mesh: tuple[Axis, ...], found: Mapping[str, Found], name: str, blocks: Blocks) -> Blocks:
+    """Return what a value shows: its sum where it is still to be made."""
+    states = found[name].result if name in found else {}
+    pending = tuple(axis for axis, state in states.items() if state == "unreduced")
+    if not pending:
+        return blocks
+    return building.meet("all_reduce", blocks, lines(mesh, pending), blocks.shape, {"op": "sum"})
+
+
+def _sliced(building: Building, name: str, blocks: Blocks, levels: Sequence[Level]) -> Blocks:
+    """Return the slice of every member, on its device."""
+    places = list(product(*(range(level.size) for level in levels)))
+    nodes, shape = [], blocks.shape
+    for rank, whole in enumerate(blocks.nodes):
+        for number, place in enumerate(places):
+            node, shape = whole, blocks.shape
+            for level, at in zip(levels, place, strict=True):
+                if name in level.inputs:
+                    node, shape = _slice(building, node, shape, blocks.dtype, level.inputs[name], at, rank)
+            nodes.append(building.node("copy", (node,), shape, blocks.dtype, rank * len(places) + number))
+    return Blocks(tuple(nodes), shape, blocks.dtype)
+
+
+def _slice(building: Building, node: str, shape: Shape, dtype: str, axis: int, at: int, rank: int) -> tuple[str, Shape]:
+    pairs = tuple((at, at + 1) if number == axis else (0, extent) for number, extent in enumerate(shape))
+    thin = (*shape[:axis], 1, *shape[axis + 1 :])
+    rest = (*shape[:axis], *shape[axis + 1 :])
+    node = building.node("shrink", (node,), thin, dtype, rank, arg=pairs)
+    return building.node("reshape", (node,), rest, dtype, rank), rest
+
+
+def _stacked(building: Building, slices: Blocks, levels: Sequence[Level], world: int) -> Blocks:
+    """Return a block a rank of the slices of its members, the innermost level joined first."""
+    each = len(slices.nodes) // world
+    nodes = [
+        building.node("copy", (node,), slices.shape, slices.dtype, number // each)
+        for number, node in enumerate(slices.nodes)
+    ]
+    shape = slices.shape
+    for level in reversed(levels):
+        each //= level.size
+        wide = (*shape[: level.result], level.size, *shape[level.result :])
+        thin = (*shape[: level.result], 1, *shape[level.result :])
+        like = Blocks((), wide, slices.dtype)
+        joined = []
+        for first in range(0, len(nodes), level.size):
+            rank = first // (level.size * each)
+            parts = []
+            for at, node in enumerate(nodes[first : first + level.size]):
+                pads = tuple((at, level.size - 1 - at) if axis == level.result else (0, 0) for axis in range(len(wide)))
+                put = building.node("reshape", (node,), thin, slices.dtype, rank)
+                parts.append(building.node("pad", (put,), wide, slices.dtype, rank, arg=pads))
+            joined.append(building.total(parts, like, rank))
+        nodes, shape = joined, wide
+    return Blocks(tuple(nodes), shape, slices.dtype)

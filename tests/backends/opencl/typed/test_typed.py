@@ -1,0 +1,68 @@
+"""Typed programs, transposes and mapping on the engine agree with what they mean, of drawn cases."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.typed.building import Blocks, Building, read
+from conformance.backends.opencl.typed.states import TypeRefusedError, shown, typed
+from conformance.backends.worker import typed as observed
+from conformance.cases.types.typed_case import TypedCase
+from conformance.reference.types.check import check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.runner.dialects.types import mean
+from conformance.runner.draws import Numbers
+from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
+from conformance.specs.types.domain import typed_programs
+from conformance.specs.types.verdict import judge
+
+
+@pytest.mark.parametrize("domain", [typed_cases(), transposed_cases(), batched_cases()])
+def test_the_engine_passes_drawn_cases(domain: Choice[TypedCase]) -> None:
+    backend = OpenCL()
+    for seed in range(12):
+        case = Draw(Numbers(Random(seed)))(domain)
+        meaning = mean(case)
+        if meaning is not None:
+            verdict = judge(meaning, observed(backend, case))
+            assert verdict.outcome == "passed", (case.program.steps, verdict.detail)
+
+
+def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
+    refused = 0
+    for seed in range(800):
+        program = Draw(Numbers(Random(seed)))(typed_programs())
+        try:
+            types = check(program)
+        except IllTyped:
+            refused += 1
+            with pytest.raises(TypeRefusedError):
+                typed(program)
+            continue
+        found = shown(program, typed(program))
+        assert found == {step.output: types[step.output] for step in program.steps}
+    assert refused > 200
+
+
+@pytest.mark.parametrize("op", ["all_reduce", "reduce_scatter"])
+def test_a_collective_takes_a_view_of_what_another_gave(op: str) -> None:
+    building, both = Building(), ((0, 1),)
+    given = building.put([np.array([[1, 2], [3, 4]], np.float32) * 10**rank for rank in range(2)])
+    total = building.meet("all_reduce", given, both, (2, 2), {"op": "sum"})
+    wide = building.moved("reshape", total, (1, 2, 2))
+    attrs = {"op": "sum"} if op == "all_reduce" else {"op": "sum", "axis": 0, "tiled": False}
+    shape = (1, 2, 2) if op == "all_reduce" else (2, 2)
+    found = {"z": building.meet(op, wide, ((0,), (1,)), shape, attrs)}
+    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][1].ravel().tolist() == [11, 22, 33, 44]
+
+
+def test_a_collective_takes_a_constant() -> None:
+    building = Building()
+    ones = building.constant(Blocks(("", ""), (2,), "int32"), [1, 1])
+    found = {"z": building.meet("all_reduce", ones, ((0, 1),), (2,), {"op": "sum"})}
+    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][0].tolist() == [2, 2]
