@@ -12,8 +12,9 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.graph.value import Value
 from conformance.backends.opencl.lower import Lowered
-from conformance.backends.opencl.render.fused import NAME, fused
+from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.render.fused import named as kernel_name
+from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.schedule.drafted import Drafted
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Transfer

@@ -139,7 +139,7 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
 
     The first ``outer`` axes are those of what is stored, the others are folded away. Access ``k`` of a load is
     ``reads[k]``, and the stores follow behind those: the map of the elements and the dtype. ``reason`` says why it is a
-    kernel of its own, ``asked`` which nodes of the graph it computes.
+    kernel of its own, ``asked`` which nodes of the graph it computes, and ``wide`` whether vectors may be used.
     """
 
     device: int
@@ -150,6 +150,7 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
     stores: tuple[tuple[IndexMap, str], ...]
     reason: str = ""
     asked: tuple[str, ...] = ()
+    wide: bool = True
 
 
 class Computed(Node, frozen=True, eq=False):

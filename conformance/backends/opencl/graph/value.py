@@ -78,9 +78,14 @@ class Values:
             chain = then((by,), source.arg)
             if len(chain) == 1:
                 source, by = source.of[0], chain[0]
-        if not source.size or (any(low >= high for low, high in by.mask or ()) and not _copies(source)):
+        if not source.size:
             # All that there is was added by a pad.
             return self.const(zero, source.dtype, shape, source.device)
+        if any(low >= high for low, high in by.mask or ()) and not _copies(source):
+            # So it is here, but a result that is made of values is stored.
+            return self.make(
+                "contig", source.dtype, shape, source.device, (self.const(zero, source.dtype, shape, source.device),)
+            )
         if source.op == "const" and (by.mask is None or source.arg == zero):
             return self.const(source.arg, source.dtype, shape, source.device)
         if shape == source.shape and by == affine(shape, steps(shape)):

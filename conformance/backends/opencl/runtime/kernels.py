@@ -12,10 +12,12 @@ from functools import cached_property
 
 import pyopencl as cl
 
-from conformance.backends.opencl.render.fused import NAME, named
+from conformance.backends.opencl.render.fused import named
 from conformance.backends.opencl.render.kernels import SLOTS, Body, render, render_wide
+from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
+from conformance.backends.opencl.render.vectors import FUNCTIONS
 
 
 class Kernels:
@@ -70,7 +72,7 @@ class Kernels:
             if missing:
                 source = "".join(text.replace(NAME, name, 1) for name, text in missing.items())
                 options = (*self._exact, *(() if optimised else ("-cl-opt-disable",)))
-                program = _built(self._context, PRELUDE + ELEMENTWISE + source, options)
+                program = _built(self._context, PRELUDE + ELEMENTWISE + FUNCTIONS + source, options)
                 self._made |= {name: cl.Kernel(program, name) for name in missing}
 
 

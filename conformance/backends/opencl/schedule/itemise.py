@@ -19,8 +19,8 @@ from conformance.backends.opencl.graph.node import (
     Write,
 )
 from conformance.backends.opencl.graph.view import coalesced, contiguous
-from conformance.backends.opencl.render.fused import storages
 from conformance.backends.opencl.render.kernels import SLOTS, WIDE, Body
+from conformance.backends.opencl.render.point import storages
 from conformance.backends.opencl.schedule.fuse import Filled
 from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Kernel, Region, Transfer, Work
 from conformance.backends.opencl.schedule.regions import reach, region, regions
