@@ -1,0 +1,47 @@
+"""docs/faults.md, of the tables beside this file: ``python -m tests.faults.document`` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.faults import command_lines, files, introductions, processes
+from tests.faults.fault import Table
+
+PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
+
+TABLES: Final = (processes.TABLE, introductions.TABLE, *files.TABLES.values(), command_lines.TABLE)
+
+HEAD: Final = """# Faults
+
+What somebody else's process, file or command line can do to a run, and what comes of it. Each line is a test of
+`tests/faults`; this page is written from its tables by `python -m tests.faults.document`.
+
+A backend runs in a process of its own, is told no expected value, and answers on a private pipe. It can lose the case
+that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. It cannot
+change the outcome of another case or of another backend, nor what is in the log: the runner holds its records until
+every backend has ended, and writes the log again where it was changed. Files are read as data and never run.
+"""
+
+
+def text() -> str:
+    """Return the page."""
+    count = sum(len(table.faults) for table in TABLES)
+    parts = [HEAD, f"There are {count} kinds.\n"]
+    parts += [_section(table) for table in TABLES]
+    return "\n".join(parts)
+
+
+def _section(table: Table) -> str:
+    rows = [f"| {_cell(fault.done)} | {_cell(fault.seen)} |" for fault in table.faults]
+    return "\n".join(
+        [f"## {table.heading}\n", f"{table.says}\n", "| what is done | what is seen |", "|---|---|", *rows, ""]
+    )
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PATH.write_text(text(), encoding="utf-8")

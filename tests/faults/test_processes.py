@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conformance.backends.discovery import find
+from conformance.cases.observation import Observation
+from conformance.runner.worker.answers import Answer, Broken, Limits
+from conformance.runner.worker.workers import Worker
+from tests.faults.fault import Fault
+from tests.faults.processes import FINE, TABLE
+from tests.runner.conftest import broadcast_of
+
+LIMITS = Limits(start=20.0, case=0.7, memory=512 << 20)
+HARNESS = Path(__file__).parent / "harness.py"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("conformance.runner.worker.session.REAP", 0.3)
+    yield
+    left = [each for each in psutil.process_iter(["cmdline"]) if str(HARNESS) in (each.info["cmdline"] or [])]
+    assert not left
+    assert not list(tmp_path.iterdir())
+
+
+def ask(how: str, firsts: list[int]) -> list[Answer]:
+    answers: dict[int, Answer] = {}
+    limits = replace(LIMITS, case=30.0) if how == "memory" else LIMITS
+    with Worker(find(f"exec:{sys.executable} {HARNESS} {how}"), limits) as worker:
+        tickets = [worker.submit(broadcast_of(first)) for first in firsts]
+        while worker.outstanding:
+            answers.update(worker.poll(10.0))
+    return [answers[ticket] for ticket in tickets]
+
+
+def shown(answer: Answer) -> str:
+    assert isinstance(answer.result, Observation), answer
+    return answer.result.results["y"][1].bits[:2]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("fault", TABLE.faults, ids=[fault.data[0] for fault in TABLE.faults])
+def test_a_fault_costs_one_case(fault: Fault) -> None:
+    how, outcome, says = fault.data
+    first, second, third, fourth = ask(how, [1, 2, 0x42, 4])
+    assert [shown(first), shown(second), shown(fourth)] == ["01", "02", "04"]
+    if outcome == FINE:
+        assert shown(third) == "42"
+        return
+    assert isinstance(third.result, Broken), third
+    assert third.result.outcome == outcome, third.result
+    assert says in third.result.detail
