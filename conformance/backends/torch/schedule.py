@@ -18,9 +18,9 @@ from typing import Final
 from conformance.backends.base import Unsupported, rank_error
 from conformance.backends.torch import huge_pages
 from conformance.backends.torch.job import TROUBLED, Job, Looks, looks
-from conformance.backends.torch.lane import Lane
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.store import Store
+from conformance.backends.torch.supervisor import Supervisor
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import rank_groups
@@ -32,7 +32,7 @@ COMPUTING: Final = 16
 """Ranks that may compute at a time. On two cores 16 answered 79 cases a second, 36 (one pool of each world) 65, 12 70:
 more of them get slower and are no sooner done, and what is slow might be taken for a hang."""
 
-LANES: Final = 2
+POOLS: Final = 2
 """Pools of one world."""
 
 MUCH: Final = 12
@@ -43,7 +43,7 @@ Kind = tuple[int, bool]
 
 
 class Schedule:
-    """The jobs that wait, by kind, and the lanes of each world."""
+    """The jobs that wait, by kind, and the supervisors of each world."""
 
     def __init__(self, operations: Mapping[str, Operation], *, checked: bool = False) -> None:
         """Start nothing yet; ranks run ``operations``, and Torch has them ``checked`` for being alike if told to."""
@@ -52,7 +52,7 @@ class Schedule:
         self._selector = selectors.DefaultSelector()
         self._store = Store()
         self._waiting: dict[Kind, list[Job]] = {}
-        self._lanes: dict[int, list[Lane]] = {}
+        self._supervisors: dict[int, list[Supervisor]] = {}
         self._breaking: set[Looks] = {TROUBLED}
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
@@ -69,19 +69,19 @@ class Schedule:
                 yield found.pop(key)
         finally:
             self._waiting.clear()
-            for lane in self._all():
-                if not lane.idle:
-                    lane.drop()
+            for supervisor in self._all():
+                if not supervisor.idle:
+                    supervisor.drop()
 
     def close(self) -> None:
         """Kill every rank process."""
-        for lane in self._all():
-            lane.drop()
-        self._lanes.clear()
+        for supervisor in self._all():
+            supervisor.drop()
+        self._supervisors.clear()
         self._store.close()
 
-    def _all(self) -> list[Lane]:
-        return [lane for lanes in self._lanes.values() for lane in lanes]
+    def _all(self) -> list[Supervisor]:
+        return [supervisor for supervisors in self._supervisors.values() for supervisor in supervisors]
 
     def _take(self, key: int, case: Case, found: dict[int, Observation]) -> None:
         """Queue a case, or refuse it."""
@@ -97,60 +97,62 @@ class Schedule:
         heapq.heappush(self._waiting.setdefault(kind, []), job)
 
     def _work(self, found: dict[int, Observation]) -> None:
-        """Hand out jobs, wait for any lane, let it go on and collect what came of it."""
+        """Hand out jobs, wait for any supervisor, let it go on and collect what came of it."""
         self._hand_out()
-        alarm = min((lane.alarm for lane in self._all()), default=math.inf)
+        alarm = min((supervisor.alarm for supervisor in self._all()), default=math.inf)
         if self._waiting:
             now = time.monotonic()
-            alarm = min([alarm, *(lane.stalls_at for lane in self._all() if lane.stalls_at > now)])
+            alarm = min([alarm, *(supervisor.stalls_at for supervisor in self._all() if supervisor.stalls_at > now)])
         for ready, _ in self._selector.select(None if alarm == math.inf else max(alarm - time.monotonic(), 0)):
-            lane, number, rank = ready.data
-            lane.read(number, rank)
-        for lane in self._all():
-            if time.monotonic() >= lane.alarm:
-                lane.tick()
-            found.update(lane.done)
-            lane.done.clear()
-            for job in lane.back:
+            supervisor, number, rank = ready.data
+            supervisor.read(number, rank)
+        for supervisor in self._all():
+            if time.monotonic() >= supervisor.alarm:
+                supervisor.tick()
+            found.update(supervisor.outcomes.done)
+            supervisor.outcomes.done.clear()
+            for job in supervisor.outcomes.back:
                 self._queue(job)
-            lane.back.clear()
+            supervisor.outcomes.back.clear()
         self._learn()
 
     def _hand_out(self) -> None:
-        """Give the jobs that have waited longest to idle lanes, as long as not too many ranks compute."""
+        """Give the jobs that have waited longest to idle supervisors, as long as not too many ranks compute."""
         now = time.monotonic()
-        computing = sum(lane.world for lane in self._all() if not lane.idle and lane.stalls_at > now)
+        computing = sum(
+            supervisor.world for supervisor in self._all() if not supervisor.idle and supervisor.stalls_at > now
+        )
         for world, breaking in sorted(self._waiting, key=lambda kind: self._waiting[kind][0]):
             queue = self._waiting[world, breaking]
             while queue:
                 if computing and computing + world > COMPUTING:
                     return  # Not on to the next, which may be of a smaller world: this one would wait for ever.
-                lane = self._lane(world, breaking=breaking, much=len(queue) >= MUCH)
-                if lane is None:
+                supervisor = self._free(world, breaking=breaking, much=len(queue) >= MUCH)
+                if supervisor is None:
                     break
-                lane.take([heapq.heappop(queue) for _ in range(min(len(queue), 1 if breaking else MESSAGE))])
+                supervisor.take([heapq.heappop(queue) for _ in range(min(len(queue), 1 if breaking else MESSAGE))])
                 computing += world
             else:
                 del self._waiting[world, breaking]
 
-    def _lane(self, world: int, *, breaking: bool, much: bool) -> Lane | None:
-        """Return an idle lane, a new one, or none: for ``breaking`` jobs rather one whose ranks have served nobody."""
-        if not self._lanes:
+    def _free(self, world: int, *, breaking: bool, much: bool) -> Supervisor | None:
+        """Return an idle one, a new one, or none: for ``breaking`` jobs rather one whose ranks have served nobody."""
+        if not self._supervisors:
             huge_pages.collapse()
-        lanes = self._lanes.setdefault(world, [])
-        idle = [lane for lane in lanes if lane.idle]
-        wanted = [lane for lane in idle if lane.forked != breaking]
-        stalled = all(lane.stalls_at < time.monotonic() for lane in lanes)
-        if not wanted and len(lanes) < LANES and (breaking or stalled or (much and not idle)):
-            lanes.append(Lane(world, self._operations, self._selector, self._store, checked=self._checked))
-            return lanes[-1]
+        supervisors = self._supervisors.setdefault(world, [])
+        idle = [supervisor for supervisor in supervisors if supervisor.idle]
+        wanted = [supervisor for supervisor in idle if supervisor.forked != breaking]
+        stalled = all(supervisor.stalls_at < time.monotonic() for supervisor in supervisors)
+        if not wanted and len(supervisors) < POOLS and (breaking or stalled or (much and not idle)):
+            supervisors.append(Supervisor(world, self._operations, self._selector, self._store, checked=self._checked))
+            return supervisors[-1]
         return next(iter(wanted or idle), None)
 
     def _learn(self) -> None:
         """Move what waits among others and looks like a case that broke its ranks."""
-        new = {job.looks for lane in self._all() for job in lane.broke} - self._breaking
-        for lane in self._all():
-            lane.broke.clear()
+        new = {job.looks for supervisor in self._all() for job in supervisor.outcomes.broke} - self._breaking
+        for supervisor in self._all():
+            supervisor.outcomes.broke.clear()
         if new:
             self._breaking |= new
             waiting, self._waiting = self._waiting, {}

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from conformance.backends.adapting import framework
-from conformance.backends.torch import Torch, lane, shares
+from conformance.backends.torch import Torch, shares, supervisor
 from conformance.backends.torch.operation import Operation, Started, mapped
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
@@ -101,7 +101,7 @@ def test_a_rank_that_dies_is_an_error_of_its_case(bad: Bad, case: Make, good: Ca
 def test_a_rank_that_hangs_is_an_error_of_its_case(
     bad: Bad, case: Make, good: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane, "DEADLINE", 0.5)
+    monkeypatch.setattr(supervisor, "DEADLINE", 0.5)
     seen = bad.execute(case("permute", 2, pairs=()))
     assert kinds(seen.errors) == [None, "Hang"]
     assert not bad.execute(good).errors

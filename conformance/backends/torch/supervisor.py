@@ -14,6 +14,8 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from conformance.backends.shares import merged, share
@@ -22,6 +24,7 @@ from conformance.backends.torch.child import Child
 from conformance.backends.torch.job import Job
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.pool import Pool, Rank
+from conformance.backends.torch.rank_answers import Arrivals, RankAnswers
 from conformance.backends.torch.shares import GLOO_TIMEOUT, aligned, doubtful, groups_of
 from conformance.backends.torch.store import Store
 from conformance.cases.case import Case
@@ -52,12 +55,49 @@ GROUPS: Final = 48
 forking 8 ranks anew 60."""
 
 
-class Lane:
-    """Cases of one world, in turn.
+@dataclass
+class Alarms:
+    """When the work under way began, when it must be done, and when ranks that raised are killed for the others.
 
-    What came of them is for the owner to take: observations in ``done`` by the key of the job, in ``back`` jobs that
-    were not begun, in order, and in ``broke`` those after which the ranks could not go on.
+    All in seconds of ``time.monotonic``.
     """
+
+    since: float = 0.0
+    deadline: float = math.inf
+    leave_at: float = math.inf
+
+    def begin(self, limit: float) -> None:
+        """Begin what may take ``limit`` seconds."""
+        self.since = time.monotonic()
+        self.deadline = self.since + limit
+        self.leave_at = math.inf
+
+    def rest(self) -> None:
+        """Wait for nothing."""
+        self.deadline = self.leave_at = math.inf
+
+
+@dataclass
+class Outcomes:
+    """What came of jobs, for the owner of a supervisor to take.
+
+    Observations in ``done`` by the key of the job, in ``back`` jobs that were not begun, in order, and in ``broke``
+    those after which the ranks could not go on.
+    """
+
+    done: dict[int, Observation] = field(default_factory=dict)
+    back: list[Job] = field(default_factory=list)
+    broke: list[Job] = field(default_factory=list)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.done.clear()
+        self.back.clear()
+        self.broke.clear()
+
+
+class Supervisor:
+    """Runs the cases of one world in turn on a pool of its ranks; ``outcomes`` has what came of them."""
 
     def __init__(
         self,
@@ -68,29 +108,21 @@ class Lane:
         *,
         checked: bool = False,
     ) -> None:
-        """Start nothing yet; later register the channels of ranks in ``selector``, with ``(lane, number, rank)``."""
+        """Start nothing yet; later register the channels of ranks in ``selector``: ``(supervisor, number, rank)``."""
         self.world = world
-        self.done: dict[int, Observation] = {}
-        self.back: list[Job] = []
-        self.broke: list[Job] = []
-        self._operations = operations
-        self._checked = checked
+        self.outcomes = Outcomes()
+        self._forking = partial(Pool, world, operations=operations, checked=checked)
         self._selector = selector
         self._store = store
         self._pool: Pool | None = None
         self._killed: list[Child] = []
+        self._answers = RankAnswers(world)
+        self._alarms = Alarms()
         self._waiting: deque[Job] = deque()
         self._sent: deque[Job] = deque()
         self._again: Job | None = None
         self._failed_starts = 0
         self._served = 0
-        self._met = 0
-        self._answers: list[deque[tuple[float, Observation]]] = []
-        self._ended: dict[int, str] = {}
-        self._left: set[int] = set()
-        self._since = 0.0
-        self._deadline = math.inf
-        self._leave_at = math.inf
 
     @property
     def idle(self) -> bool:
@@ -105,17 +137,17 @@ class Lane:
     @property
     def stalls_at(self) -> float:
         """Return when the case under way will have taken so long that it hardly computes; infinity if there is none."""
-        return math.inf if self.idle else self._since + STALL
+        return math.inf if self.idle else self._alarms.since + STALL
 
     @property
     def alarm(self) -> float:
         """Return when ``tick`` is due, in seconds of ``time.monotonic``."""
-        return min(self._deadline, self._leave_at)
+        return min(self._alarms.deadline, self._alarms.leave_at)
 
     def take(self, jobs: Iterable[Job]) -> None:
         """Run jobs, once idle."""
         self._waiting.extend(jobs)
-        self._since = time.monotonic()
+        self._alarms.since = time.monotonic()
         self._go()
 
     def read(self, number: int, rank: Rank) -> None:
@@ -125,33 +157,26 @@ class Lane:
         messages = rank.inbox.read()
         if messages is None:
             self._selector.unregister(rank.channel)
-            self._ended[number] = rank.end()
-            if self._met < self.world:
-                self._start_failed(f"rank {number} {self._ended[number]} before the ranks had met")
-            elif not self._sent:
-                self.stop()
+            self._ended(number, rank.end())
         for message in messages or ():
             observation = wire.decode_answer(message).observation
             if observation is None:
-                self._met += 1
+                self._answers.met += 1
             else:
-                self._answers[number].append((time.monotonic(), observation))
+                self._answers.add(number, observation)
         self._advance()
 
     def tick(self) -> None:
         """Act on whatever is overdue."""
         now = time.monotonic()
-        if now >= self._leave_at and self._pool is not None:
-            self._leave_at = math.inf
-            for rank in self._raised():
-                self._left.add(rank)
-                self._pool.ranks[rank].child.kill()
-        if now >= self._deadline:
-            if self._met < self.world:
+        if now >= self._alarms.leave_at and self._pool is not None:
+            self._leave(self._pool)
+        if now >= self._alarms.deadline:
+            if not self._answers.all_met:
                 self._start_failed(f"the ranks had not met within {START} s")
             elif self._sent:
                 hang = RankError(kind="Hang", message=f"no answer within {DEADLINE} s", category="no_answer")
-                self._finish([self._answer(rank) or Observation(errors=(hang,)) for rank in range(self.world)])
+                self._finish([self._answers.of(rank) or Observation(errors=(hang,)) for rank in range(self.world)])
         self._advance()
 
     def stop(self) -> None:
@@ -162,8 +187,8 @@ class Lane:
                     self._selector.unregister(rank.channel)
             self._killed += self._pool.kill()
         self._pool = None
-        self._deadline = self._leave_at = math.inf
-        self.back += self._sent
+        self._alarms.rest()
+        self.outcomes.back += self._sent
         self._sent.clear()
 
     def drop(self) -> None:
@@ -173,9 +198,7 @@ class Lane:
             child.end()
         self._killed.clear()
         self._waiting.clear()
-        self.back.clear()
-        self.broke.clear()
-        self.done.clear()
+        self.outcomes.clear()
         self._again = None
 
     def _go(self) -> None:
@@ -183,27 +206,33 @@ class Lane:
         if self._sent:
             return
         if not self._waiting:
-            if self._pool is not None and self._met == self.world:
+            if self._pool is not None and self._answers.all_met:
                 self._pool.pause()
             return
         if self._pool is not None and len(self._pool.groups | groups_of(self._waiting[0].case)) > GROUPS:
             self.stop()
         if self._pool is None:
             self._fork()
-        elif self._met == self.world:
+        elif self._answers.all_met:
             self._send(self._pool)
 
     def _fork(self) -> None:
         self._killed = [child for child in self._killed if not child.ended()]
         timeout = GLOO_TIMEOUT * (1.0 if self._again is None else AGAIN)
-        self._pool = Pool(self.world, timeout, self._operations, self._store.meeting(), checked=self._checked)
-        self._met = self._served = 0
-        self._answers = [deque() for _ in self._pool.ranks]
-        self._ended, self._left = {}, set()
-        self._since = time.monotonic()
-        self._deadline = self._since + START
+        self._pool = self._forking(timeout=timeout, meeting=self._store.meeting())
+        self._served = 0
+        self._answers = RankAnswers(self.world)
+        self._alarms.begin(START)
         for number, rank in enumerate(self._pool.ranks):
             self._selector.register(rank.channel, selectors.EVENT_READ, (self, number, rank))
+
+    def _ended(self, number: int, how: str) -> None:
+        """Take note of a rank that ended: before all had met, while nothing was under way, or in a case."""
+        self._answers.ended[number] = how
+        if not self._answers.all_met:
+            self._start_failed(f"rank {number} {how} before the ranks had met")
+        elif not self._sent:
+            self.stop()
 
     def _start_failed(self, message: str) -> None:
         self.stop()
@@ -211,7 +240,14 @@ class Lane:
         if self._failed_starts >= STARTS and self._waiting:
             job = self._waiting.popleft()
             crash = RankError(kind="Crash", message=message, category="no_answer")
-            self.done[job.key] = Observation(errors=(crash,) * self.world)
+            self.outcomes.done[job.key] = Observation(errors=(crash,) * self.world)
+
+    def _leave(self, pool: Pool) -> None:
+        """Kill the ranks that raised, so that those who wait for them see them go."""
+        self._alarms.leave_at = math.inf
+        for rank in self._answers.raised():
+            self._answers.left.add(rank)
+            pool.ranks[rank].child.kill()
 
     def _send(self, pool: Pool) -> None:
         self._failed_starts = 0
@@ -222,78 +258,67 @@ class Lane:
                 break
             pool.groups = groups
             self._sent.append(self._waiting.popleft())
-        self.back += self._waiting
+        self.outcomes.back += self._waiting
         self._waiting.clear()
-        self._since = time.monotonic()
-        self._deadline = self._since + DEADLINE
-        self._tell(pool, range(self.world), [job.case for job in self._sent])
-
-    def _tell(self, pool: Pool, ranks: Iterable[int], cases: Sequence[Case]) -> None:
-        """Send ``ranks`` cases; none at all bids one that raised go on."""
-        for rank in ranks:
-            # A rank that has ended meanwhile is noticed when its channel is read.
-            with contextlib.suppress(OSError):
-                wire.send(pool.ranks[rank].channel, wire.encode_cases([share(case, rank) for case in cases]))
+        self._alarms.begin(DEADLINE)
+        _tell(pool, range(self.world), [job.case for job in self._sent])
 
     def _advance(self) -> None:
         """Finish every case that all ranks have answered."""
         while self._sent:
-            answers = [self._answer(rank) for rank in range(self.world)]
-            if None in answers:
-                if self._leave_at == math.inf and self._raised():
-                    self._leave_at = time.monotonic() + GRACE
+            answers = self._answers.first()
+            if answers is None:
+                if self._alarms.leave_at == math.inf and self._answers.raised():
+                    self._alarms.leave_at = time.monotonic() + GRACE
                 return
-            self._finish([answer for answer in answers if answer is not None])
+            self._finish(answers)
         self._go()
 
-    def _answer(self, rank: int) -> Observation | None:
-        """Return what ``rank`` did with the first case sent, or ``None`` when that is still open."""
-        if self._answers[rank]:
-            return self._answers[rank][0][1]
-        if rank in self._ended:
-            crash = RankError(kind="Crash", message=f"rank {rank} {self._ended[rank]}", category="no_answer")
-            return Observation(errors=(crash,))
-        return None
-
-    def _raised(self) -> list[int]:
-        """Return the ranks that raised in the first case sent and still stand by."""
-        ranks = set(range(self.world)) - set(self._ended) - self._left
-        return [rank for rank in sorted(ranks) if self._answers[rank] and self._answers[rank][0][1].raised]
-
     def _finish(self, answers: list[Observation]) -> None:
-        job = self._sent.popleft()
-        ahead = any(self._answers[rank] and rank not in self._left for rank in self._ended)
-        # Nor need its end have been noticed, where some were done with this case already.
-        ahead = ahead or (bool(self._sent) and len({answer.raised for answer in answers}) > 1)
-        answered = all(self._answers)
-        arrivals = [queue[0][0] if queue else time.monotonic() for queue in self._answers]
-        for queue in self._answers:
-            if queue:
-                queue.popleft()
-        self._leave_at = math.inf
-        self._since = time.monotonic()
-        self._deadline = self._since + DEADLINE
+        """Take what all ranks did with the first case sent, or run it again where it may not be to blame."""
+        job, arrivals = self._sent.popleft(), self._answers.take()
+        self._alarms.begin(DEADLINE)
         observation = merged(job.case, answers)
-        alive = [rank for rank in range(self.world) if rank not in job.case.dying]
-        crashed = any(error and error.kind == "Crash" for rank in alive for error in answers[rank].errors)
-        echo = self._served > 0 and crashed
-        late = doubtful([arrivals[rank] for rank in alive], [answers[rank] for rank in alive])
+        excused = observation.raised and job is not self._again and self._excused(job, answers, arrivals)
         self._served += 1
-        if observation.raised and job is not self._again and (ahead or echo or late):
-            # A rank that died in a later case took its connections along, an earlier case may have left it with broken
-            # memory, and a slow machine looks like a hang.
-            self.broke.append(job)
+        if excused:
+            self.outcomes.broke.append(job)
             self.stop()
             self._again = job
             self._waiting.append(job)
             return
         self._again = None
-        self.done[job.key] = observation
+        self.outcomes.done[job.key] = observation
         if observation.raised and self._pool is not None:
-            if not answered or self._ended or self._left or not aligned(job.case, answers):
-                self.broke.append(job)
-                self.stop()
-            elif self._sent:
-                self._tell(self._pool, (rank for rank, answer in enumerate(answers) if answer.raised), ())
+            self._after_errors(self._pool, job, answers, whole=arrivals.whole)
         if not self._sent:
-            self._deadline = math.inf
+            self._alarms.deadline = math.inf
+
+    def _excused(self, job: Job, answers: list[Observation], arrivals: Arrivals) -> bool:
+        """Return whether an error may be that of another case, or of a slow machine.
+
+        A rank that died in a later case took its connections along, an earlier case may have left it with broken
+        memory, and a slow machine looks like a hang.
+        """
+        # Nor need the end of a rank have been noticed, where some were done with this case already.
+        ahead = arrivals.ahead or (bool(self._sent) and len({answer.raised for answer in answers}) > 1)
+        alive = [rank for rank in range(self.world) if rank not in job.case.dying]
+        crashed = any(error and error.kind == "Crash" for rank in alive for error in answers[rank].errors)
+        late = doubtful([arrivals.times[rank] for rank in alive], [answers[rank] for rank in alive])
+        return ahead or (self._served > 0 and crashed) or late
+
+    def _after_errors(self, pool: Pool, job: Job, answers: list[Observation], *, whole: bool) -> None:
+        """Bid the ranks that raised go on, or end them all where they cannot."""
+        if not whole or self._answers.broken or not aligned(job.case, answers):
+            self.outcomes.broke.append(job)
+            self.stop()
+        elif self._sent:
+            _tell(pool, (rank for rank, answer in enumerate(answers) if answer.raised), ())
+
+
+def _tell(pool: Pool, ranks: Iterable[int], cases: Sequence[Case]) -> None:
+    """Send ``ranks`` cases; none at all bids one that raised go on."""
+    for rank in ranks:
+        # A rank that has ended meanwhile is noticed when its channel is read.
+        with contextlib.suppress(OSError):
+            wire.send(pool.ranks[rank].channel, wire.encode_cases([share(case, rank) for case in cases]))
