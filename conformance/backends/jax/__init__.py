@@ -65,10 +65,11 @@ if TYPE_CHECKING:
     from conformance.cases.types.typed_program import TypedProgram
 
 FRESH: Final = 64
-"""Programs made, compiled or refused, before all are dropped, with what JAX remembers of them: a run asks for few of them
-twice, and then soon. Resident memory grows by 1.3 MB a program of one collective, 5 one dispatched step by step
-(jaxlib 0.10.2, Linux). After 208 programs of all_gather a process has 320 MB with 64, 388 with 128 and 496 with 512, for
-9.4, 9.5 and 8.7 seconds of processor time."""
+"""Programs made, compiled or refused, before all are dropped, with what JAX remembers of them.
+
+A run asks for few of them twice, and then soon. Resident memory grows by 1.3 MB a program of one collective, 5 one that
+is dispatched step by step (jaxlib 0.10.2, Linux). After 208 programs of all_gather a process has 320 MB with 64, 388
+with 128 and 496 with 512, for 9.4, 9.5 and 8.7 seconds of processor time."""
 
 
 class Jax(Backend):

@@ -207,3 +207,10 @@ def test_the_description_reproduces_a_run(jax: Jax) -> None:
 def test_importing_the_adapter_does_not_import_jax() -> None:
     code = "import sys, conformance.backends.jax; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_programs_are_dropped_before_they_are_too_many(jax: Jax, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.backends.jax.FRESH", 2)
+    for extent in range(1, 6):
+        agrees(jax, one_step("all_reduce", counting((extent,), 2), op="sum"))
+        assert len(jax._cache) <= 2
