@@ -83,7 +83,7 @@ def with_second(answer: Schedule | Exception) -> Backend:
 
 def test_of_what_is_right_every_second_schedule_is_judged() -> None:
     judged = asked_of(Views())
-    assert set(judged.second) == {"again", "reordered", "together", "unplanned"}
+    assert set(judged.second) == {"again", "cached", "reordered", "together", "unplanned"}
     assert not judged.ways
 
 

@@ -210,7 +210,7 @@ def test_other_values_and_what_remains_are_asked_for(backend: type[Backend], bro
         judged = ask_schedule(SYMBOLIC, worker, other)
     assert judged.missing is None
     assert judged.ways.keys() == broken
-    assert judged.second.keys() == {"again", "unplanned", "rebound", "afterwards"}
+    assert judged.second.keys() == {"again", "cached", "dropped", "unplanned", "rebound", "afterwards"}
 
 
 def test_who_keeps_no_values_is_not_judged_by_what_remains() -> None:
@@ -219,7 +219,7 @@ def test_who_keeps_no_values_is_not_judged_by_what_remains() -> None:
 
     worker = InProcess(BackendSpec("it", ()), backend=Eager())
     judged = ask_schedule(SYMBOLIC, worker, worker)
-    assert judged.second.keys() == {"again", "unplanned", "rebound"}
+    assert judged.second.keys() == {"again", "cached", "dropped", "unplanned", "rebound"}
     assert judged.ways == {}
 
 

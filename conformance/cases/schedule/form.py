@@ -1,6 +1,6 @@
 """Which schedules are well formed: what must hold before one can be judged at all.
 
-Each reason is a clause (``form.C1`` to ``form.C11``), and the error names the item.
+Each reason is a clause (``form.C1`` to ``form.C12``), and the error names the item.
 """
 
 from __future__ import annotations

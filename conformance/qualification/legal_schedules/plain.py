@@ -133,6 +133,8 @@ class _Plain:
             if node.op == "pad":
                 mask = tuple((first, first + n) for (first, _), n in zip(pairs, of.shape, strict=True))
         elif node.op == "stride":
+            # A negative step begins at the last element.
+            offset = sum((n - 1) * s for n, s, step in zip(of.shape, strides, axes, strict=True) if step < 0)
             strides = [s * step for s, step in zip(strides, axes, strict=True)]
         elif node.op == "flip":
             offset = sum((of.shape[axis] - 1) * strides[axis] for axis in axes)

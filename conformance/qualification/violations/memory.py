@@ -25,14 +25,20 @@ A, ONE = stored("a"), constant("1")
 
 
 def chained(*buffers: Buffer) -> Schedule:
-    """Return t0 = a + 1, t1 = t0 + 1, y = t1 + 1 with the given buffers for t0 and t1."""
+    """Return t0 = a + 1, t1 = t0 + 1, y = t1 + 1 with the given buffers for t0 and t1, each kernel having two."""
     nodes = (A, ONE, alu("p", "add", "a", "1"), alu("q", "add", "p", "1"), alu("y", "add", "q", "1"))
     items = [
         elementwise("k0", "add", writes("t0", line(), node="p"), "a", 1.0, provenance=("p",)),
         elementwise("k1", "add", writes("t1", line(), node="q"), "t0", 1.0, provenance=("q",)),
         elementwise("k2", "add", writes("y", line(), node="y"), "t1", 1.0, provenance=("y",)),
     ]
-    return schedule((*given("a"), *buffers, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    made = schedule((*given("a"), *buffers, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    return _apart(made, 2)
+
+
+def _apart(made: Schedule, most: int) -> Schedule:
+    """Return a schedule on devices whose kernels take so few buffers that none of these could be one."""
+    return replace(made, devices={name: replace(each, most_buffers=most) for name, each in made.devices.items()})
 
 
 @violates("memory.C1")
@@ -54,7 +60,7 @@ def _two_users(buffers: tuple[Buffer, ...]) -> Schedule:
         elementwise("k2", "add", writes("t2", line(), node="r"), "t0", "t1", provenance=("r",)),
         elementwise("k3", "add", writes("y", line(), node="y"), "t2", 1.0, provenance=("y",)),
     ]
-    return schedule((*given("a"), *buffers, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    return _apart(schedule((*given("a"), *buffers, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"}), 3)
 
 
 @violates("memory.C1")
@@ -97,7 +103,7 @@ def asked_storage_planned() -> Schedule:
 @violates("memory.C3")
 def planned_without_sub_buffers() -> Schedule:
     """Buffers are planned on a device that cannot make a buffer of a part of another."""
-    return replace(chained(*planned(0, 16, arena=8)), devices={"d0": Device(alignment=0)})
+    return replace(chained(*planned(0, 16, arena=8)), devices={"d0": Device(alignment=0, most_buffers=2)})
 
 
 @violates("memory.C4")
@@ -139,16 +145,16 @@ def communication_buffer_shared() -> Schedule:
     Seen in torchrec #4231: the pool reused a block that a side stream still wrote.
     """
     arena, first, second = planned(0, 0)
-    made = alu("p", "add", "a", "1"), alu("x", "add", "p", "1"), alu("q", "add", "a", "1"), alu("y", "add", "q", "1")
+    made = alu("p", "add", "a", "1"), alu("x", "add", "p", "1"), alu("q", "sub", "a", "1"), alu("y", "add", "q", "1")
     nodes = (A, ONE, *made)
     items = [
         elementwise("k0", "add", writes("t0", line(), node="p"), "a", 1.0, provenance=("p",)),
         elementwise("k1", "add", writes("x", line(), node="x"), "t0", 1.0, provenance=("x",)),
-        elementwise("k2", "add", writes("t1", line(), node="q"), "a", 1.0, provenance=("q",)),
+        elementwise("k2", "sub", writes("t1", line(), node="q"), "a", 1.0, provenance=("q",)),
         elementwise("k3", "add", writes("y", line(), node="y"), "t1", 1.0, provenance=("y",)),
     ]
     buffers = (*given("a"), arena, replace(first, communication="g"), second, buffer("x"), buffer("y"))
-    return schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
+    return _apart(schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"}), 2)
 
 
 @violates("memory.C10")

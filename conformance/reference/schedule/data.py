@@ -44,9 +44,12 @@ WIDE: Final = {
 """Wide floats: more digits, or a greater range, than the next narrower dtype has; products of two of ``float32`` and
 ``float64`` are exact. Complex numbers stay as they are."""
 
-DANGEROUS_DRAWS: Final = 3
-"""How often dangerous data are drawn after the wide ones: zeros among numbers that round, then what is no number, then
-the ends of the range."""
+DANGERS: Final = 3
+"""Kinds of dangerous data: zeros among numbers that round, then what is no number, then the ends of the range."""
+
+DANGEROUS_DRAWS: Final = 2 * DANGERS
+"""How often dangerous data are drawn after the wide ones: each kind twice, so that four elements hold every value of a
+kind in one of the two."""
 
 
 def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
@@ -71,7 +74,8 @@ def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
 def _drawn(name: str, size: int, dtype: str, seed: int, divided: int) -> NDArray[np.uint8]:
     held, most = NUMPY[dtype], 1
     if seed >= DRAWS + WIDE_DRAWS and dtype != "bool":
-        return _dealt(dangerous(dtype)[seed % DANGEROUS_DRAWS], size // held.itemsize, [seed, *name.encode()])
+        again, danger = divmod(seed - DRAWS - WIDE_DRAWS, DANGERS)
+        return _dealt(dangerous(dtype)[danger], size // held.itemsize, [danger, *name.encode()], again)
     values: tuple[float, ...] = DATA[kind(dtype)]
     if kind(dtype) in ("float", "complex"):
         most = 2 ** (ml_dtypes.finfo(parts_of(held)).nmant // 2)
@@ -95,11 +99,12 @@ def _ends(dtype: np.dtype[Any]) -> tuple[int, ...]:
     return tuple(each for each in listed if least <= each <= most and each)
 
 
-def _dealt(values: Array, count: int, seed: list[int]) -> NDArray[np.uint8]:
-    """Return so many of the values, each as often as the others, in a random order."""
-    source = np.random.default_rng(seed)
-    rounds = [source.permutation(len(values)) for _ in range(-(-count // len(values)))]
-    return values[np.concatenate([*rounds, np.empty(0, np.int64)]).astype(np.int64)[:count]].view(np.uint8)
+def _dealt(values: Array, count: int, seed: list[int], again: int) -> NDArray[np.uint8]:
+    """Return so many of the values, each as often as the others, in a random order; ``again`` those that come next."""
+    source, beyond = np.random.default_rng(seed), count * (again + 1)
+    rounds = [source.permutation(len(values)) for _ in range(-(-beyond // len(values)))]
+    order = np.concatenate([*rounds, np.empty(0, np.int64)]).astype(np.int64)
+    return values[order[count * again : beyond]].view(np.uint8)
 
 
 @lru_cache

@@ -8,6 +8,7 @@ zeros and adds them turns -0.0 into 0.0.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
@@ -28,7 +29,7 @@ from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule.memory import POISON, Memory, perform
 from conformance.reference.schedule.orders import legal_orders, settled
-from conformance.reference.schedule.rounding import BESIDE, UNKNOWN, Mask
+from conformance.reference.schedule.rounding import BESIDE, LOOSE, UNKNOWN, Mask
 
 MOST_BYTES: Final = 1 << 28
 """Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""
@@ -36,6 +37,9 @@ MOST_BYTES: Final = 1 << 28
 
 MOST_VALUES: Final = 1 << 26
 """Values of all instructions of a kernel at all its points, which are held at once."""
+
+SMALL: Final = 1 << 16
+"""Bytes of all storages up to which what came of each draw is kept for the next clause that asks for it."""
 
 MANY_DRAWS: Final = 16
 """How often data are drawn where equality excuses something: one bool agrees by chance in every second draw."""
@@ -99,9 +103,31 @@ def run(facts: Facts, order: tuple[int, ...] | None = None, seed: int = 0) -> Me
 
 
 def eager(facts: Facts, seed: int = 0, poison: int = POISON) -> Evaluation:
-    """Return the meaning of the graph, with the memory that eager evaluation leaves."""
-    assert facts.schedule.graph is not None
-    return evaluate_graph(facts.schedule.graph, initial(facts, seed, poison), facts.values)
+    """Return the meaning of the graph, with the memory that eager evaluation leaves; of small ones it is kept."""
+    graph = facts.schedule.graph
+    assert graph is not None
+    key = ("eager", seed, poison)
+    if key not in facts.kept:
+        found = evaluate_graph(graph, initial(facts, seed, poison), facts.values)
+        if sum(storage.size for storage in found.memory.storages.values()) > SMALL:
+            return found
+        facts.kept[key] = found
+    found = facts.kept[key]
+    assert isinstance(found, Evaluation)
+    return found
+
+
+def as_listed(facts: Facts, seed: int) -> Memory:
+    """Return the memory after the leaves have run as listed, of small schedules kept; raise ``ScheduleError``."""
+    key = ("listed", seed, 0)
+    if key not in facts.kept:
+        memory = run(facts, None, seed)
+        if sum(storage.size for storage in memory.storages.values()) > SMALL:
+            return memory
+        facts.kept[key] = memory
+    found = facts.kept[key]
+    assert isinstance(found, Memory)
+    return found
 
 
 def changes_nothing(facts: Facts, assign: str) -> bool:
@@ -223,6 +249,32 @@ def beside_nan(facts: Facts) -> str | None:
     return next((problem for problem in found if problem), None)
 
 
+def zero_of_another_sign(facts: Facts, results: Sequence[str]) -> str | None:
+    """Return which of some results, of floats, has a zero of another sign than the graph's, or ``None``."""
+    places = {place.node: place for place in facts.schedule.places}
+    first = DRAWS + WIDE_DRAWS
+    for seed in range(first, first + DANGEROUS_DRAWS):
+        right = eager(facts, seed)
+        try:
+            seen = as_listed(facts, seed)
+        except ScheduleError as error:
+            return str(error)
+        for name in (each for each in results if each in places):
+            wanted, place, mask = worth(right.meanings[name], right.memory).reshape(-1), places[name], right.mask(name)
+            if place.map is None:
+                array = seen.array(place.buffer)[: wanted.size]
+            else:
+                array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
+            zero = (array == 0) & (wanted == 0) & (np.signbit(array) != np.signbit(wanted))
+            # That a zero of either sign is right is what is asked about here, and no reason to leave one out.
+            shown = _shown(mask, 0xFF & ~LOOSE)
+            zero &= True if shown is None else ~shown.reshape(-1)
+            if zero.any():
+                at = int(np.argmax(zero))
+                return f"result {name!r}: element {at} is {array[at]}, expected {wanted[at]}"
+    return None
+
+
 def _wrong(
     facts: Facts,
     right: Evaluation,
@@ -231,7 +283,7 @@ def _wrong(
     open_bits: int = UNKNOWN | BESIDE,
 ) -> str | None:
     try:
-        seen = run(facts, order, seed)
+        seen = as_listed(facts, seed) if order is None else run(facts, order, seed)
     except ScheduleError as error:
         return str(error)
     return difference(facts, seen, right, seed, open_bits)

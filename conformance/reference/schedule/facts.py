@@ -122,6 +122,11 @@ class Facts:
         )
 
     @cached_property
+    def kept(self) -> dict[tuple[str, int, int], object]:
+        """Return what is kept of runs with NumPy for the clauses that ask for them, by what, draw and poison."""
+        return {}
+
+    @cached_property
     def _elements(self) -> dict[int, tuple[Access, Values, tuple[Indices, NDArray[np.bool_]]]]:
         return {}
 

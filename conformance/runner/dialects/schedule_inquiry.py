@@ -14,10 +14,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
-from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.dtypes import kind
 from conformance.judging.schedules.clause import Found, Relation
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.runner.dialect import Ask
@@ -27,7 +28,9 @@ from conformance.specs.schedules import EVERY, judge, judge_two
 Asked = Case | Graph
 
 SECOND: Final[Mapping[Relation, str]] = {
+    "cached": "again in the same process",
     "again": "again in another process",
+    "dropped": "with a node that nothing needs",
     "reordered": "for its results the other way round",
     "together": "for one result and the rest apart",
     "unplanned": "without a memory plan",
@@ -193,7 +196,11 @@ def _another_graph(asked: Asked, relation: Relation) -> bool:
 
 def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Question, ...]]]:
     """Yield each relation with the questions for its schedules: what is run last, for it may leave something behind."""
+    yield "cached", (Question(asked),)
     yield "again", (Question(asked),)
+    other = with_idle_node(asked)
+    if other is not None:
+        yield "dropped", (Question(other),)
     results = asked.program.results if isinstance(asked, Case) else asked.results
     if len(results) > 1:
         yield "reordered", (Question(_of(asked, results[::-1])),)
@@ -210,6 +217,21 @@ def _of(asked: Asked, results: tuple[str, ...]) -> Asked:
     if isinstance(asked, Case):
         return replace(asked, program=replace(asked.program, results=results))
     return replace(asked, results=results)
+
+
+def with_idle_node(asked: Asked) -> Graph | None:
+    """Return the same graph with a consumer of its last computed value which nothing needs, if it has such a value."""
+    if isinstance(asked, Case):
+        return None
+    values = [node for node in asked.nodes if node.op in ("alu", "reduce") and kind(node.dtype) in ("float", "integer")]
+    if not values:
+        return None
+    last = values[-1]
+    idle = Node(
+        id=f"{last.id} dropped", op="alu", of=(last.id,), shape=last.shape, dtype=last.dtype, device=last.device,
+        arg="neg",
+    )  # fmt: skip
+    return replace(asked, nodes=(*asked.nodes, idle))
 
 
 def _rebound(asked: Asked) -> Graph | None:

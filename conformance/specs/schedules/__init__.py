@@ -18,30 +18,40 @@ from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
 from conformance.specs.schedules.copies import COPIES
+from conformance.specs.schedules.dedup import DEDUP, DEDUP_OF_TWO
 from conformance.specs.schedules.form import FORM
+from conformance.specs.schedules.fusion import FUSION
 from conformance.specs.schedules.law import LAW
 from conformance.specs.schedules.memory import MEMORY, MEMORY_OF_TWO
+from conformance.specs.schedules.movement import MOVED
 from conformance.specs.schedules.no_kernel import NO_KERNEL
 from conformance.specs.schedules.order import ORDER, ORDER_OF_TWO
 from conformance.specs.schedules.seen import SEEN
+from conformance.specs.schedules.splits import SPLITS
+from conformance.specs.schedules.staging import STAGING
 from conformance.specs.schedules.variables import VARIABLES, VARIABLES_OF_TWO
 from conformance.specs.schedules.waits import WAITS
 
 CLAUSES: Final[tuple[ScheduleClause, ...]] = (
     *ORDER,
     *NO_KERNEL,
+    *MOVED,
+    *DEDUP,
+    *FUSION,
+    *SPLITS,
     *COPIES,
     *ASSIGN,
     *VARIABLES,
     *MEMORY,
     *BODIES,
+    *STAGING,
     *WAITS,
     *LAW,
     *SEEN,
 )
 """The clauses about one schedule."""
 
-PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *VARIABLES_OF_TWO, *MEMORY_OF_TWO)
+PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *DEDUP_OF_TWO, *VARIABLES_OF_TWO, *MEMORY_OF_TWO)
 """The clauses about two schedules of one graph."""
 
 

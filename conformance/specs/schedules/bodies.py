@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import distinct, runs
 from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Load, Reduce, Store, sources
@@ -14,6 +15,8 @@ from conformance.cases.schedule.schedule import Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, WIDE_DRAWS
+from conformance.reference.schedule.execute import as_listed, executable
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import moving_axes, positions
 from conformance.specs.schedules.subjects import body_that_touches, mapped, some_body
@@ -21,6 +24,10 @@ from conformance.specs.schedules.subjects import body_that_touches, mapped, some
 
 def _stores(body: Body) -> bool:
     return any(isinstance(each, Store) for each in body.instructions)
+
+
+def _fetches(body: Body) -> bool:
+    return any(isinstance(each, Fetch) for each in body.instructions)
 
 
 def _written_by_points(facts: Facts) -> bool:
@@ -83,7 +90,7 @@ def in_bounds(facts: Facts) -> str | None:
     return None
 
 
-def _open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
+def open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
     """Return for each instruction the axes that its value depends on."""
     values = facts.bound(leaf)
     shape = sizes(body.extents, values)
@@ -104,7 +111,7 @@ def _open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
 def no_open_range(facts: Facts) -> str | None:
     """Find a store of a value along an axis that the place of the store does not move along."""
     for number, leaf, body in _bodies(facts):
-        axes = _open_axes(facts, leaf, body)
+        axes = open_axes(facts, leaf, body)
         for each in body.instructions:
             if isinstance(each, Store):
                 access = leaf.accesses[each.access]
@@ -135,6 +142,34 @@ def one_point_each(facts: Facts) -> str | None:
             for other in written[:place]:
                 if touch.root == other.root and overlap(touch.ranges, other.ranges):
                     return f"{facts.name(number)} writes an element of {touch.access.buffer!r} by two accesses"
+    return None
+
+
+def within_its_axis(facts: Facts) -> str | None:
+    """Find an index that data give and that is outside its axis, on any data drawn."""
+    for seed in range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS):
+        try:
+            as_listed(facts, seed)
+        except ScheduleError as error:
+            if error.clause == "bodies.C7":
+                return str(error)
+            return None
+    return None
+
+
+def nothing_idle(facts: Facts) -> str | None:
+    """Find an axis of a body along which nothing moves and nothing is folded."""
+    for number, leaf, body in _bodies(facts):
+        values = facts.bound(leaf)
+        shape = sizes(body.extents, values)
+        used = {axis for each in body.instructions if isinstance(each, Reduce) for axis in each.axes}
+        used |= {each.axis for each in body.instructions if isinstance(each, Index)}
+        for each in body.instructions:
+            if isinstance(each, Load | Fetch | Store):
+                used |= moving_axes(*positions(facts, leaf.accesses[each.access], values))
+        idle = [axis for axis, extent in enumerate(shape) if extent > 1 and axis not in used]
+        if idle:
+            return f"{facts.name(number)} computes the same at all {shape[idle[0]]} points of axis {idle[0]}"
     return None
 
 
@@ -181,5 +216,20 @@ BODIES = (
         "tinygrad.schedule: bufferize_to_store",
         one_point_each,
         _written_by_points,
+    ),
+    ScheduleClause(
+        "bodies.C7",
+        "An index that data give is within its axis.",
+        "tinygrad.schedule: _mop_index",
+        within_its_axis,
+        lambda facts: some_body(_fetches)(facts) and executable(facts) is None,
+    ),
+    ScheduleClause(
+        "bodies.C8",
+        "Along each axis of a body something moves or is folded.",
+        "tinygrad.schedule: cleanup_dead_axes",
+        nothing_idle,
+        some_body(_stores),
+        requirement="may",
     ),
 )

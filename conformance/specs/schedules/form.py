@@ -94,4 +94,10 @@ FORM = (
         "tinygrad.schedule: add_ranges_to_store",
         some_body(lambda each: True),
     ),
+    FormClause(
+        "form.C12",
+        "A call gives a buffer that fits for each parameter of its sequence, which names no others.",
+        "tinygrad.schedule: resolve_function",
+        lambda facts: facts.captured is not None and bool(facts.captured.sequences),
+    ),
 )

@@ -11,10 +11,11 @@ from conformance.reference.schedule.facts import Facts
 
 def keys(facts: Facts) -> list[bytes]:
     """Return the key of each leaf that moves or computes something, in order."""
-    return [_key(facts, leaf) for leaf in facts.leaves if not isinstance(leaf, View | Wait)]
+    return [key_of(facts, leaf) for leaf in facts.leaves if not isinstance(leaf, View | Wait)]
 
 
-def _key(facts: Facts, leaf: Item) -> bytes:
+def key_of(facts: Facts, leaf: Item) -> bytes:
+    """Return the key of a leaf."""
     slots: dict[str, int] = {}
     used = [
         (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cases.graph.graph import Node
+from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.reference.schedule.execute import beside_nan, executable, law
+from conformance.reference.schedule.execute import beside_nan, executable, law, zero_of_another_sign
 from conformance.reference.schedule.facts import Facts
 
 
@@ -30,6 +30,28 @@ def _extreme(node: Node) -> bool:
     return kind(node.dtype) == "float" and any(word in _EXTREMES for word in words)
 
 
+_SIGNED: Final = ("alu", "cast", "bitcast", "contig", "copy", "const", "var", "buf", *MOVEMENT)
+"""Of what is made by these alone every zero has a sign: what is folded or met in parts may begin with either."""
+
+
+def _signed(facts: Facts) -> list[str]:
+    """Return the results that are floats with a place, whose zeros have a sign by each operation that made them."""
+    loose: set[str] = set()
+    for node in facts.nodes.values():
+        extreme = node.op == "alu" and node.arg in _EXTREMES
+        if node.op not in _SIGNED or extreme or loose.intersection(node.of):
+            loose.add(node.id)
+    graph = facts.schedule.graph
+    placed = {place.node for place in facts.schedule.places}
+    results = dict.fromkeys(graph.results if graph else ())
+    return [n for n in results if n in placed and n not in loose and kind(facts.nodes[n].dtype) == "float"]
+
+
+def signs(facts: Facts) -> str | None:
+    """Find a zero of another sign than the graph's."""
+    return zero_of_another_sign(facts, _signed(facts))
+
+
 LAW = (
     ScheduleClause(
         "law.C1",
@@ -47,6 +69,15 @@ LAW = (
         "ours",
         beside_nan,
         _compares,
+        requirement="should",
+        last=True,
+    ),
+    ScheduleClause(
+        "law.C4",
+        "A zero has the sign that the graph's operations give it, where none folds, takes the greater or meets.",
+        "tinygrad.lazy: create_lazybuffer",
+        signs,
+        lambda facts: _runs(facts) and bool(_signed(facts)),
         requirement="should",
         last=True,
     ),

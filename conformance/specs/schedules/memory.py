@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from conformance.cases.schedule.schedule import Buffer
+from conformance.cases.schedule.schedule import Buffer, Copy
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.execute import executable, wrong_as_listed
@@ -172,6 +172,29 @@ def _both_run(first: Facts, second: Facts) -> bool:
     return bool(_planned(second)) or (executable(first) is None and executable(second) is None)
 
 
+def copies_apart(facts: Facts) -> str | None:
+    """Find an arena that holds what a copy touches beside what none does."""
+    copied = {facts.home(access.buffer) for leaf in facts.leaves if isinstance(leaf, Copy) for access in leaf.accesses}
+    arenas: dict[str, dict[bool, str]] = {}
+    for buffer in _planned(facts):
+        arenas.setdefault(facts.root(buffer.id)[0], {})[buffer.id in copied] = buffer.id
+    for arena, kinds in arenas.items():
+        if len(kinds) > 1:
+            return (
+                f"{kinds[True]!r}, which a copy touches, and {kinds[False]!r}, which none does, are both in {arena!r}"
+            )
+    return None
+
+
+def base_is_no_view(facts: Facts) -> str | None:
+    """Find a view of a view."""
+    for buffer in facts.schedule.buffers:
+        base = facts.buffers[buffer.base] if buffer.base is not None else None
+        if base is not None and not buffer.planned and base.base is not None and not base.planned:
+            return f"buffer {buffer.id!r} is a view of {base.id!r}, itself a view of {base.base!r}"
+    return None
+
+
 OURS = "ours"
 """The source of what no source settles: none has a memory plan."""
 
@@ -219,6 +242,22 @@ MEMORY = (
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "memory.C11",
+        "What a copy writes or reads shares an arena with nothing that no copy does.",
+        OURS,
+        copies_apart,
+        lambda facts: bool(_planned(facts)) and any(isinstance(leaf, Copy) for leaf in facts.leaves),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "memory.C12",
+        "The base of a view is no view.",
+        "tinygrad.lazy: LazyBuffer",
+        base_is_no_view,
+        some_buffer(lambda each: _is_part(each) and not each.planned),
         requirement="may",
     ),
 )

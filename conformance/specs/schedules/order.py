@@ -193,6 +193,14 @@ def same_kernels(first: Facts, second: Facts) -> str | None:
     return f"the same results in another order make other items: {len(mine)} and {len(theirs)}, or of other content"
 
 
+def same_kernels_with_more(first: Facts, second: Facts) -> str | None:
+    """Find items of a graph with a node more that nothing needs that the graph without it has not."""
+    mine, theirs = sorted(keys(first)), sorted(keys(second))
+    if mine == theirs:
+        return None
+    return f"{len(mine)} items, and {len(theirs)}, or others, when a node is listed that nothing needs"
+
+
 def same_order(first: Facts, second: Facts) -> str | None:
     """Find the first item that differs."""
     mine, theirs = keys(first), keys(second)
@@ -268,6 +276,15 @@ ORDER_OF_TWO = (
         "tinygrad.lazy: LazyBuffer.schedule",
         "again",
         same_order,
+        anything_done,
+        requirement="should",
+    ),
+    PairClause(
+        "order.C10",
+        "A node that nothing needs changes nothing.",
+        "tinygrad.lazy: LazyBuffer.schedule",
+        "dropped",
+        same_kernels_with_more,
         anything_done,
         requirement="should",
     ),

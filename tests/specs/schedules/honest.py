@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Variable
 from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Collective, Kernel, Schedule
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Binding, Bounds, Collective, Device, Kernel, Schedule
 from conformance.qualification.violations import violations
+from conformance.qualification.violations.fusion import launched, long_sum
 from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
@@ -28,6 +29,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from tests.cases.schedule.test_vocabulary import looked_up, replayed, staged
 
 A, ONE, DEVICES = stored("a"), constant("1"), ("d0", "d1")
 
@@ -108,7 +110,9 @@ def given_on(*groups: str) -> Schedule:
     ]
     arena, *parts = planned(0, 256, 0)
     parts = [replace(part, communication=group) for part, group in zip(parts, groups or ("", "", ""), strict=True)]
-    return schedule((*given("a"), arena, *parts, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    made = schedule((*given("a"), arena, *parts, buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    # Kernels that take two buffers do not fuse.
+    return replace(made, devices={"d0": Device(most_buffers=2)})
 
 
 def reduced(id: str, target: str, *accesses: Access) -> Collective:
@@ -157,6 +161,62 @@ def unknown() -> Schedule:
     return schedule([*own, buffer("t", dtype="int32")], items, graph(*nodes, results=["y"]), {"y": "y"})
 
 
+def fused() -> Schedule:
+    """Return x = -((a + 1) flipped twice), asked for twice, and x + a in a buffer of its own, by two kernels."""
+    nodes = (
+        A, ONE, alu("s", "add", "a", "1"), node("f", "flip", "s", arg=(0,)), node("g", "flip", "f", arg=(0,)),
+        alu("x", "neg", "g"), alu("x again", "neg", "g"), alu("t", "add", "x", "a"), node("c", "contig", "t"),
+    )  # fmt: skip
+    code = (
+        Load(access=0),
+        Constant(value=ONE.arg),
+        Alu(op="add", of=(0, 1)),
+        Alu(op="neg", of=(2,)),
+        Store(access=1, of=3),
+    )
+    own = (reads("a", line()), writes("x", line(), node="x"))
+    first = Kernel(id="x", device="d0", accesses=own, bodies=(Body(extents=(4,), instructions=code),),
+                   provenance=("s", "f", "g", "x", "x again"))  # fmt: skip
+    last = elementwise("c", "add", writes("c", line(), node="c"), "x", "a", provenance=("t", "c"))
+    results = {"x": "x", "x again": "x", "c": "c"}
+    return schedule(
+        (*given("a"), buffer("x"), buffer("c")), [first, last], graph(*nodes, results=list(results)), results
+    )
+
+
+def two_reduces() -> Schedule:
+    """Return the maximum of the row sums of a, relu of it, in two kernels."""
+    wide = stored("a", (2, 2))
+    nodes = (
+        wide, node("s", "reduce", "a", shape=(2,), arg=(1,), fold="add"), alu("n", "neg", "s", shape=(2,)),
+        node("y", "reduce", "n", shape=(), arg=(0,), fold="max"), alu("z", "abs", "y", shape=()),
+    )  # fmt: skip
+    square, rows = (Affine(extents=(2, 2), strides=(2, 1)),), (Affine(extents=(2, 2), strides=(1, 0)),)
+    one = (Affine(extents=(2,), strides=(0,)),)
+    summed = (Load(access=0), Reduce(op="add", of=0, axes=(1,)), Store(access=1, of=1))
+    top = (Load(access=0), Alu(op="neg", of=(0,)), Reduce(op="max", of=1, axes=(0,)), Alu(op="abs", of=(2,)),
+           Store(access=1, of=3))  # fmt: skip
+    items = [
+        Kernel(id="s", device="d0", bodies=(Body(extents=(2, 2), instructions=summed),), provenance=("s",),
+               accesses=(reads("a", square), writes("s", rows, node="s"))),
+        Kernel(id="z", device="d0", bodies=(Body(extents=(2,), instructions=top),), provenance=("n", "y", "z"),
+               accesses=(reads("s", line(2)), writes("z", one, node="z"))),
+    ]  # fmt: skip
+    return schedule((*given("a"), buffer("s", 2), buffer("z", 1)), items, graph(*nodes, results=["z"]), {"z": "z"})
+
+
+def copied() -> Schedule:
+    """Return a + 1 on another device, from an arena of its own, and a view of a."""
+    nodes = (A, ONE, alu("s", "add", "a", "1"), node("c", "copy", "s", device="d1"))
+    items = [
+        elementwise("s", "add", writes("t0", line(), node="s"), "a", 1.0, provenance=("s",)),
+        copy("c", "t0", writes("c", node="c"), provenance=("c",)),
+    ]
+    view = buffer("v", 2, base="a", offset=4)
+    buffers = (*given("a"), view, *planned(0, arena=64), buffer("c", device="d1"))
+    return schedule(buffers, items, graph(*nodes, results=["c"]), {"c": "c"})
+
+
 HONEST: dict[str, Callable[[], Schedule]] = {
     "what no kernel is for": free,
     "variable": lambda: nothing_done("kernel_for_a_variable"),
@@ -173,4 +233,12 @@ HONEST: dict[str, Callable[[], Schedule]] = {
     "two collectives": met_twice,
     "maximum": greatest,
     "kernels of which nothing is known": unknown,
+    "reduce in parts": lambda: long_sum("float32"),
+    "programs by name": lambda: launched("add", "kernel", "kernel"),
+    "elements that data choose": lambda: looked_up(clamped=True),
+    "staged in local memory": staged,
+    "captured and called twice": replayed,
+    "what could be one kernel and is": fused,
+    "reduce of a reduce": two_reduces,
+    "planned beside a copy": copied,
 }

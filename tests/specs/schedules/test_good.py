@@ -96,8 +96,13 @@ def test_bytes_are_given_on_when_their_first_owner_is_done() -> None:
         for name, source, target in chain
     ]
     buffers = (*given("a"), *planned(0, 256, 0), buffer("y"))
-    made = schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
+    # Kernels that take two buffers do not fuse.
+    made = narrow(schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"}), 2)
     assert findings(made)["law.C1"] == "held"
+
+
+def narrow(made: Schedule, most: int) -> Schedule:
+    return replace(made, devices={name: replace(each, most_buffers=most) for name, each in made.devices.items()})
 
 
 def test_an_update_in_place_that_reads_where_it_writes() -> None:

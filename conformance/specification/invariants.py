@@ -1,0 +1,37 @@
+"""The page of the invariants: each with the clauses that say it; ``python -m conformance.specification.invariants``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from conformance.specs.schedules import EVERY
+from conformance.specs.schedules.invariants import EXCLUDED, GROUPS, INVARIANTS
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "invariants.md"
+
+_HEAD: Final = """# The invariants of lazy schedulers
+
+What a scheduler may do with a graph of tensor operations, as two sources of this suite have it, in 87 sentences, and
+the clauses of [schedules](schedules.md) that say each. `python -m conformance.specification.invariants` writes this page. A
+test holds it, and for each sentence a schedule that breaks it breaks one of its clauses.
+"""
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    lines = [_HEAD]
+    for name, (first, last) in GROUPS.items():
+        lines += [f"## {name}", "", "| | what must hold | clauses |", "|---|---|---|"]
+        for number in range(first, last + 1):
+            found = INVARIANTS[number]
+            clauses = ", ".join(f"`{clause}` ({EVERY[clause].requirement})" for clause in found.clauses)
+            lines.append(f"| {number} | {found.text} | {clauses} |")
+        lines.append("")
+    lines += ["## Not said by a clause", "", "| what | why, and what it would need |", "|---|---|"]
+    lines += [f"| {name} | {why} |" for name, why in EXCLUDED.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -1,0 +1,160 @@
+"""One value computed once, and one program launched for what is the same up to the names of buffers."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from itertools import combinations
+from typing import Final
+
+import msgspec
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.schedule import Copy, Kernel
+from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule.execute import executable, wrong_as_listed
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.keys import key_of
+from conformance.specs.schedules.subjects import labelled_node, some_kernel
+
+_VALUES: Final = ("alu", "cast", "bitcast", "reduce", "gather", "iota")
+"""What is one value wherever operation, sources and arguments are the same: contigs, copies and calls are asked for."""
+
+
+def _twins(facts: Facts) -> dict[bytes, list[str]]:
+    """Return the computed nodes that are one value, by what makes them one."""
+    keys: dict[str, bytes] = {}
+    found: dict[bytes, list[str]] = {}
+    for node in facts.nodes.values():
+        keys[node.id] = _key(facts, node, keys)
+        if node.op in _VALUES:
+            found.setdefault(keys[node.id], []).append(node.id)
+    return {key: names for key, names in found.items() if len(names) > 1}
+
+
+def _key(facts: Facts, node: Node, keys: dict[str, bytes]) -> bytes:
+    """Return what a node is up to its name: one that takes storage which is ever assigned to is one value alone."""
+    if any(name in facts.stored and _changes(facts, name) for name in (node.id, *node.of)):
+        return msgspec.json.encode(("own", node.id))
+    if node.id in facts.stored:
+        root, _ = facts.node_bytes(node.id)
+        return digest(msgspec.json.encode((root, node.dtype, node.shape, facts.stored[node.id].at.tolist())))
+    if node.op not in _VALUES and node.op not in ("const", "var") and node.id not in facts.constants:
+        return msgspec.json.encode(("own", node.id))
+    sources = [keys[name].hex() for name in node.of]
+    known = (node.op, node.shape, node.dtype, node.device, node.arg, node.fold, node.acc, sorted(node.attrs.items()))
+    return digest(msgspec.json.encode((known, sources), order="deterministic"))
+
+
+def _changes(facts: Facts, name: str) -> bool:
+    """Return whether what a name of storage names is ever assigned to."""
+    root, ranges = facts.node_bytes(name)
+    written = (facts.stored_bytes(stored) for _, stored in facts.assigned)
+    return any(root == other and overlap(ranges, taken) for other, taken in written)
+
+
+def digest(content: bytes) -> bytes:
+    """Return 16 bytes that stand for content, so that keys of chains do not grow with their length."""
+    return blake2b(content, digest_size=16).digest()
+
+
+def twins_stored_once(facts: Facts) -> str | None:
+    """Find two nodes that are one value and are each computed into bytes of their own."""
+    for names in _twins(facts).values():
+        for one, other in combinations([name for name in names if name in facts.writers], 2):
+            (first, touch), (second, there) = facts.writers[one][0], facts.writers[other][0]
+            copied = any(isinstance(facts.leaves[number], Copy) for number in (first, second))
+            same = touch.root == there.root and overlap(touch.ranges, there.ranges)
+            if first != second and not copied and not same and _from_scratch(facts, first, second):
+                return f"{facts.name(second)} computes {other!r}, which is {one!r}, which {facts.name(first)} computes"
+    return None
+
+
+def _from_scratch(facts: Facts, first: int, second: int) -> bool:
+    """Return whether neither of two leaves reads what the other writes."""
+    for one, other in ((first, second), (second, first)):
+        written = [touch for touch in facts.touches[one] if touch.write]
+        for read in (touch for touch in facts.touches[other] if not touch.write):
+            if any(read.root == each.root and overlap(read.ranges, each.ranges) for each in written):
+                return False
+    return True
+
+
+def _kernels(facts: Facts) -> list[tuple[int, Kernel]]:
+    return [(number, leaf) for number, leaf in enumerate(facts.leaves) if isinstance(leaf, Kernel) and leaf.program]
+
+
+def one_program_for_one_kernel(facts: Facts) -> str | None:
+    """Find two kernels that are one up to the names of buffers and launch different programs."""
+    seen: dict[bytes, tuple[int, str]] = {}
+    for number, leaf in _kernels(facts):
+        if leaf.bodies:
+            first, program = seen.setdefault(key_of(facts, leaf), (number, leaf.program))
+            if program != leaf.program:
+                return f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, {program!r}"
+    return None
+
+
+def one_kernel_for_one_program(facts: Facts) -> str | None:
+    """Find two kernels that launch one program and are not one up to the names of buffers."""
+    seen: dict[str, tuple[int, bytes]] = {}
+    for number, leaf in _kernels(facts):
+        if leaf.bodies:
+            key = key_of(facts, leaf)
+            first, known = seen.setdefault(leaf.program, (number, key))
+            if known != key:
+                return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
+    return None
+
+
+def _several(facts: Facts) -> bool:
+    return sum(bool(leaf.bodies) for _, leaf in _kernels(facts)) > 1
+
+
+def cached_values(first: Facts, second: Facts) -> str | None:
+    """Find a value of the schedule that was asked for again that differs from the graph's."""
+    del first
+    problem = wrong_as_listed(second)
+    return None if problem is None else f"asked for again in the same process, {problem}"
+
+
+def _second_runs(first: Facts, second: Facts) -> bool:
+    return executable(first) is None and executable(second) is None
+
+
+DEDUP = (
+    ScheduleClause(
+        "dedup.C1",
+        "What two nodes of one operation, sources and arguments are is computed once.",
+        "tinygrad.lazy: create_lazybuffer",
+        twins_stored_once,
+        lambda facts: labelled_node(*_VALUES)(facts) and bool(_twins(facts)),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "dedup.C2",
+        "Kernels that are one up to the names of their buffers launch one program.",
+        "tinygrad.schedule: split_store",
+        one_program_for_one_kernel,
+        _several,
+        requirement="should",
+    ),
+    ScheduleClause(
+        "dedup.C3",
+        "Kernels that launch one program are one up to the names of their buffers.",
+        "tinygrad.schedule: split_store",
+        one_kernel_for_one_program,
+        lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),
+    ),
+)
+
+DEDUP_OF_TWO = (
+    PairClause(
+        "dedup.C4",
+        "Asked for again in the same process, a schedule gives the graph's values, whatever is kept of the first.",
+        "ours",
+        "cached",
+        cached_values,
+        _second_runs,
+    ),
+)

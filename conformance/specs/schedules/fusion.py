@@ -1,0 +1,318 @@
+"""Fusion: what one kernel does rather than two, what it may not do at once, and what it should not do twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
+from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, Store, sources
+from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.points import positions
+from conformance.specs.schedules import free
+from conformance.specs.schedules.bodies import open_axes
+from conformance.specs.schedules.pairs import Between, between, once_each, reduces
+from conformance.specs.schedules.subjects import Subject, both, labelled, some_body, some_kernel, traced
+
+_ELEMENTWISE = ("alu", "cast", "bitcast")
+
+
+def _apart(kind: Callable[[Facts, Between], bool], what: str) -> Callable[[Facts], str | None]:
+    def check(facts: Facts) -> str | None:
+        for each in between(facts):
+            if kind(facts, each):
+                return (
+                    f"{facts.name(each.maker)} keeps {each.node.id!r} for {facts.name(each.taker)} alone, {what}: one "
+                    "kernel would do"
+                )
+        return None
+
+    return check
+
+
+def _elementwise(facts: Facts, each: Between) -> bool:
+    plain = each.node.op in _ELEMENTWISE and not reduces(facts, each.maker) and not reduces(facts, each.taker)
+    return plain and _computes(facts, each.taker, *_ELEMENTWISE)
+
+
+def _into_reduce(facts: Facts, each: Between) -> bool:
+    return each.node.op in _ELEMENTWISE and not reduces(facts, each.maker) and reduces(facts, each.taker)
+
+
+def _out_of_reduce(facts: Facts, each: Between) -> bool:
+    plain = each.node.op == "reduce" and not reduces(facts, each.taker) and _computes(facts, each.taker, *_ELEMENTWISE)
+    return plain and reduces(facts, each.maker)
+
+
+def _computes(facts: Facts, number: int, *ops: str) -> bool:
+    """Return whether a leaf is said to write nothing but nodes of some operations."""
+    named = [touch.access.node for touch in facts.touches[number] if touch.write]
+    return all(name is not None and facts.nodes[name].op in ops for name in named)
+
+
+def _follows(first: tuple[str, ...], second: tuple[str, ...]) -> Subject:
+    """Speak of graphs in which a node of one kind, or movement of it, is taken by one of another kind."""
+
+    def speaks(facts: Facts) -> bool:
+        for node in facts.nodes.values():
+            if node.op in second and any(_unmoved(facts, name).op in first for name in node.of):
+                return True
+        return False
+
+    return both(labelled, some_kernel(lambda each: bool(each.bodies)), speaks)
+
+
+def _unmoved(facts: Facts, name: str) -> Node:
+    node = facts.nodes[name]
+    while node.op in MOVEMENT:
+        node = facts.nodes[node.of[0]]
+    return node
+
+
+def no_reduce_recomputed(facts: Facts) -> str | None:
+    """Find a reduce of what is loaded that is evaluated at points which it does not depend on."""
+    for number, leaf in enumerate(facts.leaves):
+        # What a kernel folds of what it writes it may have to fold at each point: that is the business of ``assign``.
+        for body in leaf.bodies if isinstance(leaf, Kernel) and number not in facts.in_place else ():
+            assert isinstance(leaf, Kernel)
+            shape, axes = sizes(body.extents, facts.bound(leaf)), open_axes(facts, leaf, body)
+            loads: list[bool] = []
+            for at, each in enumerate(body.instructions):
+                loads.append(isinstance(each, Load | Fetch) or any(loads[source] for source in sources(each)))
+                if isinstance(each, Reduce) and loads[at]:
+                    idle = [a for a, n in enumerate(shape) if n > 1 and a not in each.axes and a not in axes[at]]
+                    if idle:
+                        return f"{facts.name(number)} folds the same terms at every point of axis {idle[0]}"
+    return None
+
+
+def few_kernels_for_two_reduces(facts: Facts) -> str | None:
+    """Find a reduce of a reduce, with elementwise operations between, that takes more than two kernels."""
+    for outer, inner, chain in _nested(facts):
+        made = {number for name in (inner, *chain, outer) for number in facts.computing.get(name, ())}
+        kept = [name for name in (inner, *chain) if facts.place(name) is not None]
+        if len(made) > 2 and not kept:
+            return f"{len(made)} items compute {outer!r}, a reduce of the reduce {inner!r}"
+    return None
+
+
+def _nested(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield reduces of reduces, with the elementwise nodes and the movement between them, one after the other."""
+    for node in facts.nodes.values():
+        chain: list[str] = []
+        at = facts.nodes[node.of[0]] if node.op == "reduce" else node
+        while at.op in {*_ELEMENTWISE, *MOVEMENT}:
+            chain.append(at.id)
+            computed = [facts.nodes[name] for name in at.of if _unmoved(facts, name).op not in LEAVES]
+            if len(computed) != 1:
+                break
+            at = computed[0]
+        if node.op == "reduce" and at.op == "reduce" and at is not node:
+            yield node.id, at.id, chain
+
+
+def kept_as_asked(facts: Facts) -> str | None:
+    """Find a contig that is computed, and in no buffer with just its elements."""
+    assigned = {node.of[1] for node in facts.nodes.values() if node.op == "assign"}
+    for name in facts.computing:
+        node = facts.nodes[name]
+        # What is assigned may be computed where it is assigned to.
+        wanted = node.op == "contig" and not free.free(facts, name) and name not in assigned
+        if wanted and name not in facts.writers:
+            return f"contig {name!r} is computed, and in no buffer"
+    return None
+
+
+def _barriers(facts: Facts) -> bool:
+    return any(facts.nodes[name].op == "contig" and not free.free(facts, name) for name in facts.computing)
+
+
+def few_buffers(facts: Facts) -> str | None:
+    """Find a kernel with more buffers and variables than its device takes."""
+    for number, leaf in enumerate(facts.leaves):
+        if isinstance(leaf, Kernel):
+            most = facts.schedule.devices[leaf.device].most_buffers
+            used = len({touch.access.buffer for touch in facts.touches[number]}) + len(leaf.variables)
+            if most and used > most:
+                return f"{facts.name(number)} is given {used} buffers and variables, and {leaf.device} takes {most}"
+    return None
+
+
+def _limited(facts: Facts) -> bool:
+    return any(isinstance(leaf, Kernel) and facts.schedule.devices[leaf.device].most_buffers for leaf in facts.leaves)
+
+
+def costly_is_kept(facts: Facts) -> str | None:
+    """Find a value of more than three buffers that several kernels compute and nobody keeps."""
+    for name, numbers in facts.computing.items():
+        node = facts.nodes[name]
+        several = len(set(numbers)) > 1 and node.op in _ELEMENTWISE and name not in facts.writers
+        if several and len(_buffers_of(facts, node)) > 3:
+            return f"{len(set(numbers))} items compute {name!r} of {len(_buffers_of(facts, node))} buffers each anew"
+    return None
+
+
+def _buffers_of(facts: Facts, node: Node) -> set[str]:
+    """Return what a value is computed of that lies in buffers."""
+    found: set[str] = set()
+    stack = list(node.of)
+    while stack:
+        at = facts.nodes[stack.pop()]
+        if at.op == "buf" or at.id in facts.writers:
+            found.add(at.id)
+        else:
+            stack.extend(at.of)
+    return found
+
+
+def updated_in_one(facts: Facts) -> str | None:
+    """Find an assign that only moves a value, of which each element depends on the target's at the same place alone."""
+    for number, leaf in enumerate(facts.leaves):
+        own = facts.touches[number]
+        assigned = [touch for touch in own if touch.write and touch.access.node is not None]
+        if len(own) != 2 or len(assigned) != 1 or facts.nodes[str(assigned[0].access.node)].op != "assign":
+            continue
+        (target,), (read,) = assigned, [touch for touch in own if touch is not assigned[0]]
+        maker = _sole_maker(facts, number, read.access.buffer)
+        if maker is None or target.access.map is None or not _moves(leaf):
+            continue
+        if _same_points(facts, maker, number):
+            return f"{facts.name(number)} assigns what {facts.name(maker)} could have stored there"
+    return None
+
+
+def _moves(leaf: object) -> bool:
+    bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
+    return len(bodies) == 1 and [type(each) for each in bodies[0].instructions] == [Load, Store]
+
+
+def _sole_maker(facts: Facts, taker: int, buffer: str) -> int | None:
+    """Return the kernel that writes a buffer which only ``taker`` reads, and which nobody sees from outside."""
+    graph = facts.schedule.graph
+    placed = {facts.home(place.buffer) for place in facts.schedule.places}
+    home, found = facts.home(buffer), facts.buffers[buffer]
+    users = {n for n, own in enumerate(facts.touches) for each in own if facts.home(each.access.buffer) == home}
+    makers = [n for n in users if any(t.write and facts.home(t.access.buffer) == home for t in facts.touches[n])]
+    outside = found.preexisting or found.held or found.output or home in placed or graph is None
+    if outside or users != {taker, *makers} or len(makers) != 1 or taker in makers:
+        return None
+    own = [touch for touch in facts.touches[makers[0]] if touch.write]
+    named = {facts.nodes[str(each.access.node)].op for each in own if each.access.node is not None}
+    return makers[0] if len(own) == 1 and named <= set(_ELEMENTWISE) and named and makers[0] < taker else None
+
+
+def _same_points(facts: Facts, maker: int, taker: int) -> bool:
+    """Return whether what the first computes at a point may be stored where the second puts that."""
+    first, second = facts.leaves[maker], facts.leaves[taker]
+    (made,) = (touch for touch in facts.touches[maker] if touch.write)
+    (read,) = (touch for touch in facts.touches[taker] if not touch.write)
+    (put,) = (touch for touch in facts.touches[taker] if touch.write)
+    if None in (made.access.map, read.access.map) or not isinstance(first, Kernel) or reduces(facts, maker):
+        return False
+    one, _ = positions(facts, made.access, facts.bound(first))
+    other, _ = positions(facts, read.access, facts.bound(second))
+    if not np.array_equal(one, other) or not once_each(facts, maker, made):
+        return False
+    there, valid = positions(facts, put.access, facts.bound(second))
+    reads = [each for each in facts.touches[maker] if not each.write and each.root == put.root]
+    for each in reads:
+        if each.access.map is None:
+            return False
+        at, shown = positions(facts, each.access, facts.bound(first))
+        if at.shape != there.shape or not np.array_equal(at, there) or not (valid & shown).all():
+            return False
+    # Nobody between the two may see the target, or change what the first reads.
+    for number in range(maker + 1, taker):
+        for touch in facts.touches[number]:
+            seen = touch.root == put.root and overlap(touch.ranges, put.ranges)
+            changed = touch.write and any(
+                touch.root == each.root and overlap(touch.ranges, each.ranges) for each in facts.touches[maker]
+            )
+            if seen or changed:
+                return False
+    return (
+        bool(reads) and dtypes_of(first.bodies[0], first, facts.buffers)[-1] == facts.buffers[put.access.buffer].dtype
+    )
+
+
+_LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get_kernel_graph"
+
+FUSION = (
+    ScheduleClause(
+        "fusion.C1",
+        "An elementwise value that one elementwise kernel takes, each element once, is computed in that kernel.",
+        _RANGEIFY,
+        _apart(_elementwise, "which computes elementwise too"),
+        _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "fusion.C2",
+        "An elementwise value that one reduce takes, each element once, is computed in the reduce's kernel.",
+        _RANGEIFY,
+        _apart(_into_reduce, "which reduces it"),
+        _follows(_ELEMENTWISE, ("reduce",)),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "fusion.C3",
+        "What is elementwise of a reduce, and as large, is computed in the reduce's kernel where nobody else takes it.",
+        _RANGEIFY,
+        _apart(_out_of_reduce, "which computes elementwise of it"),
+        _follows(("reduce",), _ELEMENTWISE),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "fusion.C4",
+        "No reduce is evaluated at points that it does not depend on.",
+        _RANGEIFY,
+        no_reduce_recomputed,
+        some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "fusion.C5",
+        "A reduce of a reduce, with elementwise operations between them, takes two kernels at most.",
+        _LAZY,
+        few_kernels_for_two_reduces,
+        both(traced, lambda facts: any(_nested(facts))),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "fusion.C6",
+        "What is asked to be contiguous is in a buffer of its own.",
+        _LAZY,
+        kept_as_asked,
+        both(labelled, _barriers),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "fusion.C7",
+        "A kernel is given no more buffers and variables than its device takes.",
+        _RANGEIFY,
+        few_buffers,
+        _limited,
+    ),
+    ScheduleClause(
+        "fusion.C8",
+        "A value of more than three buffers that several kernels take is kept in one.",
+        _RANGEIFY,
+        costly_is_kept,
+        both(traced, lambda facts: any(facts.nodes[name].op in _ELEMENTWISE for name in facts.computing)),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "fusion.C9",
+        "An assign of what depends on the target at the same place alone is done by the kernel that computes it.",
+        _RANGEIFY,
+        updated_in_one,
+        lambda facts: any(facts.nodes[name].op == "assign" for name in facts.writers),
+        requirement="should",
+    ),
+)

@@ -1,0 +1,123 @@
+"""Movement of computed values: index maps of who takes it, not kernels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from conformance.cases.graph.graph import MOVEMENT
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.kernel_body import Load, Store
+from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.graph.movement import moved
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.points import positions
+from conformance.specs.schedules import free
+from conformance.specs.schedules.pairs import BARRIERS, between
+from conformance.specs.schedules.subjects import both, labelled
+
+
+def _takers(facts: Facts, name: str) -> list[str]:
+    return [node.op for node in facts.nodes.values() if name in node.of]
+
+
+def _moves_values(facts: Facts, name: str) -> bool:
+    """Return whether a node is movement of what was computed, not of storage or of constants."""
+    node = facts.nodes[name]
+    return node.op in MOVEMENT and name not in facts.stored and name not in facts.constants
+
+
+def handed_on(facts: Facts) -> str | None:
+    """Find a kernel that stores a computed value once more, in the order that it has."""
+    for name, written in facts.writers.items():
+        if not _moves_values(facts, name) or set(BARRIERS).intersection(_takers(facts, name)):
+            continue
+        for number, touch in written:
+            leaf = facts.leaves[number]
+            bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
+            steps = [type(each) for body in bodies for each in body.instructions]
+            reads = [each for each in facts.touches[number] if not each.write]
+            if steps != [Load, Store] or len(reads) != 1 or None in (reads[0].access.map, touch.access.map):
+                continue
+            source, shown = positions(facts, reads[0].access, facts.bound(leaf))
+            target, _ = positions(facts, touch.access, facts.bound(leaf))
+            whole = source.size == math.prod(sizes(facts.nodes[facts.nodes[name].of[0]].shape, facts.values))
+            if whole and shown.all() and source.size and len(np.unique(source - target)) == 1:
+                return f"{facts.name(number)} stores {name!r}, in the order in which {facts.nodes[name].of[0]!r} lies"
+    return None
+
+
+def chain_kept(facts: Facts) -> str | None:
+    """Find movement in a buffer that only further movement takes."""
+    asked = {*(facts.schedule.graph.results if facts.schedule.graph else ())}
+    asked.update(place.node for place in facts.schedule.places)
+    for name, written in facts.writers.items():
+        takers = _takers(facts, name)
+        if _moves_values(facts, name) and takers and set(takers) <= set(MOVEMENT) and not _shown(facts, name, asked):
+            return f"{facts.name(written[0][0])} stores {name!r}, which only other movement takes"
+    return None
+
+
+def _shown(facts: Facts, name: str, asked: set[str]) -> bool:
+    """Return whether a value is asked for or computed with, or as movement of it that together moves nothing."""
+    shape = sizes(facts.nodes[name].shape, facts.values)
+    start = np.arange(math.prod(shape)).reshape(shape)
+    known = {name: start}
+    for node in facts.nodes.values():
+        if node.op in MOVEMENT and node.op != "detach" and node.of[0] in known:
+            known[node.id] = moved(node, known[node.of[0]], -1, facts.values)
+        elif node.op != "buf" and free.alias(facts, node) in known:
+            known[node.id] = known[str(free.alias(facts, node))]
+    same = [each for each, at in known.items() if at.size == start.size and (at.reshape(-1) == start.reshape(-1)).all()]
+    return any(each in asked or not set(_takers(facts, each)) <= set(MOVEMENT) for each in same)
+
+
+def moved_apart(facts: Facts) -> str | None:
+    """Find movement in a buffer that one kernel takes, which computes with it."""
+    for each in between(facts):
+        takers = _takers(facts, each.node.id)
+        if each.node.id in facts.constants or each.node.op not in MOVEMENT or set(takers) & set(MOVEMENT):
+            continue
+        if _moves_values(facts, each.node.id):
+            return f"{facts.name(each.maker)} stores {each.node.id!r} for {facts.name(each.taker)} alone"
+    return None
+
+
+def _moved(facts: Facts) -> bool:
+    return any(_moves_values(facts, name) for name in facts.nodes)
+
+
+def _moved_twice(facts: Facts) -> bool:
+    return any(
+        _moves_values(facts, name) and facts.nodes[facts.nodes[name].of[0]].op in MOVEMENT for name in facts.nodes
+    )
+
+
+MOVED = (
+    ScheduleClause(
+        "movement.C1",
+        "No kernel stores a computed value once more in the order that it has: a reshape moves nothing.",
+        "tinygrad.schedule: pm_mops",
+        handed_on,
+        both(labelled, _moved),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "movement.C2",
+        "Movement that only other movement takes is stored nowhere: several are one.",
+        "tinygrad.lazy: LazyBuffer._movement_op",
+        chain_kept,
+        both(labelled, _moved_twice),
+        requirement="should",
+    ),
+    ScheduleClause(
+        "movement.C3",
+        "Movement of a computed value that one kernel computes with, each element once, is done by that kernel.",
+        "tinygrad.schedule: pm_mops",
+        moved_apart,
+        both(labelled, _moved),
+        requirement="should",
+    ),
+)

@@ -1,0 +1,114 @@
+"""Two kernels with a value between them that nobody else sees: what could be one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.schedule.kernel_body import Reduce
+from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reference.byte_ranges import overlap
+from conformance.reference.schedule.facts import Facts, Touch
+
+BARRIERS = ("contig", "copy", "assign", "all_reduce", "collective", "call", "item")
+"""Nodes whose value is to be in a buffer, or is made by others than kernels."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """A value that leaf ``maker`` writes and leaf ``taker`` alone reads, each element of it once."""
+
+    node: Node
+    maker: int
+    taker: int
+    written: Touch
+    read: Touch
+
+
+def between(facts: Facts) -> Iterator[Between]:
+    """Yield the values that go from one kernel to one other and that the two could do without.
+
+    Left out is what is asked for, what a barrier takes, what is made or taken by more than one kernel, what is taken
+    more often than it has elements, and what the kernels could not do as one: between them somebody writes what the
+    first reads, or the second does at another point, or they would have more buffers than the device takes.
+    """
+    graph = facts.schedule.graph
+    asked = {*(graph.results if graph else ()), *(place.node for place in facts.schedule.places)}
+    kept = {facts.home(place.buffer) for place in facts.schedule.places}
+    for name, written in facts.writers.items():
+        if len(written) != 1 or name in asked or _behind_barrier(facts, name):
+            continue
+        maker, touch = written[0]
+        home = facts.home(touch.access.buffer)
+        takers = [
+            (number, read)
+            for number, own in enumerate(facts.touches)
+            for read in own
+            if number != maker and facts.home(read.access.buffer) == home
+        ]
+        if len(takers) != 1 or home in kept or _seen(facts, home):
+            continue
+        taker, read = takers[0]
+        if _joined(facts, maker, taker, touch, read):
+            yield Between(facts.nodes[name], maker, taker, touch, read)
+
+
+def _seen(facts: Facts, buffer: str) -> bool:
+    found = facts.buffers[buffer]
+    return found.preexisting or found.held or found.output or bool(found.communication)
+
+
+def _behind_barrier(facts: Facts, name: str) -> bool:
+    """Return whether a value, or movement of it, is taken by a barrier, or is one."""
+    if facts.nodes[name].op in BARRIERS:
+        return True
+    moved = {name}
+    for node in facts.nodes.values():
+        if moved.intersection(node.of):
+            if node.op in BARRIERS:
+                return True
+            if node.op in MOVEMENT:
+                moved.add(node.id)
+    return False
+
+
+def _joined(facts: Facts, maker: int, taker: int, written: Touch, read: Touch) -> bool:
+    """Return whether two leaves are kernels with known bodies that could be one."""
+    one, other = facts.leaves[maker], facts.leaves[taker]
+    if not isinstance(one, Kernel) or not isinstance(other, Kernel) or one.device != other.device or taker < maker:
+        return False
+    if len(one.bodies) != 1 or len(other.bodies) != 1 or facts.owned[maker][1] or facts.owned[taker][1]:
+        return False
+    if read.write or sum(touch.write for touch in facts.touches[maker]) != 1 or not once_each(facts, taker, read):
+        return False
+    if not np.array_equal(read.ranges, written.ranges):
+        return False
+    for touch in facts.touches[maker]:
+        for number in range(maker + 1, taker + 1):
+            for later in facts.touches[number]:
+                if later.write and later.root == touch.root and overlap(later.ranges, touch.ranges):
+                    return False
+    most = facts.schedule.devices[one.device].most_buffers
+    used = {facts.home(each.access.buffer) for number in (maker, taker) for each in facts.touches[number]}
+    return not most or len(used) <= most
+
+
+def once_each(facts: Facts, number: int, touch: Touch) -> bool:
+    """Return whether a leaf touches each element of an access at one point only."""
+    if touch.access.map is None:
+        return False
+    found, valid = facts.elements(touch.access, facts.bound(facts.leaves[number]))
+    width = NUMPY[facts.buffers[touch.access.buffer].dtype].itemsize
+    elements = int((touch.ranges[:, 1] - touch.ranges[:, 0]).sum()) // width
+    return bool(valid.all()) and found.size == elements
+
+
+def reduces(facts: Facts, number: int) -> bool:
+    """Return whether a kernel reduces anything."""
+    leaf = facts.leaves[number]
+    bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
+    return any(isinstance(each, Reduce) for body in bodies for each in body.instructions)

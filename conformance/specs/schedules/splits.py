@@ -1,0 +1,122 @@
+"""Reduces that are split: folds of parts of the terms first, and a fold of those."""
+
+from __future__ import annotations
+
+import math
+
+from conformance.cases.graph.promotion import promoted
+from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.kernel_body import Reduce
+from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.byte_ranges import size
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.subjects import labelled_node
+
+THRESHOLD = 32768
+"""Terms of one result from which on a reduce is split."""
+
+
+def _split(facts: Facts) -> bool:
+    return bool(facts.partial)
+
+
+def only_what_is_long(facts: Facts) -> str | None:
+    """Find a split reduce of few terms, or of how many nobody knows."""
+    for name, written in facts.partial.items():
+        node, source = facts.nodes[name], facts.nodes[facts.nodes[name].of[0]]
+        if any(isinstance(extent, str) for extent in source.shape):
+            return f"{facts.name(written[0][0])} splits {name!r}, whose shape is symbolic"
+        terms = math.prod(sizes(source.shape, {})) // max(math.prod(sizes(node.shape, {})), 1)
+        if terms < THRESHOLD:
+            return f"{facts.name(written[0][0])} splits {name!r}, whose results have {terms} terms each"
+    return None
+
+
+def parts_are_wide(facts: Facts) -> str | None:
+    """Find parts of a reduce in a narrower dtype than the one that it accumulates in."""
+    for name, written in facts.partial.items():
+        node = facts.nodes[name]
+        for number, touch in written:
+            found, wanted = facts.buffers[touch.access.buffer].dtype, node.acc or node.dtype
+            if not holds(found, wanted):
+                return f"{facts.name(number)} keeps parts of {name!r}, which folds in {wanted}, as {found}"
+    return None
+
+
+def holds(wide: str, narrow: str) -> bool:
+    """Return whether a dtype is another one, or a wider one of its kind."""
+    return wide == narrow or (kind(wide) == kind(narrow) and promoted((wide, narrow)) == wide)
+
+
+def as_many_as_said(facts: Facts) -> str | None:
+    """Find parts of a reduce that are not as many elements as its parts have."""
+    for name, written in facts.partial.items():
+        count = math.prod(sizes(facts.nodes[name].shape, facts.values))
+        for buffer in {touch.access.buffer for _, touch in written}:
+            own = [(number, touch) for number, touch in written if touch.access.buffer == buffer]
+            width = NUMPY[facts.buffers[buffer].dtype].itemsize
+            elements = sum(size(touch.ranges) for _, touch in own) // width
+            parts = own[0][1].access.parts
+            if elements != parts * count:
+                return f"{facts.name(own[0][0])} keeps {elements} elements for {parts} parts of {name!r} of {count}"
+    return None
+
+
+def folded_wide(facts: Facts) -> str | None:
+    """Find a kernel that folds what a reduce accumulates in a wider dtype."""
+    for name, written in (*facts.writers.items(), *facts.partial.items()):
+        node = facts.nodes[name]
+        for number, _ in written if node.op == "reduce" and node.acc else ():
+            leaf = facts.leaves[number]
+            for body in leaf.bodies if isinstance(leaf, Kernel) else ():
+                assert isinstance(leaf, Kernel)
+                dtypes = dtypes_of(body, leaf, facts.buffers)
+                folds = [each for each in body.instructions if isinstance(each, Reduce) and each.op == node.fold]
+                found = [each.acc or dtypes[each.of] for each in folds]
+                if found and not any(holds(dtype, node.acc) for dtype in found):
+                    return f"{facts.name(number)} folds {name!r} in {found[0]}, and it accumulates in {node.acc}"
+    return None
+
+
+def _accumulates(facts: Facts) -> bool:
+    named = {*facts.writers, *facts.partial}
+    return any(facts.nodes[name].op == "reduce" and facts.nodes[name].acc for name in named)
+
+
+SPLITS = (
+    ScheduleClause(
+        "splits.C1",
+        "A reduce is split only where each result has 32768 terms or more, and all its extents are numbers.",
+        "tinygrad.schedule: split_reduceop",
+        only_what_is_long,
+        _split,
+        requirement="may",
+    ),
+    ScheduleClause(
+        "splits.C2",
+        "Parts of a reduce are kept in the dtype that it accumulates in, or a wider one.",
+        "tinygrad.schedule: split_reduceop",
+        parts_are_wide,
+        _split,
+        requirement="should",
+    ),
+    ScheduleClause(
+        "splits.C3",
+        "Of a split reduce as many elements are kept as it has, for each of its parts.",
+        "tinygrad.schedule: split_reduceop",
+        as_many_as_said,
+        _split,
+        requirement="should",
+    ),
+    ScheduleClause(
+        "splits.C4",
+        "A reduce folds in the dtype that it accumulates in, or a wider one.",
+        "tinygrad.schedule: split_reduceop",
+        folded_wide,
+        lambda facts: labelled_node("reduce")(facts) and _accumulates(facts),
+        requirement="should",
+    ),
+)

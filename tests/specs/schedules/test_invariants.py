@@ -1,0 +1,45 @@
+"""Each of the 87 invariants is said by clauses that can fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.qualification.violations import violations
+from conformance.specification.invariants import PAGE, page
+from conformance.specs.schedules import EVERY
+from conformance.specs.schedules.invariants import EXCLUDED, GROUPS, INVARIANTS
+
+BREAKS = {each.name: each.breaks for each in violations()}
+
+
+def test_all_are_there_in_their_groups() -> None:
+    assert list(INVARIANTS) == list(range(1, 88))
+    assert [number for first, last in GROUPS.values() for number in range(first, last + 1)] == list(INVARIANTS)
+
+
+@pytest.mark.parametrize("number", INVARIANTS)
+def test_an_invariant_has_clauses_and_schedules_that_break_them(number: int) -> None:
+    found = INVARIANTS[number]
+    assert set(found.clauses) <= EVERY.keys()
+    proofs = found.proofs or [name for name, clause in BREAKS.items() if clause in found.clauses]
+    assert proofs
+    assert {BREAKS[name] for name in proofs} <= set(found.clauses)
+
+
+def test_what_is_must_among_its_sources_is_a_must_here() -> None:
+    for name, (first, last) in GROUPS.items():
+        for number in range(first, last + 1) if name[0] in "EHIJKW" else ():
+            requirements = {EVERY[clause].requirement for clause in INVARIANTS[number].clauses}
+            assert "must" in requirements or number in COSTS, number
+
+
+COSTS = {58, 59, 60, 68, 70, 73, 75, 77, 79}
+"""What costs work and changes no value, or is the habit of one system."""
+
+
+def test_what_no_clause_says_has_its_reason() -> None:
+    assert all(len(why) > 20 for why in EXCLUDED.values())
+
+
+def test_the_page_is_made_of_them() -> None:
+    assert PAGE.read_text() == page(), "python -m conformance.specification.invariants"
