@@ -29,7 +29,10 @@ def _cell(text: str) -> str:
 
 
 def _divergences(clauses: Sequence[Clause | AnyClause]) -> list[str]:
+    # Clauses on sharded tensors name the source alone.
     lines = [
-        f"- `{clause.id}`, {each.source}: {each.text}" for clause in clauses for each in getattr(clause, "diverges", ())
+        f"- `{clause.id}`, {each if isinstance(each, str) else f'{each.source}: {each.text}'}"
+        for clause in clauses
+        for each in getattr(clause, "diverges", ())
     ]
     return ["Systems that say something else:", "", *lines, ""] if lines else []

@@ -13,8 +13,8 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "invariants.md"
 _HEAD: Final = """# The invariants of lazy schedulers
 
 What a scheduler may do with a graph of tensor operations, as two sources of this suite have it, in 87 sentences, and
-the clauses of [schedules](schedules.md) that say each. `python -m conformance.specification.invariants` writes this page. A
-test holds it, and for each sentence a schedule that breaks it breaks one of its clauses.
+the clauses of [schedules](schedules.md) that say each. `python -m conformance.specification.invariants` writes this
+page. A test holds it, and for each sentence a schedule that breaks it breaks one of its clauses.
 """
 
 
