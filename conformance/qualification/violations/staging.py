@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule.index_map import Affine, IndexMap
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
-from conformance.cases.schedule.schedule import Access, Call, Copy, Kernel, Schedule, Sequence
+from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence
 from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.domain.build import (
     alu,
@@ -145,7 +145,7 @@ def replayed_on_the_first_buffers() -> Schedule:
 
 def _copied() -> Schedule:
     arena, first, second = planned(0, 256)
-    items = [
+    items: list[Item] = [
         elementwise("k0", "add", "t0", "a", 1.0),
         Copy(id="send", accesses=(Access(buffer="t0"), Access(buffer="w", write=True))),
         elementwise("k1", "mul", "t1", "a", 2.0),

@@ -112,9 +112,9 @@ def eager(facts: Facts, seed: int = 0, poison: int = POISON) -> Evaluation:
         if sum(storage.size for storage in found.memory.storages.values()) > SMALL:
             return found
         facts.kept[key] = found
-    found = facts.kept[key]
-    assert isinstance(found, Evaluation)
-    return found
+    known = facts.kept[key]
+    assert isinstance(known, Evaluation)
+    return known
 
 
 def as_listed(facts: Facts, seed: int) -> Memory:
