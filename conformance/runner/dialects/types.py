@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
@@ -161,6 +162,7 @@ DIALECT: Final = Dialect(
     outside=outside,
     probed=lambda claims, meaning: facts(meaning).op in claims,
     features={
+        "dtype": tuple(NUMPY),
         "steps": tuple(sorted(COLLECTIVES | set(LOCAL))),
         "checks": ("on", "off"),
         "casts": ("automatic", "written"),
