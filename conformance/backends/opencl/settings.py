@@ -70,6 +70,8 @@ class Settings:
     cached: int | None = None
     fuse: bool = True
     fuse_reduce: bool = True
+    fuse_rows: bool = True
+    vectors: bool = True
     most_computed: int = 256
     most_buffers: int = 24
     merge: bool = True

@@ -84,7 +84,7 @@ def nodes_of(
         together = {value: leader for value, leader in together.items() if value not in bad}
     else:
         found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
-    builder = _Builder(asking, given, kept, first)
+    builder = _Builder(asking, given, kept, first, settings)
     builder.build(found.homes, order)
     return Lowering(
         tuple(builder.place(value) for value in wanted),
@@ -204,8 +204,9 @@ class _Builder:
         given: Mapping[str, Buffer],
         kept: Mapping[Value, Buffer],
         first: Mapping[str, int],
+        settings: Settings,
     ) -> None:
-        self._asking = asking
+        self._asking, self._settings = asking, settings
         self.nodes: dict[Value, Node] = dict(kept)
         self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
         self._meetings: dict[object, Collective] = {}
@@ -288,13 +289,13 @@ class _Builder:
         value, assign = home.value, home.assign
         writer = Writer(home, self._lying)
         if assign is None:
-            launch = writer.launch(identity(value.shape), self._names(home))
+            launch = writer.launch(identity(value.shape), self._names(home), wide=self._settings.vectors)
             for number, root in enumerate(home.roots):
                 asked = self._asking.made.get(root, "")
                 self.nodes[root] = Computed(root.device, root.dtype, root.size, launch, number, asked)
             return
         before = self._versions[assign.buffer, assign.version - 1]
-        launch = writer.launch(assign.map, self._names(home))
+        launch = writer.launch(assign.map, self._names(home), wide=self._settings.vectors)
         self._versions[assign.buffer, assign.version] = Written(
             before.device, before.dtype, before.size, launch, 0, assign.asked, before
         )

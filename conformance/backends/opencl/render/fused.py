@@ -7,7 +7,7 @@ import math
 
 from conformance.backends.opencl.graph.node import Launch
 from conformance.backends.opencl.render import vectors
-from conformance.backends.opencl.render.point import Text, along_rows, by_last_axis
+from conformance.backends.opencl.render.point import Text, along_rows, by_last_axis, by_rows
 
 
 def geometry(launch: Launch, local: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -17,6 +17,8 @@ def geometry(launch: Launch, local: int) -> tuple[tuple[int, ...], tuple[int, ..
         return vectors.geometry(launch, found)
     extents = launch.extents[: launch.outer]
     count = math.prod(extents)
+    if by_rows(launch):
+        return (math.prod(extents[:-1]),), (1,)
     if along_rows(launch):
         return (count,), (1,)
     if by_last_axis(launch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
@@ -42,10 +42,16 @@ def along_rows(launch: Launch) -> bool:
     return folded and not any(launch.outer - 1 in axes for axes in side_by_side)
 
 
+def by_rows(launch: Launch) -> bool:
+    """Return whether a fold serves all points along the last axis that is stored, so that a work-item has a row."""
+    folds = [number for number, line in enumerate(launch.instructions) if isinstance(line, Reduce)]
+    return bool(folds) and launch.outer > 0 and any(launch.outer - 1 not in Text(launch).depends[n] for n in folds)
+
+
 def _is_small(launch: Launch) -> bool:
     """Return whether all numbers of points and elements fit into 31 bits, with room for one step more."""
     sizes = [math.prod(launch.extents[: launch.outer]), *launch.extents] + [node.size for node, _ in launch.reads]
-    sizes += [math.prod(each.extents) for _, found in launch.reads for each in found]
+    sizes += [math.prod(each.extents) for _, found in launch.reads for each in found[1:]]
     reach = [
         sum(abs(step) * extent for step, extent in zip(each.strides, each.extents, strict=True)) + abs(each.offset)
         for found in (*(found for _, found in launch.reads), *(found for found, _ in launch.stores))
@@ -82,9 +88,25 @@ class Text:
         arguments = [f"__global const {FORMATS[node.dtype].storage}* r{slot}" for node, slot in self._slots.items()]
         arguments += [f"__global {FORMATS[dtype].storage}* w{slot}" for slot, (_, dtype) in enumerate(launch.stores)]
         stores = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
-        body = self._scope([self._store(number).of for number in stores], frozenset(outer), "  ")
-        body += [self._stored(number) for number in stores]
-        text = "\n".join((*self._indices(), *body))
+        wanted = [self._store(number).of for number in stores]
+        if by_rows(launch):
+            *rows, last = outer
+            text = "\n".join(
+                (
+                    f"  const {self._index} g = get_global_id(0);",
+                    f"  if (g >= {math.prod(launch.extents[:last])}) return;",
+                    *self.unravelled(rows),
+                    *self._scope(self._steady(wanted, frozenset(rows)), frozenset(rows), "  "),
+                    f"  {self._for(last)} {{",
+                    *self._scope(wanted, frozenset(outer), "    "),
+                    *("  " + self._stored(number) for number in stores),
+                    "  }",
+                )
+            )
+        else:
+            body = self._scope(wanted, frozenset(outer), "  ")
+            body += [self._stored(number) for number in stores]
+            text = "\n".join((*self._indices(), *body))
         return f"__kernel void {NAME}({', '.join(arguments)}) {{\n{text}\n}}\n"
 
     def _indices(self) -> list[str]:
@@ -162,6 +184,22 @@ class Text:
                 self._loop(number, line, axes, indent) if isinstance(line, Reduce) else [self._plain(number, indent)]
             )
             self._written.add(number)
+        return found
+
+    def _steady(self, targets: Iterable[int], axes: frozenset[int], but: Iterable[int] = ()) -> list[int]:
+        """Return what the targets need that depends on no axis but ``axes``, nothing of it below another."""
+        found: list[int] = []
+        seen: set[int] = set()
+        stack = list(targets)
+        while stack:
+            number = stack.pop()
+            if number in seen or number in self._written or number in but:
+                continue
+            seen.add(number)
+            if self.depends[number] <= axes:
+                found.append(number)
+            else:
+                stack.extend(sources(self._lines[number]))
         return found
 
     def _plain(self, number: int, indent: str) -> str:

@@ -95,7 +95,7 @@ class _Plan:
                 return Form(last, length if rows else RUN)
             quarter = -(-length // 4 // WIDTH) * WIDTH
             return Form(last, max(WIDTH, min(COLUMNS, quarter)), columns)
-        if folds and all(self._row(number) for number in folds):
+        if folds and not rows and all(self._row(number) for number in folds):
             return Form(None, 1)
         return None if folds else self._tiled(last)
 
@@ -354,22 +354,6 @@ class Vectors(Text):
             f"      t{number}[u] = vload16(0, r{slot} + {at}); }}",
             f"    turn16(t{number});",
         ]
-
-    def _steady(self, targets: Iterable[int], axes: frozenset[int], but: Iterable[int]) -> list[int]:
-        """Return what the targets need that depends on no axis but ``axes``, nothing of it below another."""
-        found: list[int] = []
-        seen: set[int] = set()
-        stack = list(targets)
-        while stack:
-            number = stack.pop()
-            if number in seen or number in self._written or number in but:
-                continue
-            seen.add(number)
-            if self.depends[number] <= axes:
-                found.append(number)
-            else:
-                stack.extend(sources(self._lines[number]))
-        return found
 
     def _fold(self, number: int) -> Reduce:
         line = self._lines[number]

@@ -19,7 +19,7 @@ from conformance.backends.opencl.graph.index_map import (
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.schedule.coalesce import coalesced
-from conformance.backends.opencl.schedule.partition import At, Home, base_of, index_of, inside
+from conformance.backends.opencl.schedule.partition import At, Home, base_of, index_of, inside, needed
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
@@ -50,8 +50,8 @@ class Writer:
         self._axes: list[tuple[int, ...]] = []
         self._at: dict[tuple[int, At], int] = {}
 
-    def launch(self, target: IndexMap, asked: tuple[str, ...]) -> Launch:
-        """Return the kernel, which stores its value where ``target`` says."""
+    def launch(self, target: IndexMap, asked: tuple[str, ...], *, wide: bool) -> Launch:
+        """Return the kernel, which stores its value where ``target`` says, by vectors if it may be ``wide``."""
         home = self._home
         for number, at in sorted(home.asked, key=lambda key: key[0]):
             # What is read from storage is loaded where somebody takes it.
@@ -76,6 +76,7 @@ class Writer:
             tuple((over(target, tuple(range(rank)), extents), root.dtype) for root in roots),
             home.reason,
             asked,
+            wide,
         )
         return coalesced(made)
 
@@ -114,6 +115,7 @@ class Writer:
 
     def _worth(self, value: Value, at: At) -> int:
         """Return the number of the instruction that gives a value at some points."""
+        at = needed(value, at)
         key = value.number, at
         if key not in self._at:
             self._at[key] = self._load(value, at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,7 @@ from conformance.backends.opencl.graph.index_map import (
     IndexMap,
     Shape,
     affine,
+    bounds_of,
     identity,
     permuted,
     steps,
@@ -29,6 +31,13 @@ from conformance.backends.opencl.settings import Settings
 
 NEVER = 1 << 62
 """The number of a write that never comes."""
+
+
+ROWS: Final = 16
+"""Rows from which a work-item may have each, its folds included."""
+
+ALONE: Final = 2**12
+"""Points and folded elements up to which there may be fewer."""
 
 
 class At(msgspec.Struct, frozen=True):
@@ -219,6 +228,7 @@ class _Wishes:
             self._ask(home, source, there)
 
     def _ask(self, home: Home, value: Value, at: At) -> None:
+        at = needed(value, at)
         key = value.number, at
         if key not in home.asked:
             home.asked[key] = None
@@ -239,12 +249,23 @@ def _apart(
     if not settings.fuse and value.op != "iota":
         found = found or "nothing is fused"
     if value.op == "reduce":
-        points = [math.prod(home.extents[axis] for axis in at.axes) for home, at in wanted]
         if len(wanted) > 1 or not settings.fuse_reduce:
             found = found or "several users of a reduction"
-        if points[0] > value.size:
+        home, at = wanted[0]
+        if math.prod(home.extents[axis] for axis in at.axes) > value.size or not _for_all(home, at, settings):
             found = found or "its user needs each element of a reduction more than once"
     return found
+
+
+def _for_all(home: Home, at: At, settings: Settings) -> bool:
+    """Return whether a fold at some points of a kernel is made once: for each point, or for a row of them."""
+    outer = [axis for axis in range(len(home.value.shape)) if home.extents[axis] > 1]
+    here = [axis for axis in at.axes if home.extents[axis] > 1]
+    if set(here) >= set(outer):
+        return True
+    rows = math.prod(home.extents[axis] for axis in here)
+    # What one work-item does alone others cannot do beside it.
+    return settings.fuse_rows and here == outer[:-1] and (rows >= ROWS or math.prod(home.extents) <= ALONE)
 
 
 def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) -> str:
@@ -252,6 +273,24 @@ def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) ->
     if any(fresh.stale(value, home) for home, _ in wanted) and fresh.until[value] > fresh.after[value]:
         return "what it is made of is overwritten before its user runs"
     return ""
+
+
+def needed(value: Value, at: At) -> At:
+    """Return where a value is really needed: a fold that is the same along an axis is needed once for all of it."""
+    first, *rest = at.map
+    bounds = bounds_of(first)
+    kept = [
+        place
+        for place, (extent, step) in enumerate(zip(first.extents, first.strides, strict=True))
+        if step or extent == 1 or bounds[place] != (0, extent)
+    ]
+    if value.op != "reduce" or len(kept) == len(at.axes):
+        return at
+    mask = tuple(bounds[place] for place in kept)
+    narrow = affine(
+        tuple(first.extents[place] for place in kept), [first.strides[place] for place in kept], first.offset, mask
+    )
+    return At(tuple(at.axes[place] for place in kept), (narrow, *rest))
 
 
 def _sources(home: Home, value: Value, at: At) -> list[tuple[Value, At]]:
