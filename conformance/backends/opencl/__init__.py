@@ -83,8 +83,8 @@ class OpenCL(Backend):
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
-        graphs = ("graph", "typed_program", "transposed_program", "batched_program")
-        return found | {op: {"dtype": tuple(FORMATS)} for op in graphs}
+        typed = ("typed_program", "transposed_program", "batched_program")
+        return found | {"graph": {"dtype": tuple(FORMATS)}} | {op: {} for op in typed}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
