@@ -126,6 +126,20 @@ def test_a_matrix_product_is_that_of_numpy(opencl: OpenBackend) -> None:
     assert np.array_equal(to_array(found), left @ right)
 
 
+@pytest.mark.parametrize(("rows", "deep", "columns"), [(16, 32, 32), (67, 300, 64), (20, 513, 96)])
+def test_a_product_by_blocks_is_that_of_numpy(rows: int, deep: int, columns: int, opencl: OpenBackend) -> None:
+    listing = Listing()
+    left, right, more = listing.buffer(rows, deep), listing.buffer(deep, columns), listing.buffer(columns)
+    case = listing.case((((left @ right) + more.reshape(1, columns).expand(rows, columns)).relu(),))
+    draw = np.random.default_rng(3)
+    shapes = {"b0": (rows, deep), "b1": (deep, columns), "b2": (columns,)}
+    a, b, c = (draw.integers(-4, 5, shape).astype(np.float32) for shape in shapes.values())
+    case = msgspec.structs.replace(case, buffers={"b0": from_array(a), "b1": from_array(b), "b2": from_array(c)})
+    (kernel,) = (step for step in opencl().explain(case)[0].steps)
+    (found,) = opencl().graphs.run(case).values()
+    assert ("block[" in kernel.source, np.array_equal(to_array(found), np.maximum(a @ b + c, 0))) == (True, True)
+
+
 def test_a_chain_of_ten_thousand_operations_is_cut_into_kernels(opencl: OpenBackend) -> None:
     listing = Listing()
     made = listing.buffer(8, dtype="int32")
@@ -221,3 +235,14 @@ def test_float32_by_vectors_has_the_values_of_numpy(name: str, shape: tuple[int,
     case = msgspec.structs.replace(listing.case((asked,)), buffers={"b0": from_array(a), "b1": from_array(b)})
     (found,) = opencl().graphs.run(case).values()
     assert np.array_equal(to_array(found), np.broadcast_to(wanted, asked.shape))
+
+
+def test_a_power_of_two_by_vectors_is_exact_where_it_is_whole(opencl: OpenBackend) -> None:
+    listing = Listing()
+    content = np.arange(-320, 320, dtype=np.float32)
+    case = msgspec.structs.replace(
+        listing.case((listing.buffer(content.size).alu("exp2"),)), buffers={"b0": from_array(content)}
+    )
+    (found,) = opencl().graphs.run(case).values()
+    with np.errstate(over="ignore", under="ignore"):
+        assert np.array_equal(to_array(found), np.exp2(content.astype(np.float64)).astype(np.float32))

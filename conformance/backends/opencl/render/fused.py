@@ -6,15 +6,16 @@ import hashlib
 import math
 
 from conformance.backends.opencl.graph.node import Launch
-from conformance.backends.opencl.render import vectors
+from conformance.backends.opencl.render import forms
 from conformance.backends.opencl.render.point import Text, along_rows, by_last_axis, by_rows
+from conformance.backends.opencl.render.vectors import Vectors
 
 
 def geometry(launch: Launch, local: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of work-items and of those of a group, whose size is at most ``local``, along each axis."""
-    found = vectors.form(launch)
+    found = forms.form(launch)
     if found is not None:
-        return vectors.geometry(launch, found)
+        return forms.geometry(launch, found)
     extents = launch.extents[: launch.outer]
     count = math.prod(extents)
     if by_rows(launch):
@@ -33,5 +34,5 @@ def named(text: str) -> str:
 
 def fused(launch: Launch) -> str:
     """Return the OpenCL C of a launch, with ``NAME`` for its name."""
-    found = vectors.form(launch)
-    return (Text(launch) if found is None else vectors.Vectors(launch, found)).kernel()
+    found = forms.form(launch)
+    return (Text(launch) if found is None else Vectors(launch, found)).kernel()

@@ -7,174 +7,17 @@ vectors, and work-items side by side 3 times as long as a loop (Intel's on two b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
 
-from conformance.backends.opencl.graph.index_map import bounds_of
+from conformance.backends.opencl.graph.index_map import Affine, bounds_of
 from conformance.backends.opencl.graph.node import Launch, sources
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
+from conformance.backends.opencl.render import products
 from conformance.backends.opencl.render.elementwise import literal, operation
+from conformance.backends.opencl.render.forms import LEAST, WIDTH, Form
+from conformance.backends.opencl.render.lanes import lanewise
 from conformance.backends.opencl.render.point import NAME, Text, storages
-from conformance.cases.schedule.kernel_body import Alu, Constant, Load, Reduce, Store
-
-WIDTH: Final = 16
-"""Elements of a vector: 64 bytes of float32."""
-
-LEAST: Final = 2 * WIDTH
-"""Extent from which an axis is gone along by vectors."""
-
-RUN: Final = 2**14
-"""Elements of a work-item that folds nothing."""
-
-COLUMNS: Final = 512
-"""Columns that a work-item folds at most: as many accumulators stay in the nearest cache."""
-
-POINTS: Final = 2**12
-"""Elements that a work-group should have at least."""
-
-INFIX: Final = {"add": "+", "sub": "-", "mul": "*"}
-CALLS: Final = {"abs": "fabs", "neg": "-", "trunc": "trunc", "sqrt": "root16", "exp2": "power16"}
-PAIRS: Final = {"max": "most16", "min": "least16", "div": "quotient16"}
-"""Operations on vectors: signs, and functions of OpenCL or of the prelude."""
-
-
-class Form(NamedTuple):
-    """How a launch is gone over.
-
-    ``along`` is the axis of the vectors of what is stored, ``None`` where a work-item stores one point. A work-item
-    has ``block`` elements along it. Of the folds, those of ``columns`` keep an accumulator for each of them, and the
-    others are folded at once for all. ``tiles`` are the loads that lie side by side along ``across`` instead.
-    """
-
-    along: int | None
-    block: int
-    columns: tuple[int, ...] = ()
-    across: int | None = None
-    tiles: tuple[int, ...] = ()
-
-
-def form(launch: Launch) -> Form | None:
-    """Return how a launch is gone over by vectors, or ``None`` where it is not."""
-    return _Plan(launch).form() if launch.wide and launch.outer else None
-
-
-def geometry(launch: Launch, found: Form) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers of work-items and of those of a group, along each axis."""
-    extents = launch.extents[: launch.outer]
-    if found.along is None:
-        folded = math.prod(launch.extents[launch.outer :])
-        local = max(1, min(64, POINTS // folded))
-        return (-(-math.prod(extents) // local) * local,), (local,)
-    length, rows = extents[-1], math.prod(extents[:-1])
-    if found.across is not None:
-        rows = rows // extents[found.across] * -(-extents[found.across] // WIDTH)
-    local = 1 if found.columns else max(1, min(64, POINTS // length, rows))
-    return (-(-length // found.block), -(-rows // local) * local), (1, local)
-
-
-class _Plan:
-    """What of a launch depends on what, to find its form."""
-
-    def __init__(self, launch: Launch) -> None:
-        self._launch, self._lines = launch, launch.instructions
-        self._text = Text(launch)
-
-    def form(self) -> Form | None:
-        launch = self._launch
-        folds = [number for number, line in enumerate(self._lines) if isinstance(line, Reduce)]
-        maps = [found for _, found in launch.reads] + [found for found, _ in launch.stores]
-        fitting = all(self._fits(number) for number in range(len(self._lines)))
-        if not fitting or any(len(found) > 1 for found in maps) or any(self._nests(self._lines[n]) for n in folds):
-            return None
-        last = launch.outer - 1
-        columns = tuple(number for number in folds if last in self._text.depends[number])
-        rows = [number for number in folds if number not in columns]
-        if self._goes_along(last, [n for n in range(len(self._lines)) if n not in self._within(rows)]):
-            length = launch.extents[last]
-            if not columns:
-                return Form(last, length if rows else RUN)
-            quarter = -(-length // 4 // WIDTH) * WIDTH
-            return Form(last, max(WIDTH, min(COLUMNS, quarter)), columns)
-        if folds and not rows and all(self._row(number) for number in folds):
-            return Form(None, 1)
-        return None if folds else self._tiled(last)
-
-    def _fits(self, number: int) -> bool:
-        line = self._lines[number]
-        if isinstance(line, Alu):
-            known = line.op in INFIX or line.op in CALLS or line.op in PAIRS or line.op == "recip"
-        elif isinstance(line, Reduce):
-            known = line.op in INFIX or line.op in PAIRS
-        else:
-            known = isinstance(line, Load | Constant | Store)
-        return known and self._text.dtypes[number] == "float32"
-
-    def _nests(self, line: object) -> bool:
-        return isinstance(line, Reduce) and self._text.nests(line)
-
-    def _within(self, folds: Iterable[int]) -> set[int]:
-        """Return what only folds need."""
-        inside: set[int] = set()
-        for number in folds:
-            inside |= self._below(sources(self._lines[number])) | {number}
-        outside: set[int] = set()
-        stack = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
-        while stack:
-            number = stack.pop()
-            if number not in outside:
-                outside.add(number)
-                line = self._lines[number]
-                stack.extend(() if number in folds else sources(line))
-        return inside - outside
-
-    def _below(self, numbers: Iterable[int]) -> set[int]:
-        found: set[int] = set()
-        stack = list(numbers)
-        while stack:
-            number = stack.pop()
-            if number not in found:
-                found.add(number)
-                stack.extend(sources(self._lines[number]))
-        return found
-
-    def _goes_along(self, axis: int, numbers: Iterable[int]) -> bool:
-        """Return whether every load and store steps by one or none along an axis that is long enough."""
-        return self._launch.extents[axis] >= LEAST and all(self._step(number, axis) in (0, 1) for number in numbers)
-
-    def _step(self, number: int, axis: int) -> int:
-        line = self._lines[number]
-        if isinstance(line, Store):
-            (found,), _ = self._launch.stores[line.access - len(self._launch.reads)]
-            # What is stored has a place for each point.
-            return 1 if found.strides[axis] == 1 and found.mask is None else 2
-        if isinstance(line, Load):
-            (found,) = self._launch.reads[line.access][1]
-            return found.strides[axis]
-        return 0
-
-    def _row(self, number: int) -> bool:
-        """Return whether a fold goes along its last axis by vectors, over no more than it folds itself."""
-        line = self._lines[number]
-        assert isinstance(line, Reduce)
-        return self._goes_along(line.axes[-1], self._below([line.of]))
-
-    def _tiled(self, last: int) -> Form | None:
-        """Return the form of a launch whose loads lie side by side along one axis or another."""
-        extents = self._launch.extents
-        loads = [
-            n for n, line in enumerate(self._lines) if isinstance(line, Load) and self._step(n, last) not in (0, 1)
-        ]
-        others = [n for n in range(len(self._lines)) if n not in loads]
-        if not loads or extents[last] < LEAST or not self._goes_along(last, others):
-            return None
-        for axis in range(last):
-            if extents[axis] >= LEAST and all(self._step(n, axis) == 1 and self._unmasked(n) for n in loads):
-                return Form(last, RUN, (), axis, tuple(loads))
-        return None
-
-    def _unmasked(self, number: int) -> bool:
-        line = self._lines[number]
-        return isinstance(line, Load) and self._launch.reads[line.access][1][0].mask is None
+from conformance.cases.schedule.kernel_body import Alu, Load, Reduce, Store
 
 
 class Vectors(Text):
@@ -193,7 +36,9 @@ class Vectors(Text):
         arguments = [f"__global const float* r{slot}" for slot, _ in enumerate(storages(launch))]
         arguments += [f"__global float* w{slot}" for slot, _ in enumerate(launch.stores)]
         self._roots = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
-        if found.along is None:
+        if found.product:
+            body = self._product_body()
+        elif found.along is None:
             body = self._point_body()
         elif found.across is not None:
             body = self._tile_body(found.along, found.across)
@@ -297,12 +142,67 @@ class Vectors(Text):
             self._along = along
             found += self._scope([line.of], inner | {along}, "      ")
             own = f"a{number}[k]"
-            found.append(f"      {own} = {_vector(line.op, (own, self._wide(line.of)))};")
+            found.append(f"      {own} = {lanewise(line.op, (own, self._wide(line.of)))};")
             self._along = None
             found.append("    }" + "}" * len(line.axes))
             self._written = before | {number}
             self._named[number] = own
         return found
+
+    def _product_body(self) -> list[str]:
+        """Return the statements of a product of matrices: blocks of the right one, and sums that stay in registers."""
+        launch, index = self._launch, self._index
+        found = products.form(launch, self.depends)
+        assert found is not None  # or there would be another form
+        rows, deep = launch.extents[found.row], launch.extents[found.deep]
+        tall, block = products.TALL, products.DEEP
+        lanes = [(r, j) for r in range(tall) for j in range(2)]
+        before = tuple(range(found.row))
+        left, right = self._operand(found.left), self._operand(found.right)
+        step = f"const {index} i{found.deep} = base + t;"
+        lines = [
+            f"  const {index} g = get_global_id(2), top = get_global_id(0) * {products.ROWS};",
+            *self.unravelled(before),
+            f"  const {index} side = get_global_id(1) * {products.COLUMNS};",
+            f"  const {index} height = min({products.ROWS}, (int)({rows} - top));",
+            f"  float16 sums[{2 * products.ROWS}], block[{2 * block}];",
+            f"  for (int u = 0; u < {2 * products.ROWS}; ++u) sums[u] = (float16)({self._identity(found.fold)});",
+            f"  for ({index} base = 0; base < {deep}; base += {block}) {{",
+            f"    const int much = min({block}, (int)({deep} - base));",
+            f"    for (int t = 0; t < much; ++t) {{ {step}",
+            f"      {{ const {index} i{found.column} = side; block[2 * t] = vload16(0, {right}); }}",
+            f"      {{ const {index} i{found.column} = side + {WIDTH}; block[2 * t + 1] = vload16(0, {right}); }} }}",
+            f"    for (int down = 0; down < height; down += {tall}) {{",
+            "      float16 " + ", ".join(f"s{r}{j} = sums[2 * (down + {r}) + {j}]" for r, j in lanes) + ";",
+        ]
+        for r in range(tall):
+            # A row that is not there is computed as the last one is, and not stored.
+            lines += [
+                f"      const {index} row{r} = min(top + down + {r}, ({index}){rows - 1});",
+            ]
+        lines.append(
+            f"      for (int t = 0; t < much; ++t) {{ {step} const float16 b0 = block[2 * t], b1 = block[2 * t + 1];"
+        )
+        for r in range(tall):
+            lines.append(
+                f"        {{ const {index} i{found.row} = row{r}; const float16 a = (float16)(*({left})); "
+                f"s{r}0 = (s{r}0 + (a * b0)); s{r}1 = (s{r}1 + (a * b1)); }}"
+            )
+        lines += ["      }", *(f"      sums[2 * (down + {r}) + {j}] = s{r}{j};" for r, j in lanes), "    } }"]
+        every = frozenset((*before, found.row, found.column))
+        lines += [
+            f"  for (int r = 0; r < height; ++r) for (int j = 0; j < 2; ++j) {{ const {index} i{found.row} = top + r;",
+            f"    const {index} i{found.column} = side + {WIDTH} * j;",
+        ]
+        self._named, self._written = {found.fold: "sums[2 * r + j]"}, {found.fold}
+        return [*lines, *self._stretch(found.column, every, "    "), "  }"]
+
+    def _operand(self, number: int) -> str:
+        """Return where a load finds its element."""
+        line = self._lines[number]
+        assert isinstance(line, Load)
+        node, (only,) = self._launch.reads[line.access]
+        return f"r{self._slots[node]} + {self._place(only)}"
 
     def _tile_body(self, along: int, across: int) -> list[str]:
         """Return the statements that go over tiles, of which some loads are turned."""
@@ -378,7 +278,7 @@ class Vectors(Text):
     def _vector_of(self, number: int) -> str:
         line = self._lines[number]
         if isinstance(line, Alu):
-            return _vector(line.op, [self._wide(each) for each in line.of])
+            return lanewise(line.op, [self._wide(each) for each in line.of])
         assert isinstance(line, Load)  # nothing else changes along an axis
         node, (only,) = self._launch.reads[line.access]
         slot, at = self._slots[node], self._place(only)
@@ -403,8 +303,8 @@ class Vectors(Text):
             outside = f"({' && '.join(uniform)} ? {along} : {outside})" if uniform else along
         return f"({' && '.join(conditions)}) ? {loaded} : {outside}"
 
-    def _place(self, only: object) -> str:
-        at, _ = self.place((only,))  # type: ignore[arg-type]
+    def _place(self, only: Affine) -> str:
+        at, _ = self.place((only,))
         return f"({at})"
 
     def _loop(self, number: int, line: Reduce, axes: frozenset[int], indent: str) -> list[str]:
@@ -424,7 +324,7 @@ class Vectors(Text):
         ]
         self._along = last
         found += self._scope([line.of], inner, indent + "  ")
-        found.append(f"{indent}  {wide} = {_vector(line.op, (wide, self._wide(line.of)))}; }}")
+        found.append(f"{indent}  {wide} = {lanewise(line.op, (wide, self._wide(line.of)))}; }}")
         self._along = None
         self._written = set(before)
         if whole < extent:
@@ -457,61 +357,3 @@ class Vectors(Text):
                     return False
             stack.extend(sources(each))
         return True
-
-
-def _vector(op: str, of: Sequence[str]) -> str:
-    """Return an operation on vectors."""
-    if op in INFIX:
-        return f"({of[0]} {INFIX[op]} {of[1]})"
-    if op in PAIRS:
-        return f"{PAIRS[op]}({of[0]}, {of[1]})"
-    return f"quotient16((float16)(1), {of[0]})" if op == "recip" else f"{CALLS[op]}({of[0]})"
-
-
-FUNCTIONS: Final = """\
-#ifdef EXACT_DIVISION
-static float16 root16(float16 x) { return sqrt(x); }
-static float16 quotient16(float16 a, float16 b) { return a / b; }
-#else
-static float16 root16(float16 x) { return convert_float16(sqrt(convert_double16(x))); }
-static float16 quotient16(float16 a, float16 b) { return convert_float16(convert_double16(a) / convert_double16(b)); }
-#endif
-static float16 power16(float16 x) {
-  int16 whole = convert_int16_rte(clamp(x, -300.0f, 300.0f)), low = whole >> 1;
-  float16 exact = as_float16((low + 127) << 23) * as_float16((whole - low + 127) << 23);
-  return select(exp2(x), exact, (x == rint(x)) & (fabs(x) < 300.0f));
-}
-static float16 most16(float16 a, float16 b) {
-  return select(b, a, (a > b) | ((a == b) & (as_int16(a) >= 0)) | (a != a));
-}
-static float16 least16(float16 a, float16 b) {
-  return select(b, a, (a < b) | ((a == b) & (as_int16(a) < 0)) | (a != a));
-}
-static float16 part16(__global const float* r, long at, long i, long low, long high) {
-  float lanes[16];
-  for (int u = 0; u < 16; ++u) lanes[u] = i + u >= low && i + u < high ? r[at + u] : 0.0f;
-  return vload16(0, lanes);
-}
-static float16 spread16(float x, long i, long low, long high) {
-  float lanes[16];
-  for (int u = 0; u < 16; ++u) lanes[u] = i + u >= low && i + u < high ? x : 0.0f;
-  return vload16(0, lanes);
-}
-static float16 low16(float16 a, float16 b) {
-  return (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7);
-}
-static float16 high16(float16 a, float16 b) {
-  return (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf);
-}
-static void mix16(float16* from, float16* to) {
-  for (int i = 0; i < 8; ++i) { to[2 * i] = low16(from[i], from[i + 8]); to[2 * i + 1] = high16(from[i], from[i + 8]); }
-}
-static void turn16(float16* t) {
-  float16 s[16];
-  mix16(t, s); mix16(s, t); mix16(t, s); mix16(s, t);
-}
-"""
-"""What kernels on vectors need besides: each function gives in every lane what its scalar counterpart gives.
-
-``turn16`` exchanges rows and columns of sixteen vectors: taking turns of the upper and the lower half four times does.
-"""

@@ -14,10 +14,10 @@ import pyopencl as cl
 
 from conformance.backends.opencl.render.fused import named
 from conformance.backends.opencl.render.kernels import SLOTS, Body, render, render_wide
+from conformance.backends.opencl.render.lanes import FUNCTIONS
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
-from conformance.backends.opencl.render.vectors import FUNCTIONS
 
 
 class Kernels:
