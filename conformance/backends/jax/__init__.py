@@ -58,8 +58,10 @@ from conformance.cases.tensor.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from conformance.backends.base import Held
     from conformance.backends.jax.per_rank import Ranks, Whole
     from conformance.cases.program.program import Program
+    from conformance.cases.sharded.case import ShardedCase
     from conformance.cases.tensor.dtypes import Array
     from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
@@ -103,12 +105,19 @@ class Jax(Backend):
         documented = claims(self._devices[0].platform, checked=self.checked)
         typed = typed_claims(self._devices[0].platform, checked=self.checked)
         graphs: Claims = import_module("conformance.backends.jax.graphs").CLAIMS if self.name == "jax" else {}
-        return {**{op: {**limits, "world": worlds} for op, limits in documented.items()}, **typed, **graphs}
+        placed: Claims = import_module("conformance.backends.jax.placed").CLAIMS if self.name == "jax" else {}
+        many = {op: {**limits, "world": worlds} for op, limits in {**documented, **placed}.items()}
+        return {**many, **typed, **graphs}
 
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Compile each round of a graph, and call what was compiled."""
         self._make_room()
         found: Mapping[str, Array] = import_module("conformance.backends.jax.graphs").run(case)
+        return found
+
+    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+        """Place arrays over a mesh, compile each round of a program on them, and call what was compiled."""
+        found: Mapping[str, Held] = import_module("conformance.backends.jax.placed").run(case, self._devices)
         return found
 
     @property

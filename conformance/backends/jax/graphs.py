@@ -55,8 +55,7 @@ class Compiled(Walk):
             for name, value in zip(each.asked, asked, strict=True):
                 found[asked_key(number, name)] = self.array(value)
             for name in each.read:
-                shape = self.case.buffers[name].shape
-                found[read_key(number, name)] = self.array(self.storages[name]).reshape(shape)
+                found[read_key(number, name)] = self.held(name)
         return found
 
     def _round(self, number: int) -> Callable[[Any, Any, Any], Any]:

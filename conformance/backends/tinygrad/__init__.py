@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from conformance.backends.base import Backend, Claims, Unsupported
+from conformance.backends.base import Backend, Claims, Held, Unsupported
 from conformance.backends.tinygrad.claims import claims
 from conformance.backends.tinygrad.device import compiled, start
 from conformance.cases.case import Case
@@ -23,6 +23,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 
 
@@ -65,7 +66,8 @@ class TinyGrad(Backend):
         """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, self._world + 1)]
         graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
-        found: Claims = {op: {**limits, "world": worlds} for op, limits in claims(self._without).items()}
+        placed: Claims = import_module("conformance.backends.tinygrad.placed").CLAIMS
+        found: Claims = {op: {**limits, "world": worlds} for op, limits in {**claims(self._without), **placed}.items()}
         return {**found, **graphs} if self.algorithm == "naive" else found
 
     def describe(self) -> dict[str, str]:
@@ -134,6 +136,12 @@ class TinyGrad(Backend):
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Build lazy tensors, and realize what each round asks for."""
         found: Mapping[str, Array] = import_module("conformance.backends.tinygrad.graph_values").run(case, self._device)
+        return found
+
+    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+        """Shard tensors, build lazy ones of them, and realize what each round asks for."""
+        with self._carry.lowered(self.algorithm):
+            found: Mapping[str, Held] = import_module("conformance.backends.tinygrad.placed").run(case, self._device)
         return found
 
     def _linear(self, asked: Case | Graph, what: str, **how: bool | str) -> Schedule:

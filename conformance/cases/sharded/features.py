@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Final
 
 from conformance.cases.graph.features import FEATURES as OF_GRAPHS
 from conformance.cases.graph.features import graph_features
+from conformance.cases.schedule.index_map import sizes
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.placement import Placement
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, even_cuts
 from conformance.cases.sharded.validate import MOST_AXES, MOST_DEVICES
 
 _LEFT_OUT: Final = ("devices", "extents", "size")
 
+PLACEMENTS: Final = (*("replicated", "even", "uneven", "bounds", "empty", "several", "reversed", "crossed", "masked"),)
+
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
     **{name: words for name, words in OF_GRAPHS.items() if name not in _LEFT_OUT},
-    "placement": ("replicated", "even", "uneven", "empty", "several", "crossed", "masked", "partial"),
-    "moves": ("none", "to_replicated", "to_split", "to_masked", "to_partial"),
+    "homes": PLACEMENTS,
+    "moves": ("none", *PLACEMENTS, "partial"),
     "mesh": tuple(str(axes) for axes in range(1, MOST_AXES + 1)),
     "world": tuple(str(count) for count in range(1, MOST_DEVICES + 1)),
     "order": ("plain", "turned"),
@@ -24,9 +28,11 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Every feature and its words; those of graphs mean what they mean there.
 
-``placement`` is of buffers and of what is moved: axes are cut ``even``, or ``uneven`` and some parts ``empty``, one by
-``several`` mesh axes, two ``crossed``. ``order``: devices are in the order of their numbers or not. ``steps`` are all
-``inside`` parts by the rules of ``tinygrad.multi``, or some are ``across`` them, which that source refuses.
+``homes`` are placements of buffers, ``moves`` those of what is moved, ``partial`` ones of what stays pending. Axes are
+cut ``even``, ``uneven`` as by default, or by other ``bounds``; some parts are ``empty``; one axis is cut by ``several``
+mesh axes, in an order that is not the mesh's (``reversed``), or two are (``crossed``). ``order``: devices are in the
+order of their numbers or not. ``steps`` are all ``inside`` parts by the rules of ``tinygrad.multi``, or some are
+``across`` them, which that source refuses.
 """
 
 Words = frozenset[str]
@@ -35,39 +41,40 @@ Words = frozenset[str]
 def sharded_features(case: ShardedCase) -> dict[str, Words]:
     """Return the words of each feature that a well-formed case has, but for ``index`` and ``steps``."""
     of_graph = {name: words for name, words in graph_features(case.of).items() if name not in _LEFT_OUT}
-    placements = [*case.homes.values(), *case.moves.values()]
-    if set(case.of.buffers) - set(case.homes):
-        placements.append(Placement())
-    kinds = {node.id: node.op for node in case.of.graph.nodes}
-    moves = {
-        _moved(case.moves.get(name, Placement())) for name, op in kinds.items() if op == "copy" or name in case.moves
-    }
+    homes = [(case.homes.get(name, REPLICATED), each.shape) for name, each in case.of.buffers.items()]
+    moves = [
+        (case.moves.get(node.id, REPLICATED), tuple(int(dim) for dim in sizes(node.shape, case.of.graph.most)))
+        for node in case.of.graph.nodes
+        if node.op == "copy" or node.id in case.moves
+    ]
     return {
         **of_graph,
-        "placement": frozenset(word for placement in placements for word in placement_words(placement)),
-        "moves": frozenset(moves or {"none"}),
+        "homes": frozenset(word for each, shape in homes for word in placement_words(each, shape, case.mesh)),
+        "moves": frozenset(word for each, shape in moves for word in placement_words(each, shape, case.mesh))
+        or frozenset({"none"}),
         "mesh": frozenset({str(len(case.mesh))}),
         "world": frozenset({str(case.world)}),
         "order": frozenset({"plain" if case.devices == tuple(sorted(case.devices)) else "turned"}),
     }
 
 
-def _moved(placement: Placement) -> str:
-    if placement.partial:
-        return "to_partial"
-    if placement.masks:
-        return "to_masked"
-    return "to_split" if placement.splits else "to_replicated"
-
-
-def placement_words(placement: Placement) -> set[str]:
-    """Return what a placement is."""
+def placement_words(placement: Placement, shape: tuple[int, ...], mesh: Mesh) -> set[str]:
+    """Return what a placement of a tensor is; one that does not fit has ``bounds`` of its own."""
+    counts = {axis.name: axis.size for axis in mesh}
     found: set[str] = set()
+    order = [axis.name for axis in mesh]
     for split in placement.splits:
-        widths = {end - begin for begin, end in itertools.pairwise(split.cuts)}
-        found |= {"even"} if len(widths) < 2 else {"uneven"} | ({"empty"} if 0 in widths else set())
+        widths = [end - begin for begin, end in itertools.pairwise(split.cuts)]
+        parts = math.prod(counts.get(name, 0) for name in split.along)
+        inside = parts > 0 and 0 <= split.axis < len(shape)
+        plain = inside and split.cuts == even_cuts(shape[split.axis], parts)
+        found.add("bounds" if not plain else "even" if len(set(widths)) < 2 else "uneven")
+        if 0 in widths:
+            found.add("empty")
         if len(split.along) > 1:
             found.add("several")
+            if [name for name in order if name in split.along] != list(split.along):
+                found.add("reversed")
     if len(placement.splits) > 1:
         found.add("crossed")
     if placement.masks:

@@ -34,30 +34,36 @@ def devices(draw: Draw, count: int) -> tuple[int, ...]:
 
 
 @choose.composite
-def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, masked: bool = True) -> Placement:
-    """Draw where a tensor is: mostly some axis is split, now and then two, one by two mesh axes, or not all is real."""
+def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = False) -> Placement:
+    """Draw where a tensor is: mostly some axis is split, now and then two, one by two mesh axes, or not all is real.
+
+    ``plain`` placements are those that frameworks have words for: bounds are as they are by default, and all is real.
+    """
     if not shape or chance(draw, 5):
-        return _some_replicas(draw, mesh) if masked and chance(draw, 6) else REPLICATED
+        return _some_replicas(draw, mesh) if not plain and chance(draw, 6) else REPLICATED
     names = [axis.name for axis in mesh]
     axes = draw(choose.permutations(range(len(shape))))
     if len(names) > 1:
         names = draw(choose.permutations(names))
         kind = draw(choose.sampled_from(["one", "crossed", "several", "one"]))
         if kind == "several":
-            return Placement(splits=(_split(draw, axes[0], tuple(names), shape, mesh),))
+            return Placement(splits=(_split(draw, axes[0], tuple(names), shape, mesh, plain=plain),))
         if kind == "crossed" and len(axes) > 1:
-            splits = (_split(draw, axes[0], (names[0],), shape, mesh), _split(draw, axes[1], (names[1],), shape, mesh))
-            return Placement(splits=splits)
-    split = _split(draw, axes[0], (names[0],), shape, mesh)
-    if masked and chance(draw, 8):
+            pairs = zip(axes, names, strict=False)
+            return Placement(
+                splits=tuple(_split(draw, axis, (name,), shape, mesh, plain=plain) for axis, name in pairs)
+            )
+    split = _split(draw, axes[0], (names[0],), shape, mesh, plain=plain)
+    if not plain and chance(draw, 6):
         return _masked(draw, split, mesh, shape)
     return Placement(splits=(split,))
 
 
-def _split(draw: Draw, axis: int, along: tuple[str, ...], shape: tuple[int, ...], mesh: Mesh) -> Split:
+def _split(draw: Draw, axis: int, along: tuple[str, ...], shape: tuple[int, ...], mesh: Mesh, *, plain: bool) -> Split:
     sizes = {each.name: each.size for each in mesh}
     parts = math.prod(sizes[name] for name in along)
-    return Split(axis=axis, along=along, cuts=draw(bounds(shape[axis], parts)))
+    cuts = even_cuts(shape[axis], parts) if plain else draw(bounds(shape[axis], parts))
+    return Split(axis=axis, along=along, cuts=cuts)
 
 
 @choose.composite

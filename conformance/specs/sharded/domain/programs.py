@@ -44,11 +44,12 @@ OF_GRAPHS: Final = (
 
 @dataclass
 class Program:
-    """A case in the making: its nodes, its mesh, and where its tensors are."""
+    """A case in the making: its nodes, its mesh, and where its tensors are; ``plain`` as of ``placements``."""
 
     asked: Asked
     mesh: Mesh
     order: tuple[int, ...]
+    plain: bool
     homes: dict[str, Placement] = field(default_factory=dict)
     moves: dict[str, Placement] = field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class Program:
     def buffer(self, shape: tuple[int, ...], dtype: str) -> Node:
         """Add a buffer somewhere."""
         made = self.asked.buffer(shape, dtype)
-        self.homes[made.id] = self.asked.draw(placements(shape, self.mesh))
+        self.homes[made.id] = self.asked.draw(placements(shape, self.mesh, self.plain))
         return made
 
 
@@ -78,7 +79,7 @@ def move(program: Program) -> bool:
     asked = program.asked
     at = asked.head
     made = asked.add("copy", at.shape, at.dtype, at)
-    program.moves[made.id] = asked.draw(placements(shape_of(at), program.mesh))
+    program.moves[made.id] = asked.draw(placements(shape_of(at), program.mesh, program.plain))
     return asked.on(made)
 
 
@@ -168,14 +169,15 @@ def begun(draw: Draw) -> Program:
     """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often."""
     mesh = draw(meshes())
     count = math.prod(axis.size for axis in mesh)
-    order = draw(devices(count))
-    program = Program(Asked(draw, _words(draw)), mesh, order)
-    extents = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
+    plain = chance(draw, 2)
+    program = Program(Asked(draw, _words(draw)), mesh, draw(devices(count)), plain)
+    if plain and not chance(draw, 4):
+        outer, inner = [count, 2 * count, count, 0], [2, 4, *(axis.size for axis in mesh), 3, 1]
+    else:
+        outer = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
+        inner = [2, 3, 4, 1, 0]
     rank = draw(choose.sampled_from([2, 1, 2, 3, 2, 0]))
-    shape = [
-        draw(choose.sampled_from(extents)) if axis == 0 else draw(choose.sampled_from([2, 3, 4, 1, 0]))
-        for axis in range(rank)
-    ]
+    shape = [draw(choose.sampled_from(inner if axis else outer)) for axis in range(rank)]
     first = tuple(draw(choose.permutations(shape)))
     dtypes = program.asked.words.dtypes
     for number in range(draw(choose.sampled_from([1, 2, 3]))):
