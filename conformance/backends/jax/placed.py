@@ -35,6 +35,8 @@ CLAIMS: Final[Claims] = {
         # ``device_put`` needs extents that the mesh divides; nothing is masked, nor pending outside explicit axes.
         "homes": _HOMES,
         "moves": ("none", *_HOMES),
+        # Extents are numbers by the time that anything is placed.
+        "extents": ["numbers"],
     }
 }
 """What the documentation of JAX supports."""
@@ -74,12 +76,13 @@ class Placed(Compiled):
         whole = array.reshape(self.case.buffers[name].shape)
         sharding = self.sharding(self.sharded.homes.get(name, REPLICATED), whole.ndim)
         with framework():
-            return jax.device_put(whole, sharding)
+            made: jax.Array = jax.device_put(whole, sharding)
+        return made
 
     def shaped(self, value: jax.Array, shape: tuple[int, ...]) -> jax.Array:
         """Return a buffer in the shape of a node that names it."""
         with framework():
-            return value if value.shape == shape else value.reshape(shape)
+            return value if value.shape == shape else jnp.reshape(value, shape)
 
     def assign(self, node: Node, value: Any, *, copied: bool) -> None:
         """Set the elements of a buffer that a target shows."""
@@ -88,7 +91,8 @@ class Placed(Compiled):
         shape = self.case.buffers[home].shape
         where = np.unravel_index(at, shape) if shape else ()
         with framework():
-            self.storages[home] = self.storages[home].at[where].set(value)
+            given = value if shape else value.reshape(())
+            self.storages[home] = self.storages[home].at[where].set(given)
 
     def made(self, node: Node, of: list[Any]) -> Any:
         """Return the value of a node; a copy has the sharding that was asked for."""

@@ -29,6 +29,8 @@ CLAIMS: Final[Claims] = {
         # ``shard`` asks for one axis, and equal parts of it.
         "homes": _HOMES,
         "moves": ("none", *_HOMES),
+        # Extents are numbers by the time that anything is placed.
+        "extents": ["numbers"],
         "mesh": ["1"],
     }
 }

@@ -8,12 +8,12 @@ from typing import Final
 
 from conformance.cases.graph.features import FEATURES as OF_GRAPHS
 from conformance.cases.graph.features import graph_features
-from conformance.cases.schedule.index_map import sizes
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, even_cuts
 from conformance.cases.sharded.validate import MOST_AXES, MOST_DEVICES
 
-_LEFT_OUT: Final = ("devices", "extents", "size")
+_LEFT_OUT: Final = ("devices", "size")
 
 PLACEMENTS: Final = (*("replicated", "even", "uneven", "bounds", "empty", "several", "reversed", "crossed", "masked"),)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.cases.sharded.placement import Box, Layout, Mesh, positions
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.elementwise import FOLDS
 
@@ -70,6 +70,8 @@ def _misshapen(dtype: str, layout: Layout, parts: Parts) -> str:
             return f"device {device} gives nothing of {box}, which it is said to hold"
         if (part.dtype, part.shape) != (dtype, mine):
             return f"device {device} gives {part.dtype} {list(part.shape)}; its part is {dtype} {list(mine)}"
+    if kind(dtype) in ("float", "complex") and {"and", "or", "xor"} & set(layout.partial.values()):
+        return f"contributions of {dtype} cannot be folded by {sorted(set(layout.partial.values()))}"
     if len(set(layout.partial.values())) > 1:
         return f"contributions are folded in several ways, by {sorted(set(layout.partial.values()))}"
     return ""

@@ -17,6 +17,7 @@ from conformance.judging.sharded.assembled import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.judging.sharded.words import Words
 from conformance.reference.graph.evaluate import Worth
+from conformance.reference.schedule.rounding import LOOSE
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,18 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Differing:
+    """What a source says where a clause says something else; who follows it is not held to the clause."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ShardedClause:
     """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
 
-    ``when`` says whether a case has anything that the sentence is about. Whoever follows a source that ``diverges``
-    is not held to it.
+    ``when`` says whether a case has anything that the sentence is about. ``diverges`` lists what sources say otherwise.
     """
 
     id: str
@@ -56,7 +64,7 @@ class ShardedClause:
     general: bool = False
     variant: bool = False
     plain: bool = False
-    diverges: tuple[str, ...] = ()
+    diverges: tuple[Differing, ...] = ()
 
 
 def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
@@ -93,11 +101,15 @@ def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel)
 
 
 def _signed(worth: Worth, whole: Array) -> tuple[Array, list[int] | None]:
-    """Return a value with the signs of zeros that are right, and where the first one was not."""
+    """Return a value with the signs of zeros that are right, and where the first one was not.
+
+    A zero that was computed may have any.
+    """
     if kind(logical(whole.dtype)) != "float":
         return whole, None
+    kept = (worth.slack.mask & np.uint8(LOOSE)) == 0
     with np.errstate(all="ignore"):
-        other = (whole == 0) & (worth.array == 0) & (np.signbit(whole) != np.signbit(worth.array))
+        other = kept & (whole == 0) & (worth.array == 0) & (np.signbit(whole) != np.signbit(worth.array))
     if not other.any():
         return whole, None
     return np.where(other, worth.array, whole), [int(each) for each in np.argwhere(other)[0]]

@@ -24,7 +24,7 @@ def judge_sharded(
     if error is not None and error.category == "adapter":
         return Verdict(outcome="adapter_error", clauses={}, detail=_said(error))
     if error is not None and subject.legal:
-        if subject.undefined:
+        if subject.undefined and not subject.refusable:
             return Verdict(outcome="unsupported", clauses={}, detail=f"{subject.undefined}: {_said(error)}")
         if not subject.refusable:
             return _unanswered(clauses, error)

@@ -64,6 +64,8 @@ def folded(op: str, parts: Sequence[Array], algorithm: Algorithm) -> Array:
         first, *rest = (flat[device][begin:end] for device in order(algorithm, number, len(parts)))
         for each in rest:
             # A ring's step has what arrives on the right: it is what was folded so far.
-            first = np.asarray(FOLDS[op](each, first) if algorithm == "ring" else FOLDS[op](first, each), first.dtype)
+            pair = (each, first) if algorithm == "ring" else (first, each)
+            with np.errstate(all="ignore"):
+                first = np.asarray(FOLDS[op](*pair), first.dtype)
         out[begin:end] = first
     return out.reshape(parts[0].shape)

@@ -24,12 +24,12 @@ from conformance.cases.sharded.placement import (
     positions,
     reals,
 )
+from conformance.cases.sharded.rules import Rule, Unmovable, others, rule
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.movement import moved
 from conformance.reference.graph.nodes import computed, leaf
 from conformance.reference.sharded.all_reduce import chosen, folded
-from conformance.reference.sharded.rules import Rule, Unmovable, others, rule
 
 
 @dataclass(frozen=True)

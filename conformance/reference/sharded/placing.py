@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Placement
-from conformance.reference.sharded.rules import Unmovable, complete, rule
+from conformance.cases.sharded.rules import Unmovable, complete, rule
 
 
 @dataclass(frozen=True)

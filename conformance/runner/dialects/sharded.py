@@ -57,7 +57,7 @@ def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
     """Return the clauses as a backend of these terms is held to them."""
     del op
     return tuple(
-        replace(clause, requirement="may") if set(clause.diverges) & set(terms.follows) else clause
+        replace(clause, requirement="may") if any(each.source in terms.follows for each in clause.diverges) else clause
         for clause in CLAUSES
     )
 

@@ -22,7 +22,7 @@ from conformance.specs.graphs.domain import graphs, steps
 from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import contents
 from conformance.specs.schedules.domain.graph_words import taking
-from conformance.specs.sharded.domain.placements import devices, meshes, placements
+from conformance.specs.sharded.domain.placements import devices, meshes, placements, related
 
 OF_GRAPHS: Final = (
     *(
@@ -67,19 +67,27 @@ class Program:
         """Return where a node is by the rules of the source."""
         return placed(self.case()).at[node.id]
 
-    def buffer(self, shape: tuple[int, ...], dtype: str) -> Node:
-        """Add a buffer somewhere."""
+    def buffer(self, shape: tuple[int, ...], dtype: str, near: Placement = REPLICATED) -> Node:
+        """Add a buffer somewhere, in one of two draws near where another tensor of its shape is."""
         made = self.asked.buffer(shape, dtype)
-        self.homes[made.id] = self.asked.draw(placements(shape, self.mesh, self.plain))
+        self.homes[made.id] = self.somewhere(shape, near)
         return made
+
+    def somewhere(self, shape: tuple[int, ...], near: Placement) -> Placement:
+        """Draw a placement."""
+        draw = self.asked.draw
+        if chance(draw, 2):
+            return draw(related(near, shape, self.mesh, self.plain))
+        return draw(placements(shape, self.mesh, self.plain))
 
 
 def move(program: Program) -> bool:
     """Go on with the head in another placement: often that of another value."""
     asked = program.asked
     at = asked.head
+    near = program.at(at)
     made = asked.add("copy", at.shape, at.dtype, at)
-    program.moves[made.id] = asked.draw(placements(shape_of(at), program.mesh, program.plain))
+    program.moves[made.id] = program.somewhere(shape_of(at), near)
     return asked.on(made)
 
 
@@ -104,18 +112,48 @@ def part(program: Program) -> bool:
     taken = asked.moved("shrink", tuple(b - a for a, b in whole), at, tuple(whole))
     asked.on(taken)
     if chance(draw, 2):
-        steps.STEPS[draw(choose.sampled_from(("elementwise", "keep", "convert")))](asked)
+        steps.STEPS[draw(choose.sampled_from(("elementwise", "keep", "convert", "turn", "reduce", "reshape")))](asked)
+    if asked.head.shape == taken.shape and chance(draw, 2):
         taken = asked.head
-    if chance(draw, 2):
         around = [(0, 0)] * len(shape)
         around[split.axis] = (begin, shape[split.axis] - end)
         asked.on(asked.moved("pad", shape, taken, tuple(around)))
     return True
 
 
+def parts(program: Program) -> bool:
+    """Go on with two parts of the head, of one size, added or otherwise combined, each alone or in its place."""
+    asked, draw = program.asked, program.asked.draw
+    at, where = asked.head, program.at(asked.head)
+    if not where.splits or where.masks:
+        return False
+    split = where.splits[0]
+    every = list(itertools.pairwise(split.cuts))
+    one = draw(choose.sampled_from(every))
+    alike = [each for each in every if each[1] - each[0] == one[1] - one[0]]
+    other = draw(choose.sampled_from(alike))
+    whole = draw(choose.booleans())
+    taken = [_part(program, at, split.axis, ends, whole=whole) for ends in (one, other)]
+    words = taking(at.dtype, ("add", "max", "sub", "xor")) or ("or",)
+    word = draw(choose.sampled_from(words))
+    return asked.on(asked.add("alu", taken[0].shape, at.dtype, *taken, arg=word))
+
+
+def _part(program: Program, at: Node, axis: int, ends: tuple[int, int], *, whole: bool) -> Node:
+    shape = shape_of(at)
+    pairs = [ends if each == axis else (0, extent) for each, extent in enumerate(shape)]
+    taken = program.asked.moved("shrink", tuple(end - begin for begin, end in pairs), at, tuple(pairs))
+    if not whole:
+        return taken
+    around = [(ends[0], shape[axis] - ends[1]) if each == axis else (0, 0) for each in range(len(shape))]
+    return program.asked.moved("pad", shape, taken, tuple(around))
+
+
 def along(program: Program) -> bool:
     """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so."""
     asked, draw = program.asked, program.asked.draw
+    if asked.head.op not in ("buf", "copy") and chance(draw, 2):
+        move(program)
     at, where = asked.head, program.at(asked.head)
     folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
     if not where.splits:
@@ -125,7 +163,7 @@ def along(program: Program) -> bool:
     if chance(draw, 2) and kind(at.dtype) != "bool":
         fold = "add"
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
-    if at.op in ("buf", "copy") and not where.masks and chance(draw, 2):
+    if at.op in ("buf", "copy") and not where.masks and not chance(draw, 3):
         return _pending(program, at, where, split, fold)
     return asked.on(asked.add("reduce", kept, at.dtype, at, arg=(split.axis,), fold=fold))
 
@@ -137,22 +175,39 @@ def _pending(program: Program, at: Node, where: Placement, split: Split, fold: s
     splits = tuple(replace(each, axis=kept.index(each.axis)) for each in where.splits if each.axis != split.axis)
     program.moves[made.id] = Placement(splits=splits, partial=dict.fromkeys(split.along, fold))  # type: ignore[arg-type]
     asked.on(made)
-    if chance(asked.draw, 2):
-        steps.STEPS[asked.draw(choose.sampled_from(("elementwise", "convert", "compare", "turn")))](asked)
+    for _ in range(asked.draw(choose.integers(0, 2))):
+        _used(asked)
     return True
+
+
+def _used(asked: Asked) -> None:
+    """Go on with something that is linear in the head, or is not."""
+    step = asked.draw(choose.sampled_from(("pair", "elementwise", "pair", "convert", "compare", "turn", "keep")))
+    if step != "pair":
+        steps.STEPS[step](asked)
+        return
+    at = asked.head
+    word = asked.draw(choose.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
+    asked.on(asked.add("alu", at.shape, at.dtype, at, asked.fitted(at), arg=word))
 
 
 def other(program: Program) -> bool:
     """Go on with an operation on the head and a new buffer like it, which is placed otherwise."""
     asked = program.asked
     at = asked.head
-    new = program.buffer(shape_of(at), at.dtype)
+    new = program.buffer(shape_of(at), at.dtype, program.at(at))
     words = taking(at.dtype, ("add", "sub", "mul", "max", "xor")) or ("or",)
     pair = (at, new) if chance(asked.draw, 2) else (new, at)
     return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choose.sampled_from(words))))
 
 
-OWN: Final[Mapping[str, Callable[[Program], bool]]] = {"move": move, "part": part, "along": along, "other": other}
+OWN: Final[Mapping[str, Callable[[Program], bool]]] = {
+    "move": move,
+    "part": part,
+    "parts": parts,
+    "along": along,
+    "other": other,
+}
 
 
 def stepped(program: Program, words: tuple[str, ...]) -> None:
@@ -180,15 +235,17 @@ def begun(draw: Draw) -> Program:
     shape = [draw(choose.sampled_from(inner if axis else outer)) for axis in range(rank)]
     first = tuple(draw(choose.permutations(shape)))
     dtypes = program.asked.words.dtypes
+    near = REPLICATED
     for number in range(draw(choose.sampled_from([1, 2, 3]))):
-        program.buffer(first, dtypes[number % len(dtypes)])
+        made = program.buffer(first, dtypes[number % len(dtypes)], near)
+        near = near if number else program.homes[made.id]
     program.asked.head = program.asked.nodes[0]
     return program
 
 
 def _words(draw: Draw) -> Words:
     using = draw(graphs.words())
-    listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move") if not chance(draw, 3))
+    listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move", "along") if not chance(draw, 3))
     return Words(using.dtypes, using.alu, using.folds, listed or ("move",), using.regime, using.plain)
 
 

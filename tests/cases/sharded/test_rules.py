@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import REPLICATED, Placement, Split
-from conformance.reference.sharded.rules import Unmovable, rule
+from conformance.cases.sharded.rules import Unmovable, rule
 
 
 def cut(axis: int, *widths: int, real: tuple[bool, ...] = ()) -> Placement:
