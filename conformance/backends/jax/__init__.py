@@ -212,7 +212,7 @@ class Jax(Backend):
         from conformance.backends.jax.effects import dispatched
 
         _kinds(case)
-        self._make_room()
+        self._make_room(len(case.program.steps))
         return dispatched(case, placed, self._over(case.program), self._calls)
 
     def _compiled(self, program: Program, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
@@ -225,11 +225,11 @@ class Jax(Backend):
             return rank_error(refusal, adapts=self.adapts)
         return made
 
-    def _make_room(self) -> None:
-        """Count a program that is about to be made, and drop the others where they are too many."""
+    def _make_room(self, programs: int = 1) -> None:
+        """Count programs that are about to be made, and drop the others where they are too many."""
         if self._fresh >= FRESH:
             self._drop()
-        self._fresh += 1
+        self._fresh += programs
 
     def _drop(self) -> None:
         import jax

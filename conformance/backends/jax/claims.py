@@ -3,9 +3,9 @@
 Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where they are silent, from what its
 source (``jax.*``) refuses with a sentence. What is not public is not claimed: ``pargmax`` and ``pargmin``, which it has
 and ``jax.lax`` does not export, and positional axes beside names, of which no docstring speaks. All dtypes of the
-specification are JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so no operation is limited
-by dtype. Promises known to be broken, like ``psum_scatter`` of bool, stay claimed because nothing a user can read takes
-them back.
+specification are JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so operations are limited by
+dtype only where JAX says on a CPU that it lacks one. Promises known to be broken, like ``psum_scatter`` of bool, stay
+claimed because nothing a user can read takes them back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.tensor.dtypes import DTYPES
 from conformance.cases.types.typed_program import COLLECTIVES as COLLECTIVE_STEPS
 from conformance.cases.types.typed_program import LOCAL
 
@@ -61,6 +62,12 @@ NOT_ON_CPU: Final = ("broadcast", "ragged_all_to_all")
 """pbroadcast has "no MLIR translation rule for platform cpu", ragged_all_to_all is "UNIMPLEMENTED" there, and upstream
 follows it as a wish (jax-ml/jax#34755): no docstring names a platform, but JAX says in so many words what it lacks."""
 
+UNKNOWN_ON_CPU: Final = ("float6_e2m3fn", "float6_e3m2fn")
+"""Names in ``jax.numpy`` of which the CPU says "Unknown NumPy dtype"."""
+
+UNREDUCED_ON_CPU: Final = ("int2", "uint2")
+"""Dtypes that the CPU moves and of which it says "AllReduce for datatype 's2' is not supported"."""
+
 EFFECTFUL: Final[dict[str, Sequence[str]]] = {
     # The guide to Ref: mutable arrays, created with an initial value, read and written in place by "any NumPy indexing
     # expression", frozen in the end; functions of them work under jit, vmap and shard_map. Operand and target may be
@@ -85,10 +92,16 @@ def claims(platform: str, *, checked: bool) -> Claims:
     """
     found = {**COLLECTIVES, **(ON_GPU if platform == "gpu" else {})}
     if platform == "cpu":
-        found = {op: limits for op, limits in found.items() if op not in NOT_ON_CPU}
+        found = {op: {**_on_cpu(op), **limits} for op, limits in found.items() if op not in NOT_ON_CPU}
     if checked:
         found["all_reduce"] = {**found["all_reduce"], "axes": ["one", "several", "invalid"]}
     return {op: {**limits, **EFFECTFUL} for op, limits in found.items()}
+
+
+def _on_cpu(op: str) -> dict[str, Sequence[str]]:
+    """Return the dtypes of which the CPU does not say that it lacks them."""
+    lacks = UNKNOWN_ON_CPU + (UNREDUCED_ON_CPU if op in ("all_reduce", "reduce_scatter") else ())
+    return {"dtype": [name for name in DTYPES if name not in lacks]}
 
 
 def typed_claims(platform: str, *, checked: bool) -> Claims:

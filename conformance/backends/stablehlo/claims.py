@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.backends.stablehlo.elements import ELEMENTS
 
 GROUPS: Final[dict[str, Sequence[str]]] = {
+    "dtype": list(ELEMENTS),
     "ranks": ["alike"],
     "axes": ["none", "one", "several"],
     "groups": ["none", "even", "uneven", "strided", "unsorted", "singletons"],

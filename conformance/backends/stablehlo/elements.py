@@ -20,6 +20,8 @@ ELEMENTS: Final = {
     "uint4": "ui4", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32", "uint64": "ui64",
     "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2", "bfloat16": "bf16", "float16": "f16", "float32": "f32",
     "float64": "f64", "complex64": "complex<f32>", "complex128": "complex<f64>",
+    "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3b11fnuz": "f8E4M3B11FNUZ",
+    "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2fnuz": "f8E5M2FNUZ",
 }  # fmt: skip
 
 

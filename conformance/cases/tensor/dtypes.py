@@ -15,8 +15,8 @@ Kind = Literal["bool", "integer", "float", "complex"]
 class Dtype(NamedTuple):
     """A dtype: its ``name``, what ``holds`` one element in memory, its family, and how many ``bits`` of that are used.
 
-    Those that are ``drawn`` are in every domain. The others are read, written and computed by the reference, for cases
-    that people write; no pool of values is known for them yet, and no backend of ours claims them but by claiming all.
+    Those that are ``drawn`` are in every domain. The others are drawn by the suite ``dtypes`` alone, for movement and
+    for reductions that round nothing: no number model is declared for what is rounded in them.
     """
 
     name: str
@@ -67,7 +67,10 @@ NUMPY: Final[dict[str, np.dtype[Any]]] = {row.name: row.holds for row in ROWS}
 """Logical name to the NumPy type of one element in memory."""
 
 DRAWN: Final = tuple(row.name for row in ROWS if row.drawn)
-"""The dtypes that domains draw."""
+"""The dtypes that every domain draws."""
+
+RARE: Final = tuple(row.name for row in ROWS if not row.drawn)
+"""The dtypes that the suite ``dtypes`` draws. Each has at most 256 values."""
 
 NAMES: Final = {dtype: name for name, dtype in NUMPY.items()}
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE, Array, kind
 from conformance.specs.domains.sensitive import sensitive
 
 SUM: Final = {
@@ -61,6 +61,8 @@ def pool(dtype: str, values: str) -> Array:
     """
     numpy = NUMPY[dtype]
     family = kind(dtype)
+    if dtype in RARE:
+        return _rare(dtype, values)
     if " " in values:
         return sensitive(dtype, values)
     if family == "bool":
@@ -70,6 +72,17 @@ def pool(dtype: str, values: str) -> Array:
         small = [0, 1, 2, 3, *([-1, -3] if info.min < 0 else [])]
         return np.array([*small, int(info.max), int(info.min), int(info.max) // 2 + 1], np.object_).astype(numpy)
     return _inexact(dtype, values)
+
+
+def _rare(dtype: str, values: str) -> Array:
+    """Return every value of a rare dtype, neighbours apart; for max and min of floats the numbers with one zero."""
+    numpy = NUMPY[dtype]
+    every = np.arange(1 << DTYPES[dtype].bits)
+    found = (every * 5 % len(every)).astype(np.uint8).view(numpy)
+    if kind(dtype) == "float" and values != "any":
+        wide = found.astype(np.float64)
+        found = found[np.isfinite(wide) & ~((wide == 0) & np.signbit(wide))]
+    return found
 
 
 def _inexact(dtype: str, values: str) -> Array:
@@ -103,6 +116,8 @@ def counting(dtype: str, values: str) -> Array:
     numpy = NUMPY[dtype]
     if dtype == "bool":
         return np.array([True, False, False, True, True, True, False])
+    if dtype in RARE:
+        return _rare(dtype, values)[:113]
     if values not in ("any", "max", "min"):
         return np.resize(pool(dtype, values), 7)
     most = 7 if "int4" in dtype else 14 if "float8" in dtype else 113
@@ -116,7 +131,7 @@ def regime_of(dtype: str, regime: str) -> Array:
     A dtype without such values has the greatest and the least it holds; bools are bools.
     """
     numpy = NUMPY[dtype]
-    if kind(dtype) == "bool":
+    if kind(dtype) == "bool" or dtype in RARE:
         return counting(dtype, "any")
     if kind(dtype) == "integer":
         info = ml_dtypes.iinfo(numpy)
