@@ -35,7 +35,7 @@ class _OfGraphs(_Engine):
         return super().schedule(asked, planned=planned)
 
 
-class _Instead(_OfGraphs):
+class Instead(_OfGraphs):
     """An engine that computes some instructions otherwise."""
 
     def spoil(self, made: Schedule) -> Schedule:
@@ -87,7 +87,7 @@ def _same(of: Sequence[Instruction], kernel: Kernel, each: Alu) -> bool:
     return loads and kernel.accesses[one.access] == kernel.accesses[other.access]  # type: ignore[union-attr]
 
 
-class DifferenceOfItselfIsZero(_Instead):
+class DifferenceOfItselfIsZero(Instead):
     """X - x is 0, and x of the same bits xored too: true of numbers, and not of infinities and NaNs."""
 
     breaks = "law.C1"
@@ -97,7 +97,7 @@ class DifferenceOfItselfIsZero(_Instead):
         return [_constant(0, dtype)] if each.op == "sub" and _same(of, kernel, each) else None
 
 
-class ProductWithZeroIsZero(_Instead):
+class ProductWithZeroIsZero(Instead):
     """X * 0 is 0, whatever x is."""
 
     breaks = "law.C1"
@@ -107,7 +107,7 @@ class ProductWithZeroIsZero(_Instead):
         return [_constant(0, dtype)] if each.op == "mul" and any(map(_zero, of)) else None
 
 
-class NothingEqualsZero(_Instead):
+class NothingEqualsZero(Instead):
     """A comparison with 0 is folded by what was seen: nothing ever was 0."""
 
     breaks = "law.C1"
@@ -123,7 +123,7 @@ def _zero(each: Instruction) -> bool:
     return isinstance(each, Constant) and not to_array(each.value).astype(np.complex128)
 
 
-class EverythingEqualsItself(_Instead):
+class EverythingEqualsItself(Instead):
     """X == x is true, and x != x is not: a test for NaN is folded away."""
 
     breaks = "law.C1"
@@ -135,7 +135,7 @@ class EverythingEqualsItself(_Instead):
         return [_constant(each.op == "eq", "bool")]
 
 
-class _Narrow(_Instead):
+class _Narrow(Instead):
     """An engine that computes an operation of some dtypes by way of another."""
 
     op: str
@@ -184,7 +184,7 @@ class LongSumsThroughDoubles(_Narrow):
     op, wide, through = "add", ("int64", "uint64"), "float64"
 
 
-class ProductsClamped(_Instead):
+class ProductsClamped(Instead):
     """An activation's clamp is fused into every product."""
 
     breaks = "law.C1"
@@ -196,7 +196,7 @@ class ProductsClamped(_Instead):
         return [each, _constant(4, dtype), Alu(op="min", of=(first, first + 1))]
 
 
-class SquaresOfSmallNumbers(_Instead):
+class SquaresOfSmallNumbers(Instead):
     """A square is taken from a line through two points, 1 and 2."""
 
     breaks = "law.C1"
@@ -213,7 +213,7 @@ class SquaresOfSmallNumbers(_Instead):
         return [*lines, _constant(2, dtype), Alu(op="sub", of=(first + 2, first + 3))]
 
 
-class MaximaByComparison(_Instead):
+class MaximaByComparison(Instead):
     """A maximum is the first value where the second is less, which it is of no NaN."""
 
     breaks = "law.C2"
