@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from conformance.backends.opencl import OpenCL
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Instruction, Store
 from conformance.cases.schedule.schedule import Access, Call, Item, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, kind
@@ -45,10 +46,14 @@ class EachNodeIsAKernel(_Fused):
         return plain(asked) if isinstance(asked, Graph) else super().schedule(asked, planned=planned)
 
 
-class NoTwoNodesAreOne(EachNodeIsAKernel):
+class NoTwoNodesAreOne(_Fused):
     """Nodes are told apart by identity, so that one value is computed as often as it was written down."""
 
     breaks: ClassVar[str] = "dedup.C1"
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return a kernel for every node of a graph."""
+        return plain(asked) if isinstance(asked, Graph) else super().schedule(asked, planned=planned)
 
 
 class BarrierTakenForNeedless(StagesInLocalMemory):
@@ -61,19 +66,25 @@ class BarrierTakenForNeedless(StagesInLocalMemory):
         return _each_body(super().change(made), lambda body: replace(body, phase=0))
 
 
-class OneTileForAllGroups(StagesInLocalMemory):
-    """Local memory is declared for one group of points, and every group writes it."""
+class TileOfTheLastGroupFirst(StagesInLocalMemory):
+    """Groups of points are numbered from the other end where tiles are read than where they are written."""
 
     breaks: ClassVar[str] = "staging.C2"
 
     def change(self, made: Schedule) -> Schedule:
-        """Take the points of all axes for groups, each with a tile of its own."""
-        return _each_body(super().change(made), _turned)
+        """Turn the first axis of what is read of a tile."""
+        staged = super().change(made)
+        tiles = {each.id for each in staged.buffers if each.local}
 
+        def turned(access: Access) -> Access:
+            if access.write or access.buffer not in tiles or access.map is None:
+                return access
+            (top,) = access.map
+            last = sizes(top.extents[:1], {})[0] - 1
+            other = replace(top, strides=(-top.strides[0], *top.strides[1:]), offset=last * top.strides[0])
+            return replace(access, map=(other,))
 
-def _turned(body: Body) -> Body:
-    """Return a staged body in which the group is known by the last axis, as tiles are not laid out."""
-    return replace(body, groups=len(body.extents))
+        return each_leaf(staged, lambda leaf: replace(leaf, accesses=tuple(map(turned, leaf.accesses))))
 
 
 class TileLeftForTheNextKernel(StagesInLocalMemory):
@@ -99,11 +110,11 @@ class TileLeftForTheNextKernel(StagesInLocalMemory):
         return replace(each_leaf(staged, shared), buffers=kept)
 
 
-def _each_body(made: Schedule, change: object) -> Schedule:
+def _each_body(made: Schedule, change: Callable[[Body], Body]) -> Schedule:
     def changed(leaf: Leaf) -> Leaf:
         if not isinstance(leaf, Kernel) or len(leaf.bodies) < 2:
             return leaf
-        return replace(leaf, bodies=tuple(map(change, leaf.bodies)))  # type: ignore[arg-type]  # a function of bodies
+        return replace(leaf, bodies=tuple(map(change, leaf.bodies)))
 
     return each_leaf(made, changed)
 
@@ -115,7 +126,7 @@ class OneProgramForAShape(NamesPrograms):
 
     def change(self, made: Schedule) -> Schedule:
         """Name programs by the extents of their bodies."""
-        return _named(super().change(made), lambda leaf, _: repr([body.extents for body in leaf.bodies]))
+        return _named(super().change(made), lambda leaf: repr([body.extents for body in leaf.bodies]))
 
 
 class EveryKernelIsCompiled(NamesPrograms):
@@ -125,14 +136,14 @@ class EveryKernelIsCompiled(NamesPrograms):
 
     def change(self, made: Schedule) -> Schedule:
         """Name programs by the items that launch them."""
-        return _named(super().change(made), lambda leaf, _: leaf.id)
+        return _named(super().change(made), lambda leaf: leaf.id)
 
 
-def _named(made: Schedule, name: object) -> Schedule:
+def _named(made: Schedule, name: Callable[[Kernel], str]) -> Schedule:
     def changed(leaf: Leaf) -> Leaf:
         if not isinstance(leaf, Kernel):
             return leaf
-        return replace(leaf, program=name(leaf, made))  # type: ignore[operator]  # a function of a kernel
+        return replace(leaf, program=name(leaf))
 
     return each_leaf(made, changed)
 
@@ -164,6 +175,7 @@ class PartsKeptNarrow(SplitsReduces):
             (body,) = leaf.bodies
             load, fold, store = body.instructions
             assert isinstance(store, Store)
+            lines: tuple[Instruction, ...]
             if leaf.accesses[0].buffer in narrow:
                 lines = (load, Cast(of=0, dtype="float32"), replace(fold, of=1), replace(store, of=2))
             else:

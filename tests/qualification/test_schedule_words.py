@@ -1,0 +1,47 @@
+"""The words that few schedules use: right engines that use them, wrong ones that misuse them."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.backends.base import Backend
+from conformance.judging.schedules.program_graph import with_graph
+from conformance.qualification.legal_schedules import words as legal
+from conformance.qualification.legal_schedules.engine import Legal
+from conformance.qualification.qualify import qualify
+from conformance.qualification.schedule_mutants import words
+from conformance.runner.draws import numbered
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.domain.graphs import graphs
+
+MUTANTS = [
+    each
+    for name, each in vars(words).items()
+    if isinstance(each, type) and issubclass(each, Backend) and each.__module__ == words.__name__ and name[0] != "_"
+]
+SLOW = pytest.mark.slow
+WANTED = {
+    *("dedup.C2", "dedup.C3", "fusion.C7", "splits.C1", "splits.C2", "splits.C3", "staging.C1", "staging.C2"),
+    *("staging.C3", "replays.C1", "form.C12", "bodies.C7", "memory.C12"),
+}
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 5))])
+def test_drawn_graphs_reach_the_clauses_about_words_that_plain_schedules_have_no_use_for(seed: int) -> None:
+    engines = [each for each in vars(legal).values() if isinstance(each, type) and issubclass(each, Legal)]
+    spoke: set[str] = set()
+    for number in range(12):
+        asked, _ = numbered(graphs(), seed, number)
+        if max((extent for node in asked.nodes for extent in node.shape if isinstance(extent, int)), default=0) > 1000:
+            continue
+        for engine in engines:
+            if engine is not Legal:
+                found = judge(with_graph(engine().schedule(asked), asked))
+                spoke |= {each.clause for each in found if each.finding != "silent"}
+    assert WANTED - spoke == set()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_every_misuse_is_seen_by_its_clause(mutant: type[Backend]) -> None:
+    (row,) = qualify([mutant], examples=40, seed=0).mutants
+    assert (row.problem or "", mutant.breaks in row.clauses) == ("", True)
