@@ -26,6 +26,8 @@ WAYS = {
 }
 JUDGED = (*BACKENDS, *WAYS, *MPIS)
 KNOWN = ("--known", "expectations/known.json")
+# What drives the browser, and what looks for barriers in a page.
+BROWSING = ("puppeteer-core@25.16.0", "axe-core@4.14.1")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of long blocks on 8 devices took 104 s on
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}
@@ -88,6 +90,15 @@ def scripts(session: nox.Session, backend: str) -> None:
     """Run the scripts of the published findings of one framework, nightly: one whose bug is gone is an error."""
     install(session, backend)
     session.run("conformance", "reproduce", "reports", "--run", "-b", backend, *session.posargs)
+
+
+@nox.session
+def page(session: nox.Session) -> None:
+    """Open a page of 100,000 made-up records in headless Chromium, nightly: size, time, print, axe; needs npm."""
+    install(session)
+    session.run("python", "tests/report/browser/large.py", "runs/page", "100000")
+    session.run("npm", "install", "--silent", "--prefix", "runs/page", *BROWSING, external=True)
+    session.run("node", "tests/report/browser/page.mjs", "runs/page/index.html", *session.posargs, external=True)
 
 
 @nox.session

@@ -30,7 +30,7 @@ class Recorded:
     def install(self, *arguments: str) -> None:
         self.installs.append(arguments)
 
-    def run(self, *arguments: str, env: Mapping[str, str] = MappingProxyType({})) -> None:
+    def run(self, *arguments: str, env: Mapping[str, str] = MappingProxyType({}), external: bool = False) -> None:
         self.commands.append(" ".join(arguments))
         self.env.update(env)
 

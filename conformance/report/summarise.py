@@ -117,6 +117,7 @@ def _run(run: Run) -> RunSummary:
         records=len(run.records),
         backends=tuple(entry.name for entry in header.backends),
         environment=header.environment,
+        coverage=footer.coverage if footer else {},
     )
 
 

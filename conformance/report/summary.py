@@ -16,6 +16,7 @@ from conformance.report.specification import ClauseText
 from conformance.report.tally import State, Tally
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
+from conformance.runner.log.log import Covered
 
 MARK: Final = "mesh-conformance report"
 """Stands near the beginning of every file a report writes, so that it overwrites only its own."""
@@ -25,7 +26,10 @@ Verdict = Literal["conformant", "partial", "not_conformant", "incomplete", "inco
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One run: what was asked, where, and whether all of it is here. Times are ISO 8601 or seconds."""
+    """One run: what was asked, where, and whether all of it is here. Times are ISO 8601 or seconds.
+
+    ``coverage`` has, where it was counted, the interactions of case features that met.
+    """
 
     name: str
     why_incomplete: str | None
@@ -42,6 +46,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     records: int
     backends: tuple[str, ...]
     environment: dict[str, str]
+    coverage: dict[str, Covered] = {}
 
 
 class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
