@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyopencl as cl
 
-from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.runtime.command import Ready, command
@@ -45,7 +45,11 @@ class Plan:
         if constant is not None:
             weakref.finalize(self, session.memory.release, constant)
         launches = [item.launch for item in made.items if isinstance(item, Fused)]
-        session.kernels.build({fused(each): math.prod(each.extents) >= optimise_from for each in launches})
+        texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
+        try:
+            session.kernels.build(texts)
+        except cl.RuntimeError as error:
+            raise _unbuilt(launches, session, str(error)) from error
         ready = Ready(session.kernels, constant, begins)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]
@@ -93,6 +97,21 @@ class Plan:
             for one in queues:
                 one.flush()
         return Launched(_values(self._results, storages), _values(self._buffers, storages), events)
+
+
+class BuildError(RuntimeError):
+    """A kernel that the devices' compiler refuses, or cannot build."""
+
+
+def _unbuilt(launches: Sequence[Launch], session: Session, said: str) -> BuildError:
+    """Return the error that names the kernel that does not build alone, and the nodes that it computes."""
+    for each in launches:
+        try:
+            session.kernels.build({fused(each): False})
+        except cl.RuntimeError as error:
+            nodes = ", ".join(map(repr, sorted(each.asked))) or "no node by itself"
+            return BuildError(f"the kernel of {nodes} does not build: {error}")
+    return BuildError(f"the kernels build one by one, and not together: {said}")
 
 
 def _across(item: Item, queues: Sequence[int], queue: int) -> tuple[int, ...]:

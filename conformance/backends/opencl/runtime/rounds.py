@@ -10,14 +10,17 @@ import msgspec
 import numpy as np
 import pyopencl as cl
 
+from conformance.backends.base import Refused
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
+from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.schedule.drafted import drafted_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import Tensor, from_array
@@ -57,25 +60,39 @@ class Graphs:
         self._made: OrderedDict[Any, Prepared] = OrderedDict()
 
     def run(self, case: GraphCase) -> dict[str, Tensor]:
-        """Return all results of a graph case by key; raise ``Refused`` for what has no meaning."""
+        """Return all results of a graph case by key.
+
+        Raise, before anything runs, ``CaseError`` for a malformed graph, ``Refused`` for one without a meaning,
+        ``TooLargeError`` for one that the devices cannot hold and ``BuildError`` for a kernel that does not build.
+        """
         return _Run(case, self.prepared(case), self._engine).results()
 
     def held(self, case: GraphCase, content: Mapping[str, Array]) -> Held:
-        """Return a graph of one round, its buffers uploaded, that can be launched again and again."""
-        return Held(self.prepared(case), content, self._engine)
+        """Return a graph of one round, its buffers uploaded, that can be launched again and again.
 
-    def prepared(self, case: GraphCase) -> Prepared:
+        Its values may be larger than the dialect allows those of a case to be, so it is taken for well formed.
+        """
+        return Held(self.prepared(case, checked=False), content, self._engine)
+
+    def prepared(self, case: GraphCase, *, checked: bool = True) -> Prepared:
         """Return what a graph of this structure is made ready as."""
         rounds = [(each.until, tuple(each.writes), each.values, each.asked, each.read) for each in case.rounds]
         forms = {name: (each.dtype, each.shape) for name, each in case.buffers.items()}
         key = msgspec.msgpack.encode((case.graph, rounds, forms))
         found = self._made.get(key)
         if found is None:
+            if checked:
+                _check(case)
             found = self._made[key] = _prepared(case, self._engine)
             if len(self._made) > PREPARED:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return found
+
+
+def _check(case: GraphCase) -> None:
+    for node, why in validate_graph(case).items():
+        raise Refused(f"node {node!r}: {why}")
 
 
 def _prepared(case: GraphCase, engine: Engine) -> Prepared:
@@ -85,6 +102,7 @@ def _prepared(case: GraphCase, engine: Engine) -> Prepared:
         names: dict[Node, str] = {node: node.name for node in each.there}
         homes |= {node.name: node.device for node in each.there}
         inputs = each.schedule.inputs
+        check_fits(each, engine.session.platform)
         plan = Plan(
             each.schedule, each.lowered, tuple(range(len(inputs))), engine.session, engine.settings.optimise_from
         )
