@@ -13,6 +13,7 @@ import numpy as np
 from conformance.backends.base import (
     Backend,
     Claims,
+    Held,
     Placed,
     Types,
     Unsupported,
@@ -23,6 +24,7 @@ from conformance.backends.base import (
     touched,
 )
 from conformance.backends.explanation import Explanation
+from conformance.backends.lowering import lowered
 from conformance.backends.opencl.export.explain import explained_program, explained_round
 from conformance.backends.opencl.export.graph import asked_once, exported_graph
 from conformance.backends.opencl.export.schedule import exported
@@ -43,8 +45,9 @@ from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
 from conformance.cases.program.trouble import WORDS
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
@@ -84,7 +87,8 @@ class OpenCL(Backend):
         limits["effects"] = CAPABILITIES
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
         typed = ("typed_program", "transposed_program", "batched_program")
-        return found | {"graph": {"dtype": tuple(FORMATS)}} | {op: {} for op in typed}
+        graphs = {"graph": {"dtype": tuple(FORMATS)}, "sharded": {"dtype": tuple(FORMATS)}}
+        return found | graphs | {op: {} for op in typed}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -177,6 +181,15 @@ class OpenCL(Backend):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is the observation
             return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
         return Observation(results=results, seconds=time.perf_counter() - start)
+
+    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+        """Run a program on sharded tensors as one graph over its devices, and return what each has in the end."""
+        whole, answers = lowered(case)
+        given = self.graphs.run(whole)
+        return {
+            key: Held(answer.layout, [None if part is None else to_array(given[part]) for part in answer.keys])
+            for key, answer in answers.items()
+        }
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the types that the engine's own rules give, and the values of a graph."""

@@ -1,0 +1,127 @@
+"""What goes from device to device: folds over groups of them, and parts in other places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.backends.base import Unsupported
+from conformance.backends.lowering.building import Building, Shape, Spread, extents
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import Fold
+from conformance.cases.sharded.placement import Box, Placement, layout_of, positions
+from conformance.cases.sharded.rules import others
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import Tensor, from_array
+
+COLLECTIVE: Final[Mapping[str, str]] = {
+    "add": "sum",
+    "mul": "product",
+    **{name: name for name in ("max", "min", "and", "or", "xor")},
+}
+"""What the collectives of programs call the folds of graphs."""
+
+OF_BOOLS: Final = {"add": "or", "mul": "and", "max": "or", "min": "and"}
+
+BITS: Final = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}
+
+
+def all_reduced(work: Building, value: Spread, along: Mapping[str, Fold]) -> Spread:
+    """Return a value folded over the devices along some mesh axes."""
+    for name, fold in along.items():
+        word = OF_BOOLS.get(fold, fold) if value.dtype == "bool" else COLLECTIVE[fold]
+        nodes: list[Node | None] = []
+        for position, at in enumerate(positions(work.case.mesh)):
+            group = others(work.case.mesh, at, (name,))
+            parts = [value.nodes[each] for each in group]
+            sources = [each for each in parts if each is not None]
+            mine = value.nodes[position]
+            if mine is None or len(group) == 1 or 0 in mine.shape:
+                nodes.append(mine)
+                continue
+            members = tuple(work.device(each) for each in group)
+            rest = {"arg": "all_reduce", "attrs": {"op": word}, "members": members}
+            nodes.append(work.add(position, "collective", extents(mine), value.dtype, *sources, **rest))
+        left = {each: how for each, how in value.at.partial.items() if each != name}
+        value = Spread(value.shape, value.dtype, replace(value.at, partial=left), tuple(nodes))
+    return value
+
+
+def moved(work: Building, value: Spread, at: Placement) -> Spread:
+    """Return a value placed otherwise: each device gets the pieces of its part from whoever has them."""
+    if value.at == at:
+        return value
+    if value.at.partial:
+        value = all_reduced(work, value, value.at.partial)
+    if value.at == at:
+        return value
+    have = layout_of(value.shape, value.at, work.case.mesh).boxes
+    want = layout_of(value.shape, at, work.case.mesh).boxes
+    nodes = [None if box is None else _assembled(work, position, box, value, have) for position, box in enumerate(want)]
+    return Spread(value.shape, value.dtype, at, tuple(nodes))
+
+
+def _assembled(work: Building, position: int, box: Box, value: Spread, have: Sequence[Box | None]) -> Node:
+    """Return a part on a device, of its own where it has it, else of pieces of others."""
+    own = have[position]
+    if own is not None and _inside(box, own):
+        return _piece(work, position, position, box, own, value)
+    pieces: dict[Box, tuple[int, Box]] = {}
+    for device, theirs in sorted(enumerate(have), key=lambda each: (each[0] - position) % len(have)):
+        both = None if theirs is None else _both(box, theirs)
+        if both is not None and theirs is not None and theirs not in {whole for _, whole in pieces.values()}:
+            pieces.setdefault(both, (device, theirs))
+    if not pieces:
+        return work.add(position, "const", _shape(box), value.dtype, arg=zero(value.dtype))
+    parts = [
+        (both, _piece(work, position, device, both, whole, value)) for both, (device, whole) in sorted(pieces.items())
+    ]
+    return parts[0][1] if len(parts) == 1 and parts[0][0] == box else _joined(work, position, box, parts, value.dtype)
+
+
+def _piece(work: Building, position: int, device: int, box: Box, whole: Box, value: Spread) -> Node:
+    """Return a range of what a device holds, on another."""
+    node = value.nodes[device]
+    assert node is not None
+    if box != whole:
+        inside = tuple((a - c, b - c) for (a, b), (c, _) in zip(box, whole, strict=True))
+        node = work.add(device, "shrink", _shape(box), value.dtype, node, arg=inside)
+    return node if device == position else work.add(position, "copy", extents(node), value.dtype, node)
+
+
+def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, Node]], dtype: str) -> Node:
+    """Return pieces in their places, with their bits: padded with zero bits, and joined by ``or``."""
+    width = NUMPY[dtype].itemsize
+    bits = dtype if kind(dtype) in ("bool", "integer") else BITS.get(width, "")
+    if kind(dtype) == "complex" or not bits:
+        raise Unsupported(f"there is no word for joining parts of {dtype}")
+    made: Node | None = None
+    for mine, part in parts:
+        shown = part if bits == dtype else work.add(position, "bitcast", extents(part), bits, part)
+        around = tuple((a - c, d - b) for (a, b), (c, d) in zip(mine, box, strict=True))
+        placed = work.add(position, "pad", _shape(box), bits, shown, arg=around)
+        made = placed if made is None else work.add(position, "alu", _shape(box), bits, made, placed, arg="or")
+    assert made is not None
+    return made if bits == dtype else work.add(position, "bitcast", _shape(box), dtype, made)
+
+
+def _shape(box: Box) -> Shape:
+    return tuple(end - begin for begin, end in box)
+
+
+def zero(dtype: str) -> Tensor:
+    """Return a constant zero."""
+    return from_array(np.zeros((), NUMPY[dtype]))
+
+
+def _inside(box: Box, whole: Box) -> bool:
+    return all(c <= a and b <= d for (a, b), (c, d) in zip(box, whole, strict=True))
+
+
+def _both(one: Box, other: Box) -> Box | None:
+    """Return the elements that two boxes have in common, ``None`` where that is none."""
+    found = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
+    return found if all(begin < end for begin, end in found) else None

@@ -1,0 +1,44 @@
+"""A sharded program and the graph over several devices that it is lowered to have one meaning."""
+
+from __future__ import annotations
+
+from conformance.backends.base import Held
+from conformance.backends.lowering import lowered
+from conformance.backends.reference import Reference
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.sharded.case import ShardedCase
+from conformance.judging.sharded.subject import sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.reference.graph.evaluate import evaluate
+from conformance.runner.draws import numbered
+from conformance.specs.sharded import CLAUSES
+from conformance.specs.sharded.domain.cases import sharded_cases
+
+
+class Lowered(Reference):
+    """Evaluates the lowered graph."""
+
+    def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
+        whole, answers = lowered(case)
+        given = {key: worth.array for key, worth in evaluate(whole).items()}
+        return {
+            key: Held(answer.layout, [None if part is None else given[part] for part in answer.keys])
+            for key, answer in answers.items()
+        }
+
+
+def test_the_graph_over_devices_gives_what_the_program_means() -> None:
+    for number in range(120):
+        case, _ = numbered(sharded_cases(), 6, number)
+        verdict = judge_sharded(sharded_meaning(case), Lowered().sharded(case), CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", f"{number}: {verdict.detail}"
+
+
+def test_every_step_is_on_the_device_of_its_part_and_nothing_else_is_moved() -> None:
+    drawn = (numbered(sharded_cases(), 7, number)[0] for number in range(40))
+    for case in (each for each in drawn if sharded_meaning(each).legal):
+        whole, _ = lowered(case)
+        assert {node.device for node in whole.graph.nodes} <= {f"d{number}" for number in case.devices}
+        moving = {node.op for node in whole.graph.nodes if node.op in ("copy", "collective")}
+        plain = not case.homes and not case.moves
+        assert not (plain and moving)
