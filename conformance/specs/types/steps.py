@@ -20,7 +20,7 @@ class Fitting(NamedTuple):
 
 
 def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:
-    ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * (size.bit_count() == 1)
+    ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * 2 * (size.bit_count() == 1)
     return Fitting({"op": draw(choose.sampled_from(ops))}, shape)
 
 
@@ -28,22 +28,41 @@ def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:
     tiled = draw(choose.booleans())
     to = draw(choose.sampled_from(["varying", "invariant", "reduced"]))
     if not tiled:
-        return Fitting({"axis": 0, "tiled": False, "to": to}, (size, *shape)) if len(shape) < 3 else None
-    return Fitting({"axis": 0, "tiled": True, "to": to}, (shape[0] * size, *shape[1:])) if shape else None
+        axis = draw(choose.integers(0, len(shape)))
+        joined = (*shape[:axis], size, *shape[axis:])
+        return Fitting({"axis": axis, "tiled": False, "to": to}, joined) if len(shape) < 3 else None
+    if not shape:
+        return None
+    axis = draw(choose.integers(0, len(shape) - 1))
+    joined = (*shape[:axis], shape[axis] * size, *shape[axis + 1 :])
+    return Fitting({"axis": axis, "tiled": True, "to": to}, joined)
+
+
+def _split(draw: Draw, shape: Shape, size: int, *, tiled: bool) -> tuple[int, Shape] | None:
+    """Draw an axis that divides into ``size`` pieces, and return it and the shape of a piece."""
+    fitting = [at for at, extent in enumerate(shape) if (extent % size == 0 if tiled else extent == size)]
+    if not fitting:
+        return None
+    axis = draw(choose.sampled_from(fitting))
+    return axis, (*shape[:axis], *((shape[axis] // size,) if tiled else ()), *shape[axis + 1 :])
 
 
 def _reduce_scatter(draw: Draw, shape: Shape, size: int) -> Fitting | None:
     tiled = draw(choose.booleans())
-    if not shape or (shape[0] % size if tiled else shape[0] != size):
-        return None
-    rest = (shape[0] // size,) if tiled else ()
-    return Fitting({"op": "sum", "axis": 0, "tiled": tiled}, (*rest, *shape[1:]))
+    found = _split(draw, shape, size, tiled=tiled)
+    return found and Fitting({"op": "sum", "axis": found[0], "tiled": tiled}, found[1])
 
 
-def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:  # noqa: ARG001 - one signature for all
-    if not shape or shape[0] % size:
+def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:
+    tiled = draw(choose.sampled_from([True, True, False]))
+    found = _split(draw, shape, size, tiled=tiled)
+    if found is None:
         return None
-    return Fitting({"split_axis": 0, "concat_axis": 0, "tiled": True}, shape)
+    split, piece = found
+    concat = draw(choose.integers(0, len(shape) - 1))
+    grown = piece[concat] * size if tiled else size
+    joined = (*piece[:concat], grown, *piece[concat + tiled :])
+    return Fitting({"split_axis": split, "concat_axis": concat, "tiled": tiled}, joined)
 
 
 def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None:

@@ -20,7 +20,7 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import Numbers
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.domain import typed_programs
+from conformance.specs.types.domain import BACK, typed_programs
 
 NONLINEAR = ("maximum", "multiply", "axis_index")
 
@@ -46,7 +46,7 @@ def linear(program: TypedProgram) -> bool:
 def test_the_pullback_of_linear_programs_is_their_adjoint() -> None:
     source, ops = np.random.default_rng(1), Counter[str]()
     for seed in range(600):
-        program = Draw(Numbers(Random(seed)))(typed_programs())
+        program = Draw(Numbers(Random(seed)))(typed_programs(BACK))
         try:
             types = check(program)
         except IllTyped:
