@@ -246,3 +246,31 @@ def test_a_power_of_two_by_vectors_is_exact_where_it_is_whole(opencl: OpenBacken
     (found,) = opencl().graphs.run(case).values()
     with np.errstate(over="ignore", under="ignore"):
         assert np.array_equal(to_array(found), np.exp2(content.astype(np.float64)).astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", [(33, 50), (17, 131), (5, 40)])
+@pytest.mark.parametrize("name", ["softmax", "layernorm"])
+def test_a_row_and_its_folds_are_one_kernel(name: str, shape: tuple[int, int], opencl: OpenBackend) -> None:
+    listing = Listing()
+    content = np.random.default_rng(9).random(shape, np.float32)
+    case = listing.case((getattr(listing.buffer(*shape), name)(),))
+    case = msgspec.structs.replace(case, buffers={"b0": from_array(content)})
+    (found,) = opencl().graphs.run(case).values()
+    powers = np.exp(content - content.max(1, keepdims=True))
+    away = content - content.mean(1, keepdims=True)
+    wanted = {
+        "softmax": powers / powers.sum(1, keepdims=True),
+        "layernorm": away / np.sqrt((away * away).mean(1, keepdims=True) + 1e-5),
+    }
+    np.testing.assert_allclose(to_array(found), wanted[name], rtol=2e-6, atol=2e-6)
+    assert len(opencl().schedule(case.graph).items) == 1
+
+
+def test_a_long_fold_of_columns_has_two_stages(opencl: OpenBackend) -> None:
+    listing = Listing()
+    content = np.random.default_rng(9).integers(-3, 4, (1024, 1024)).astype(np.float32)
+    case = listing.case((listing.buffer(1024, 1024).sum(0),))
+    held = opencl().graphs.held(case, {"b0": content})
+    started = held.launch()
+    assert np.array_equal(started.read(case.graph.results[0]), content.sum(0))
+    assert len(opencl().schedule(case.graph).items) == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from conformance.cases.schedule import index_map as neutral_map
@@ -79,6 +80,7 @@ def is_identity(index_map: IndexMap) -> bool:
     return index_map == identity(shape_of(index_map))
 
 
+@lru_cache(maxsize=2**14)
 def then(index_map: IndexMap, last: Affine) -> IndexMap:
     """Return the map whose elements are the points of ``last``."""
     if _counts(last):

@@ -24,6 +24,12 @@ RUN: Final = 2**14
 COLUMNS: Final = 512
 """Columns that a work-item folds at most: as many accumulators stay in the nearest cache."""
 
+WHOLE: Final = 2**12
+"""The same where rows are shared out too: 16 KiB of accumulators."""
+
+ROWS: Final = 8
+"""Rows, each of a work-item, from which they are shared out enough."""
+
 POINTS: Final = 2**12
 """Elements that a work-group should have at least."""
 
@@ -89,11 +95,15 @@ class _Plan:
             length = launch.extents[last]
             if not columns:
                 return Form(last, length if rows else RUN)
-            quarter = -(-length // 4 // WIDTH) * WIDTH
-            return Form(last, max(WIDTH, min(COLUMNS, quarter)), columns)
+            return Form(last, self._columns(length, math.prod(launch.extents[:last])), columns)
         if folds and not rows and all(self._row(number) for number in folds):
             return Form(None, 1)
         return None if folds else self._tiled(last)
+
+    def _columns(self, length: int, rows: int) -> int:
+        """Return how many columns a work-item folds: all of them, if there are others for other rows."""
+        share = length if rows >= ROWS else -(-length // 4)
+        return max(WIDTH, min(WHOLE if rows >= ROWS else COLUMNS, -(-share // WIDTH) * WIDTH))
 
     def _fits(self, number: int) -> bool:
         line = self._lines[number]

@@ -13,6 +13,7 @@ from conformance.backends.opencl.graph.index_map import Affine, bounds_of
 from conformance.backends.opencl.graph.node import Launch, sources
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.render import products
+from conformance.backends.opencl.render.alike import again
 from conformance.backends.opencl.render.elementwise import literal, operation
 from conformance.backends.opencl.render.forms import LEAST, WIDTH, Form
 from conformance.backends.opencl.render.lanes import lanewise
@@ -29,6 +30,7 @@ class Vectors(Text):
         self._form = found
         self._along: int | None = None
         self._named: dict[int, str] = {}
+        self._again: dict[int, int] = {}
 
     def kernel(self) -> str:
         """Return the text of the kernel."""
@@ -78,6 +80,10 @@ class Vectors(Text):
         rows = tuple(range(along))
         axes, every = frozenset(rows), frozenset((*rows, along))
         found = self._heading(along, rows, math.prod(launch.extents[:along]))
+        if not columns:
+            folds = [number for number, line in enumerate(self._lines) if isinstance(line, Reduce)]
+            self._again = again(launch, along, folds)
+            found += [f"  float k{other}[{launch.extents[along]}];" for other in self._again.values()]
         targets = [*(self._fold(number).of for number in columns), *self._wanted()]
         found += self._scope(self._steady(targets, axes, columns), axes, "  ")
         start = set(self._written)
@@ -88,6 +94,8 @@ class Vectors(Text):
             )
         else:
             loop = f"  for ({self._index} i{along} = from; i{along} < to; i{along} += {WIDTH}) {{"
+        self._named |= {other: f"vload16(0, k{other} + i{along})" for other in self._again.values()}
+        self._written |= set(self._again.values())
         found += [loop, *self._stretch(along, every, "    "), "  }"]
         self._written, self._named = start, {}
         return found + self._rest(along, every, "  ")
@@ -324,6 +332,8 @@ class Vectors(Text):
         ]
         self._along = last
         found += self._scope([line.of], inner, indent + "  ")
+        if number in self._again:
+            found.append(f"{indent}  vstore16({self._wide(line.of)}, 0, k{self._again[number]} + i{last});")
         found.append(f"{indent}  {wide} = {lanewise(line.op, (wide, self._wide(line.of)))}; }}")
         self._along = None
         self._written = set(before)

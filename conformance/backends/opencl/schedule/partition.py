@@ -37,7 +37,7 @@ ROWS: Final = 16
 """Rows from which a work-item may have each, its folds included."""
 
 ALONE: Final = 2**12
-"""Points and folded elements up to which there may be fewer."""
+"""Points, and elements that are folded, up to which there may be fewer."""
 
 
 class At(msgspec.Struct, frozen=True):
@@ -252,12 +252,12 @@ def _apart(
         if len(wanted) > 1 or not settings.fuse_reduce:
             found = found or "several users of a reduction"
         home, at = wanted[0]
-        if math.prod(home.extents[axis] for axis in at.axes) > value.size or not _for_all(home, at, settings):
+        if math.prod(home.extents[axis] for axis in at.axes) > value.size or not _for_all(home, value, at, settings):
             found = found or "its user needs each element of a reduction more than once"
     return found
 
 
-def _for_all(home: Home, at: At, settings: Settings) -> bool:
+def _for_all(home: Home, value: Value, at: At, settings: Settings) -> bool:
     """Return whether a fold at some points of a kernel is made once: for each point, or for a row of them."""
     outer = [axis for axis in range(len(home.value.shape)) if home.extents[axis] > 1]
     here = [axis for axis in at.axes if home.extents[axis] > 1]
@@ -265,7 +265,8 @@ def _for_all(home: Home, at: At, settings: Settings) -> bool:
         return True
     rows = math.prod(home.extents[axis] for axis in here)
     # What one work-item does alone others cannot do beside it.
-    return settings.fuse_rows and here == outer[:-1] and (rows >= ROWS or math.prod(home.extents) <= ALONE)
+    small = max(home.value.size, value.of[0].size) <= ALONE
+    return settings.fuse_rows and here == outer[:-1] and (rows >= ROWS or small)
 
 
 def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) -> str:
@@ -277,6 +278,8 @@ def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) ->
 
 def needed(value: Value, at: At) -> At:
     """Return where a value is really needed: a fold that is the same along an axis is needed once for all of it."""
+    if value.op != "reduce":
+        return at
     first, *rest = at.map
     bounds = bounds_of(first)
     kept = [
@@ -284,7 +287,7 @@ def needed(value: Value, at: At) -> At:
         for place, (extent, step) in enumerate(zip(first.extents, first.strides, strict=True))
         if step or extent == 1 or bounds[place] != (0, extent)
     ]
-    if value.op != "reduce" or len(kept) == len(at.axes):
+    if len(kept) == len(at.axes):
         return at
     mask = tuple(bounds[place] for place in kept)
     narrow = affine(
