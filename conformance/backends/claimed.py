@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from conformance.backends.base import Claims
 from conformance.cases.case import Case
-from conformance.cases.program.features import Features, features
+from conformance.cases.program.features import features
 from conformance.cases.program.health import health_case
 from conformance.cases.program.program import Axis, Program
 
@@ -52,7 +53,7 @@ def _words(where: str, given: Any) -> list[str]:
     return words
 
 
-def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
+def supported(claims: Claims, ops: Iterable[str], facts: Mapping[str, AbstractSet[str]]) -> str | None:
     """Return ``None`` when the claims cover a case, else the first claim that leaves it out."""
     for op in ops:
         if op not in claims:
@@ -64,7 +65,13 @@ def supported(claims: Claims, ops: Iterable[str], facts: Features) -> str | None
     return unasked(claims, ops, facts)
 
 
-def unasked(claims: Claims, ops: Iterable[str], facts: Features) -> str | None:
+def outside(claims: Claims, met: Mapping[str, Mapping[str, AbstractSet[str]]]) -> str | None:
+    """Return the first claim that leaves a case out: each operation's is held against what that one has ``met``."""
+    told = (supported(claims, [op], words) for op, words in met.items())
+    return next((claim for claim in told if claim is not None), None)
+
+
+def unasked(claims: Claims, ops: Iterable[str], facts: Mapping[str, AbstractSet[str]]) -> str | None:
     """Return why a case is not even asked for: an operation's claims do not name the effects, or faults, it has."""
     for feature in UNASKED:
         silent = [op for op in ops if facts.get(feature) and feature not in claims.get(op, {})]

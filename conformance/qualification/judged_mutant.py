@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import Backend
+from conformance.backends.claimed import outside
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id, digest
@@ -23,7 +24,6 @@ from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, spec_of
-from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import verdict
 from conformance.runner.worker.answers import Answer, Broken, StartError
 from conformance.runner.worker.in_process import InProcess
@@ -141,7 +141,7 @@ class Control:
         Raise ``MutantError`` when it fails: no failure of its mutants would mean anything.
         """
         ready = self._started().ready
-        if outside(ready.claims, subject) is not None:
+        if outside(ready.claims, subject.features.by_op) is not None:
             return None
         name = digest(subject.case)
         if name not in self._known:
@@ -204,7 +204,7 @@ def _answered(worker: InProcess | Worker, subjects: Iterable[Subject]) -> Iterat
         ready = worker.ready
     except (StartError, DeclarationError) as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
-    claimed = (subject for subject in subjects if outside(ready.claims, subject) is None)
+    claimed = (subject for subject in subjects if outside(ready.claims, subject.features.by_op) is None)
     while batch := list(islice(claimed, BATCH)):
         for subject, answer in zip(batch, _answers(worker, batch), strict=True):
             if isinstance(answer.result, Broken) and answer.result.outcome == "not_run":

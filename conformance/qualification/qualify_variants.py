@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.backends.base import Backend
+from conformance.backends.claimed import outside
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
@@ -22,7 +23,6 @@ from conformance.qualification.auto.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
 from conformance.runner.dialects.schedule_inquiry import Asked
-from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.schedules import drawn as questions
@@ -87,7 +87,7 @@ def _computing(variants: Sequence[type[Backend]], drawn: Sequence[Drawn]) -> Ite
         judged: dict[tuple[bytes, Terms], str | None] = {}
         for seen in every:
             ready = seen.worker.ready
-            if one.op not in seen.ops or outside(ready.claims, subject) is not None:
+            if one.op not in seen.ops or outside(ready.claims, subject.features.by_op) is not None:
                 continue
             answer = seen.worker.ask(case)
             given = told(answer)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from conformance.backends.base import Claims
+from conformance.backends.claimed import outside
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
@@ -91,7 +92,7 @@ class Dialect(Generic[C, S]):
     made speak.
 
     ``dialogue`` asks about a case and judges it; it is pure: sent the same answers it asks and returns the same.
-    ``outside`` is the claim that leaves a case out, ``probed`` whether one left out is asked all the same, to see
+    Claims are held against the features of its facts; ``probed`` is whether one left out is asked all the same, to see
     whether the claim is too small; ``features`` has the words of claims, none for those counted in whole numbers.
 
     ``reductions`` and ``neutral`` yield cases that are smaller by one step, and those with one special feature less;
@@ -116,7 +117,6 @@ class Dialect(Generic[C, S]):
     speaking: Callable[[S], AbstractSet[str]]
     expected: Callable[[Sequence[str], Sequence[str]], AbstractSet[str]]
     dialogue: Callable[[S, Terms], Dialogue]
-    outside: Callable[[Claims, S], str | None]
     probed: Callable[[Claims, S], bool]
     features: Mapping[str, tuple[str, ...]]
     reductions: Callable[[C], Iterator[C]]
@@ -151,3 +151,7 @@ class Trial:
     def facts(self) -> Facts:
         """Return what a record says of it."""
         return self.dialect.facts(self.subject)
+
+    def outside(self, claims: Claims) -> str | None:
+        """Return the claim that leaves it out, if one does."""
+        return outside(claims, self.facts.features)

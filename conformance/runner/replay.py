@@ -69,7 +69,7 @@ def replay(case: Any, worker: Judgeable, before: Sequence[Any] = ()) -> Replay:
     """
     one, terms, claims = known_trial(case), worker.ready.terms, worker.ready.claims
     clauses = {clause.id: clause for clause in one.dialect.clauses(one.facts.op, terms)}
-    outside = one.dialect.outside(claims, one.subject)
+    outside = one.outside(claims)
     if outside is not None:
         return Replay(Verdict(outcome="unsupported", clauses={}, detail=outside), (), clauses)
     judged, answers = _told(one, [known_trial(each) for each in before], worker, terms)

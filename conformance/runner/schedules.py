@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.backends.claimed import outside
 from conformance.cases.case import Case
 from conformance.cases.schedule.question import ScheduleCase, schedule_id
-from conformance.runner.dialects.schedule import SUITE, mean, outside
+from conformance.runner.dialects.schedule import SUITE, facts, mean
 from conformance.runner.dialects.schedule_inquiry import Asked, Judged, Missing, inquiry
 from conformance.runner.draws import numbered
 from conformance.runner.worker.judgeable import Judgeable
@@ -27,7 +28,7 @@ def ask_schedule(asked: Asked, worker: Judgeable, other: Judgeable) -> Judged:
     subject = mean(ScheduleCase(of=asked))
     if subject is None:
         return Judged(Missing("unsupported", "a program without a graph has no schedule that could be judged"))
-    claim = outside(worker.ready.claims, subject)
+    claim = outside(worker.ready.claims, facts(subject).features)
     if claim is not None:
         return Judged(Missing("unsupported", claim))
     dialogue = inquiry(asked, subject.graph)

@@ -114,7 +114,9 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - nowhere)
     limits = {"steps": steps, "checks": ["on" if checked else "off"]}
     batched = {**limits, "groups": ["none"], "across": ["mesh"] if checked else ["mesh", "level", "both"]}
-    return {"typed_program": limits, "transposed_program": limits, "batched_program": batched}
+    # "Differentiation rule for 'pmin' not implemented", and pmax likewise.
+    transposed = {**limits, "op": ["sum", "mean"]}
+    return {"typed_program": limits, "transposed_program": transposed, "batched_program": batched}
 
 
 def vmap_claims() -> Claims:

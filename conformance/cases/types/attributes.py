@@ -34,6 +34,9 @@ def _one_of(*words: str) -> Kind:
     return Kind(f"one of {', '.join(words)}", lambda value: value in words)
 
 
+REDUCTIONS: Final = ("sum", "mean", "max", "min")
+"""What an all_reduce may do in a typed program."""
+
 AXIS: Final = Kind("an axis, a number of at least 0", lambda value: _int(value) and value >= 0)
 TILED: Final = Kind("true or false", lambda value: isinstance(value, bool))
 ROWS: Final = Kind("rows of numbers of at least 0, one for each member", _rows)
@@ -42,7 +45,7 @@ PAIRS: Final = Kind("pairs of positions", lambda value: _rows(value) and all(len
 KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "all_gather": {"axis": AXIS, "tiled": TILED, "to": _one_of("varying", "invariant", "reduced")},
     "all_reduce": {
-        "op": _one_of("sum", "mean", "max", "min"),
+        "op": _one_of(*REDUCTIONS),
         "local_axes": Kind("axes of a block", lambda value: _ints(value) and min(value, default=0) >= 0, needed=False),
     },
     "all_to_all": {"split_axis": AXIS, "concat_axis": AXIS, "tiled": TILED},

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import Backend
+from conformance.backends.claimed import outside
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.qualification.auto.changes import Change
@@ -25,7 +26,6 @@ from conformance.qualification.auto.shadow import Family, changed_backend, sourc
 from conformance.qualification.drawn import Drawn, drawn_case, found, keep, kept
 from conformance.qualification.mutant_module import MutantError
 from conformance.runner.dialects.schedule import PROGRAM
-from conformance.runner.dialects.spmd import outside
 from conformance.runner.meaning import meaning
 from conformance.runner.schedules import drawn as drawn_questions
 from conformance.runner.worker.in_process import InProcess
@@ -175,7 +175,7 @@ def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at:
 
     # The reference claims everything, and to ask it is the dearest part of a small case.
     everything = family.memory is not None
-    claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case)) is None]
+    claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case).features.by_op) is None]
     files = {_origin(module): module for module in family.changed}
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
     return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))

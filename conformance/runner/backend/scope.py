@@ -22,7 +22,7 @@ class Scope:
 
     def outside(self, one: Trial) -> str | None:
         """Return the claim that leaves the case out, if one does."""
-        return one.dialect.outside(self.claims, one.subject)
+        return one.outside(self.claims)
 
     def standing(self, one: Trial) -> bool | None:
         """Return whether the case is within the claims; ``None`` where nothing of its kind is ever asked for."""

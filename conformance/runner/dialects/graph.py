@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, graph_case_id
 from conformance.cases.graph.codec import load_graph, save_graph
@@ -41,18 +40,6 @@ def _words(subject: GraphSubject) -> Mapping[str, frozenset[str]]:
     gathers = any(node.op == "gather" for node in subject.graph.nodes)
     index = "beyond" if subject.undefined else "inside" if gathers else "none"
     return {**graph_features(subject.case), "index": frozenset({index})}
-
-
-def outside(claims: Claims, subject: GraphSubject) -> str | None:
-    """Return the claim that leaves a case out, if one does."""
-    if OP not in claims:
-        return f"{OP} is not claimed"
-    words = _words(subject)
-    for feature, allowed in claims[OP].items():
-        missing = sorted(words.get(feature, frozenset()).difference(allowed))
-        if missing:
-            return f"{OP} claims no {feature} {missing[0]!r}"
-    return None
 
 
 def dialogue(subject: GraphSubject, terms: Terms) -> Dialogue:
@@ -140,7 +127,6 @@ DIALECT: Final = Dialect(
     speaking=speaking,
     expected=expected,
     dialogue=dialogue,
-    outside=outside,
     probed=lambda claims, subject: OP in claims,
     features=FEATURES,
     reductions=graph_case_reductions,

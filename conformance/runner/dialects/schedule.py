@@ -8,7 +8,6 @@ from typing import Final, get_args
 
 import msgspec
 
-from conformance.backends.base import Claims
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.graph import Graph
@@ -140,11 +139,6 @@ def _outcome(word: str) -> Outcome:
     return known.get(word, "errored")
 
 
-def outside(claims: Claims, asked: Asked) -> str | None:
-    """Return the claim that leaves a program out; none is about graphs."""
-    return None if asked.program is None else spmd.outside(claims, asked.program)
-
-
 def size(case: ScheduleCase) -> tuple[int, ...]:
     """Return how large a case is: ranks or nodes first, at the end the characters of its text."""
     asked = case.of
@@ -225,7 +219,6 @@ DIALECT: Final = Dialect(
     speaking=lambda asked: frozenset(),
     expected=_nothing,
     dialogue=dialogue,
-    outside=outside,
     probed=lambda claims, asked: False,
     features={},
     reductions=smaller,

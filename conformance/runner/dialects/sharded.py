@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.sharded.case import NAME, ShardedCase, sharded_id
 from conformance.cases.sharded.codec import load_sharded, save_sharded
@@ -39,18 +38,6 @@ def _words(subject: ShardedSubject) -> Mapping[str, frozenset[str]]:
     index = "beyond" if subject.undefined else "inside" if gathers else "none"
     steps = "across" if subject.refusable else "inside"
     return {**sharded_features(subject.case), "index": frozenset({index}), "steps": frozenset({steps})}
-
-
-def outside(claims: Claims, subject: ShardedSubject) -> str | None:
-    """Return the claim that leaves a case out, if one does."""
-    if OP not in claims:
-        return f"{OP} is not claimed"
-    words = _words(subject)
-    for feature, allowed in claims[OP].items():
-        missing = sorted(words.get(feature, frozenset()).difference(allowed))
-        if missing:
-            return f"{OP} claims no {feature} {missing[0]!r}"
-    return None
 
 
 def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
@@ -142,7 +129,6 @@ DIALECT: Final = Dialect(
     speaking=speaking,
     expected=expected,
     dialogue=dialogue,
-    outside=outside,
     probed=lambda claims, subject: OP in claims,
     features=FEATURES,
     reductions=sharded_reductions,

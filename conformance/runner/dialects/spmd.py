@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, get_origin
 
 from conformance.backends.base import Claims
-from conformance.backends.claimed import supported, unasked
+from conformance.backends.claimed import unasked
 from conformance.cases.case import Case, case_id
 from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load, save
@@ -62,12 +62,6 @@ def dialogue(subject: Subject, terms: Terms) -> Dialogue:
     """Ask for the results of a program."""
     answer = yield Ask(subject.case)
     return verdict(subject, answer, terms)
-
-
-def outside(claims: Claims, subject: Subject) -> str | None:
-    """Return the claim that leaves a case out, if one does: each operation's is held against what that one meets."""
-    told = (supported(claims, [op], words) for op, words in subject.features.by_op.items())
-    return next((claim for claim in told if claim is not None), None)
 
 
 def probed(claims: Claims, subject: Subject) -> bool:
@@ -136,7 +130,6 @@ DIALECT: Final = Dialect(
     speaking=speaking,
     expected=expected,
     dialogue=dialogue,
-    outside=outside,
     probed=probed,
     features=FEATURES,
     reductions=reductions,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
-from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.types.attributes import REDUCTIONS
 from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
@@ -37,7 +36,10 @@ OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED}
 
 
 def mean(case: TypedCase) -> TypedMeaning | None:
-    """Return what a case means; ``None`` where there is no step, or nothing to go back from."""
+    """Return what a case means.
+
+    It is ``None`` without steps, where an operation refuses a shape, and where a mapped program is ill typed.
+    """
     validate_case(case)
     if not case.program.steps:
         return None
@@ -55,6 +57,7 @@ def facts(meaning: TypedMeaning) -> Facts:
     words = {
         "dtype": frozenset(given.dtype for given in program.inputs.values()),
         "steps": frozenset(step.op for step in program.steps),
+        "op": frozenset(str(step.attrs["op"]) for step in program.steps if "op" in step.attrs),
         "checks": frozenset({"on" if program.checked else "off"}),
         "casts": frozenset({"automatic" if program.automatic else "written"}),
         "mapped": frozenset({"all" if program.mapped is None else "some"}),
@@ -89,17 +92,6 @@ def _broken(meaning: TypedMeaning, how: Broken) -> Verdict:
     return Verdict(outcome=how.outcome, clauses={blame.id: "broken"}, blame=blame, detail=how.detail, error=how.error)
 
 
-def outside(claims: Claims, meaning: TypedMeaning) -> str | None:
-    """Return the claim that leaves a case out."""
-    found = facts(meaning)
-    if found.op not in claims:
-        return f"{found.op} is not claimed"
-    for feature, allowed in claims[found.op].items():
-        if rest := found.features[found.op].get(feature, frozenset()) - set(allowed):
-            return f"{found.op}: {feature} {', '.join(sorted(rest))} is not claimed"
-    return None
-
-
 def size(case: TypedCase) -> tuple[int, ...]:
     """Return how large a case is: ranks, steps, inputs, elements and options, the worst to read first."""
     program = case.program
@@ -111,9 +103,9 @@ def size(case: TypedCase) -> tuple[int, ...]:
 
 @dataclass
 class Situations:
-    """Counts which operations met which verdict of the checker."""
+    """Counts which clauses spoke about the cases that were drawn."""
 
-    seen: Counter[str] = field(default_factory=Counter)
+    seen: set[str] = field(default_factory=set)
 
     def add(self, meaning: TypedMeaning) -> None:
         """Count one case."""
@@ -159,11 +151,11 @@ DIALECT: Final = Dialect(
     speaking=lambda meaning: frozenset(clause.id for clause in speaking(meaning)),
     expected=_expected,
     dialogue=dialogue,
-    outside=outside,
     probed=lambda claims, meaning: facts(meaning).op in claims,
     features={
         "dtype": tuple(NUMPY),
         "steps": tuple(sorted(COLLECTIVES | set(LOCAL))),
+        "op": REDUCTIONS,
         "checks": ("on", "off"),
         "casts": ("automatic", "written"),
         "mapped": ("all", "some"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from msgspec.structs import replace
+
 from conformance.cases.observation import Observation, RankError
 from conformance.judging.cause import error_of
 from conformance.judging.clause import Held
@@ -19,7 +21,7 @@ def speaking(meaning: TypedMeaning) -> tuple[TypedClause, ...]:
 
 
 def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = ()) -> Verdict:
-    """Return what the clauses say. An exception that says *not implemented* is no verdict of the implementation.
+    """Return what the clauses say. Who has no words for a program that is ill typed has not refused it.
 
     Of a program that is refused only refusal is asked; a legal one that raised has no values to compare. For a backend
     that ``follows`` a source what that source says otherwise is recorded, and nothing else is asked of the case.
@@ -27,9 +29,9 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     error = next((error for error in seen.errors if error is not None), None)
     if error is not None and error.category == "adapter":
         return Verdict(outcome="adapter_error", clauses={}, detail=error.message)
-    if error is not None and _not_implemented(error):
-        return Verdict(outcome="unsupported", clauses={}, detail=error.message)
     asked = speaking(meaning)
+    if error is not None and _not_implemented(error):
+        return _wordless(meaning, asked, seen, error)
     if diverged := _diverged(meaning, asked, seen, follows):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
     if error is not None and meaning.refused is None and meaning.not_linear is None:
@@ -41,6 +43,15 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
         return Verdict(outcome="passed", clauses=held)
     blame, detail = broken[-1]
     return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, error=error_of(seen))
+
+
+def _wordless(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError) -> Verdict:
+    """Return the verdict on who has no words for a case: of a legal one that no claim leaves out it is a refusal."""
+    if meaning.refused is not None or meaning.not_linear is not None:
+        return Verdict(outcome="unsupported", clauses={}, detail=error.message)
+    judged = _errored(meaning, asked, seen)
+    said = f"refused, and no claim leaves it out: {error.kind}: {error.message}"
+    return replace(judged, outcome="failed", detail=said, refusal=True)
 
 
 def _diverged(
