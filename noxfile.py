@@ -23,6 +23,7 @@ WAYS = {
     "jax-unchecked": "jax",
     "torch-functional": "torch",
     "torch-checked": "torch",
+    "mlx": "mlx",
 }
 JUDGED = (*BACKENDS, *WAYS, *MPIS)
 KNOWN = ("--known", "expectations/known.json")

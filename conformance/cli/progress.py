@@ -77,7 +77,9 @@ class Progress:
 
     def _line(self) -> str:
         cases = self._cases.items()
-        counts = ", ".join(f"{name} {count} cases, {self._failing[name]} failing" for name, count in cases)
+        counts = ", ".join(
+            f"{name} {count} case{'' if count == 1 else 's'}, {self._failing[name]} failing" for name, count in cases
+        )
         spent = time.monotonic() - self._began
         rate = f", {sum(self._cases.values()) / spent:.0f} cases/s" if spent > 1 else ""
         return f"{spent:4.0f} s  {self._op}: {counts}{rate}{left(spent, self._done())}"

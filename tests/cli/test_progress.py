@@ -24,7 +24,7 @@ def record(op: str, backend: str = "acme") -> CaseRecord:
 def test_the_line_of_a_run_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(plan=Plan(ops=("broadcast", "gather"), examples=10, suites=("collectives",)))
     progress(record("broadcast"))
-    assert "broadcast: acme 1 cases" in capsys.readouterr().err  # the first one at once
+    assert "broadcast: acme 1 case," in capsys.readouterr().err  # the first one at once
     progress._began -= 32
     progress._told -= 30
     progress(record("broadcast"))
