@@ -32,7 +32,7 @@ CLAIMS: Final[Claims] = {
     "graph": {
         "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
         "dtype": list(DTYPES),
-        "size": ["small"],
+        "size": ["small", "long"],
     }
 }
 """What the documentation of ``Tensor`` has. Chains of thousands of nodes are outside: it walks graphs recursively."""

@@ -1,7 +1,8 @@
 """PyTorch under test: ``torch.distributed`` over Gloo, one real process a rank.
 
 ``Torch`` maps every operation to the c10d call of that meaning, ``TorchFunctional`` to the functional
-collective, and ``TorchChecked`` has c10d compare the calls of the ranks. None imports Torch before it is constructed.
+collective, ``TorchChecked`` has c10d compare the calls of the ranks, and ``TorchCompile`` has graphs compiled. None
+imports Torch before it is constructed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from conformance.backends.base import Backend, Claims
 from conformance.backends.torch import claims
@@ -111,6 +112,42 @@ class TorchChecked(Torch):
     def claims(self) -> Claims:
         """Return what the documentation supports, and of that debug level promises."""
         return claims.CHECKED
+
+
+class TorchCompile(Backend):
+    """Graphs through ``torch.compile``, each round one function; raise ``ImportError`` when Torch is not installed.
+
+    A graph takes seconds to compile, so that few examples are asked in the time of others.
+    """
+
+    name = "torch-compile"
+    system = "torch-compile"
+    adapts = True
+
+    def __init__(self) -> None:
+        """Import Torch, and let the process compile in as few threads as the machine has to spare."""
+        with _no_collections():
+            torch = import_module("torch")
+            self._graphs = import_module("conformance.backends.torch.compiled")
+        torch.set_num_threads(1)
+        settings: Any = import_module("torch._inductor.config")
+        settings.compile_threads = 1
+        self._version = str(torch.__version__)
+
+    @property
+    def claims(self) -> Claims:
+        """Return what the documentation of ``torch`` supports."""
+        found: Claims = self._graphs.CLAIMS
+        return found
+
+    def describe(self) -> dict[str, str]:
+        """Return the version and the compiler."""
+        return {"torch": self._version, "compiler": "inductor, full graphs, static shapes", "threads": "1"}
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Compile each round of a graph and run it, in this process."""
+        found: Mapping[str, Array] = self._graphs.run(case)
+        return found
 
 
 class TorchFunctional(Torch):

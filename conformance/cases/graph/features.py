@@ -29,15 +29,19 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "nothing": ("none", *_FOLDED),
     "target": ("none", "whole", "view", "turned"),
     "index": ("none", "inside", "beyond"),
-    "size": ("small", "large"),
+    "size": ("small", "long", "large"),
 }
 """Every feature and its words.
 
 ``operation``: every node's, elementwise ones and folds by their own name, and folds with the kind of their dtype.
 ``nothing``: folds of axes without elements. ``target``: what assigns write: a whole buffer or a reshape of it, a
 ``view``, or one with a flip or a negative step in it (``turned``). ``index``: whether every index of a gather is an
-element's, as far as the reference knows. ``large`` cases have more than ``LARGE`` nodes.
+element's, as far as the reference knows. ``long`` cases have more than ``LONG`` nodes,
+``large`` ones more than ``LARGE``.
 """
+
+LONG: Final = 100
+"""Nodes that an ahead-of-time compiler of C++ takes some ten seconds for (Inductor, two loaded cores)."""
 
 LARGE: Final = 1000
 
@@ -57,8 +61,12 @@ def graph_features(case: GraphCase) -> dict[str, Words]:
         "extents": frozenset({"variables" if case.graph.variables else "numbers"}),
         "nothing": frozenset(_of_nothing(case)) or frozenset({"none"}),
         "target": frozenset(_targets(case)) or frozenset({"none"}),
-        "size": frozenset({"large" if len(every) > LARGE else "small"}),
+        "size": frozenset({_size(len(every))}),
     }
+
+
+def _size(nodes: int) -> str:
+    return "large" if nodes > LARGE else "long" if nodes > LONG else "small"
 
 
 def _operation(node: Node) -> str:

@@ -1,0 +1,76 @@
+"""Graph cases on ``torch.compile``: each round is traced to one function of storages and values, and compiled whole."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from conformance.backends.adapting import framework
+from conformance.backends.base import Claims
+from conformance.backends.torch import graphs
+from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import to_array
+
+CLAIMS: Final[Claims] = {"graph": {**graphs.CLAIMS["graph"], "size": ["small"]}}
+"""What eager execution has, of graphs that are compiled in seconds: a compiler's time grows with their length."""
+
+
+def run(case: GraphCase) -> dict[str, Array]:
+    """Return what the rounds of a case ask for and read, each round compiled by Inductor."""
+    return Compiled(case).run()
+
+
+class Compiled(graphs.Eager):
+    """A case whose rounds are functions: what they list is traced on copies, and then runs compiled on the storages."""
+
+    def run(self) -> dict[str, Array]:
+        """Return what every round asks for and reads, by key."""
+        found: dict[str, Array] = {}
+        for number, each in enumerate(self.case.rounds):
+            for name, tensor in each.writes.items():
+                self.write(name, to_array(tensor).reshape(-1))
+            asked = self._round(number)
+            found |= {asked_key(number, name): self.array(value) for name, value in zip(each.asked, asked, strict=True)}
+            found |= {read_key(number, name): self.held(name) for name in each.read}
+        return found
+
+    def _round(self, number: int) -> list[torch.Tensor]:
+        """Compile and run a round; keep what later ones take of it, and return what it asks for."""
+        names, earlier = list(self.storages), list(self.values)
+        later = self._taken_later(number)
+        kept: list[str] = []
+
+        def listed(storages: list[torch.Tensor], values: list[torch.Tensor]) -> list[torch.Tensor]:
+            self.storages = dict(zip(names, storages, strict=True))
+            self.values = dict(zip(earlier, values, strict=True))
+            bound = self.case.bound(number)
+            for node in self.case.listed(number):
+                self.bounds[node.id] = bound
+                self.take(node)
+            kept[:] = [name for name in self.values if name in later and name not in earlier]
+            asked = [self.value(name) for name in self.case.rounds[number].asked]
+            return [*asked, *(self.values[name] for name in kept)]
+
+        storages, values = list(self.storages.values()), list(self.values.values())
+        # Tracing computes as well, so on copies; what it raises is raised by the calls that it makes.
+        tracing: Any = make_fx(listed)
+        traced = tracing([each.clone() for each in storages], [each.clone() for each in values])
+        with framework():
+            torch.compiler.reset()
+            compiled: Any = torch.compile(traced, fullgraph=True, dynamic=False)
+            given = compiled(storages, values)
+        self.storages = dict(zip(names, storages, strict=True))
+        count = len(self.case.rounds[number].asked)
+        self.values = dict(zip([*earlier, *kept], [*values, *given[count:]], strict=True))
+        return list(given[:count])
+
+    def _taken_later(self, number: int) -> set[str]:
+        """Return the nodes that rounds after one take or ask for."""
+        found: set[str] = set()
+        for other in range(number + 1, len(self.case.rounds)):
+            found.update(self.case.rounds[other].asked)
+            found.update(name for node in self.case.listed(other) for name in node.of)
+        return found

@@ -1,0 +1,49 @@
+"""Graphs through ``torch.compile``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.backends.torch import TorchCompile
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.runner.draws import numbered
+from conformance.specs.graphs import CLAUSES
+from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.schedules.domain.build import alu, graph, node, stored
+
+
+def written_between() -> GraphCase:
+    """Return y = -a, then a[1:3] <- y[0:2], and what a and y are worth then."""
+    nodes = (
+        stored("a"), alu("y", "neg", "a"), node("part", "shrink", "y", shape=(2,), arg=((0, 2),)),
+        node("target", "shrink", "a", shape=(2,), arg=((1, 3),)), node("w", "assign", "target", "part", shape=(2,)),
+        alu("z", "add", "a", "y"),
+    )  # fmt: skip
+    content = from_array(np.array([1, 2, 3, 4], np.float32))
+    rounds = (Round(until=2, asked=("y",)), Round(until=6, asked=("z", "y"), read=("a",)))
+    return GraphCase(graph=graph(*nodes, results=["z"]), buffers={"a": content}, rounds=rounds)
+
+
+@pytest.mark.slow
+def test_rounds_are_compiled_one_after_the_other_and_storages_are_written_in_place() -> None:
+    found = TorchCompile().run_graph(written_between())
+    assert {key: array.tolist() for key, array in found.items()} == {
+        "0/y": [-1, -2, -3, -4], "1/z": [0, -3, -5, 0], "1/y": [-1, -2, -3, -4], "1/buffer/a": [1, -1, -2, 4],
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_drawn_graphs_compile_to_the_values_of_eager_evaluation() -> None:
+    backend = TorchCompile()
+    for number in (0, 3, 9, 11):
+        case, _ = numbered(graph_cases(), 0, number)
+        assert judge_graph(graph_meaning(case), backend.graph(case), CLAUSES, STANDARD).outcome == "passed"
+
+
+def test_of_long_graphs_nothing_is_claimed() -> None:
+    assert TorchCompile().claims["graph"]["size"] == ["small"]
