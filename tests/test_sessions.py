@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conformance.backends.opencl.settings import ALGORITHMS, FORCE
+from conformance.backends.opencl.settings import ALGORITHMS, FORCE, OPTIMISATIONS, WITHOUT
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,6 +65,7 @@ def sessions(noxfile: ModuleType) -> dict[str, Recorded]:
         "conformance": [{"backend": backend} for backend in noxfile.JUDGED],
         "scripts": [{"backend": backend} for backend in noxfile.BACKENDS],
         "schedules": [{"algorithm": algorithm} for algorithm in noxfile.ALGORITHMS],
+        "switches": [{"switch": switch} for switch in noxfile.SWITCHES],
     }
     found: dict[str, Recorded] = {}
     for name, function in nox.registry.get().items():
@@ -112,6 +113,11 @@ def test_a_session_sets_the_same_variables(sessions: dict[str, Recorded], tox: C
 def test_schedules_are_judged_under_every_algorithm(sessions: dict[str, Recorded]) -> None:
     judged = [one.env for name, one in sessions.items() if name.startswith("schedules-")]
     assert judged == [{FORCE: algorithm} for algorithm in ALGORITHMS]
+
+
+def test_graphs_are_judged_without_every_optimisation(sessions: dict[str, Recorded]) -> None:
+    judged = [one.env for name, one in sessions.items() if name.startswith("switches-")]
+    assert judged == [{WITHOUT: name} for name in OPTIMISATIONS]
 
 
 @pytest.mark.parametrize("name", NAMES)

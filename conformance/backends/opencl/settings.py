@@ -28,7 +28,26 @@ REUSE: Final = "CONFORMANCE_OPENCL_REUSE"
 ORDER: Final = "CONFORMANCE_OPENCL_ORDER"
 """What ``Settings`` takes from the environment: ``force``, ``platform``, ``devices``, ``reuse`` and ``order``."""
 
+WITHOUT: Final = "CONFORMANCE_OPENCL_WITHOUT"
+"""Names of ``OPTIMISATIONS``, with commas between them, that are off."""
+
 SWITCHES: Final = {"on": True, "off": False}
+
+OPTIMISATIONS: Final[dict[str, dict[str, Any]]] = {
+    "fuse": {"fuse": False},
+    "fuse-reduce": {"fuse_reduce": False},
+    "fuse-rows": {"fuse_rows": False},
+    "merge": {"merge": False},
+    "split": {"split_from": OUT_OF_REACH},
+    "vectors": {"vectors": False},
+    "reuse": {"reuse": False},
+}
+"""What is done to a graph to make it faster, each with the settings under which it is not.
+
+Values are computed within the kernels of those who need them (``fuse``), reductions too (``fuse-reduce``), also one
+that serves a row of points (``fuse-rows``); kernels over the same points are one (``merge``); long reductions have two
+stages (``split``); float32 is computed by vectors (``vectors``); storage serves again (``reuse``).
+"""
 
 
 @dataclass(frozen=True)
@@ -133,6 +152,10 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
         "order": environ.get(ORDER),
     }
     given = {name: value for name, value in given.items() if value}
+    off = [name for name in environ.get(WITHOUT, "").split(",") if name]
+    unknown = [name for name in off if name not in OPTIMISATIONS]
+    if unknown:
+        raise ValueError(f"{WITHOUT} names {', '.join(map(repr, unknown))}; known are {', '.join(OPTIMISATIONS)}")
     if "reuse" in given:
         if given["reuse"] not in SWITCHES:
             raise ValueError(f"{REUSE} is {given['reuse']!r}; it must be {' or '.join(SWITCHES)}")
@@ -141,4 +164,6 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
         if not given["order"].isdecimal():
             raise ValueError(f"{ORDER} is {given['order']!r}; it must be a seed, a number from 0 on")
         given["order"] = int(given["order"])
+    for name in off:
+        given |= OPTIMISATIONS[name]
     return Settings(**given)

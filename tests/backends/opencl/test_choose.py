@@ -45,6 +45,7 @@ def test_a_forced_algorithm_is_taken_wherever_it_applies() -> None:
 def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None:
     assert from_environment({"CONFORMANCE_OPENCL_ALGORITHM": "naive"}).force == "naive"
     assert from_environment({}) == Settings()
+    assert from_environment({"CONFORMANCE_OPENCL_WITHOUT": "merge,vectors"}) == Settings(merge=False, vectors=False)
     with pytest.raises(ValueError, match="'rign'; known are naive, ring, direct, all_to_all, tree, one_shot"):
         from_environment({"CONFORMANCE_OPENCL_ALGORITHM": "rign"})
     with pytest.raises(ValueError, match="known are basic, pthread"):

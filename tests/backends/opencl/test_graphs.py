@@ -8,7 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.export.graph import asked_once
+from conformance.backends.opencl.settings import OPTIMISATIONS
 from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.case import GraphCase, Round, asked_key, declared, read_key
 from conformance.cases.graph.graph import Graph, Node
@@ -40,9 +42,18 @@ def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
 
 @pytest.mark.parametrize("number", range(12))
 def test_a_drawn_graph_has_the_values_of_eager_evaluation(number: int, opencl: OpenBackend) -> None:
-    graph, _ = numbered(graphs(), 3, number)
+    _compared(numbered(graphs(), 3, number)[0], opencl())
+
+
+@pytest.mark.parametrize("switch", OPTIMISATIONS)
+def test_values_are_the_same_without_an_optimisation(switch: str, opencl: OpenBackend) -> None:
+    for number in range(3):
+        _compared(numbered(graphs(), 6, number)[0], opencl(**OPTIMISATIONS[switch]))
+
+
+def _compared(graph: Graph, backend: OpenCL) -> None:
     case, facts = _filled(graph, 4)
-    right, found = eager(facts, 4), opencl().graphs.run(case)
+    right, found = eager(facts, 4), backend.graphs.run(case)
     for name in graph.results:
         wanted, mask = worth(right.meanings[name], right.memory), right.mask(name)
         open_here = None if mask is None else (mask & OPEN) > 0

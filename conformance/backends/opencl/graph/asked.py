@@ -266,7 +266,7 @@ class Asking:
         parts = next((each for each in PARTS if extent % each == 0), None)
         if parts is not None and kept >= parts and axis < len(source.shape) - 1:
             # Columns: many work-items have some each, but rows that are read whole come faster.
-            parts = 16 if extent % 16 == 0 and source.size >= COLUMNS and extent >= 256 else None
+            parts = 16 if extent % 16 == 0 and source.size >= max(COLUMNS, self.split_from) and extent >= 256 else None
         elif source.size // max(kept, 1) < self.split_from or kept >= (parts or 0):
             parts = None
         if parts is None or source.op == "const":
