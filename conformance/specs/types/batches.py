@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.judging.typed import TypedClause, TypedDivergence, mapped_alike
 from conformance.reference.types.meaning import TypedMeaning
-from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, across
+from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, UNCAST, across
 
 When = Callable[[TypedMeaning], bool]
 
@@ -42,6 +42,7 @@ BATCHES: Final = (
         "A program mapped over a new axis gives for each slice what the program gives of the slices.",
         "jax.vmap",
         _any,
+        UNCAST,
     ),
     _mapped(
         9,

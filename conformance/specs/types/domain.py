@@ -242,9 +242,11 @@ def _collective(
 ) -> tuple[TypedStep, Shape] | None:
     shape, (name,) = shapes[step.inputs[0]], step.inputs
     every = (*program.mesh, *levels)
-    if step.op in ("permute", "shuffle") and not levels:
-        # What their positions are in another order is a clause of the programs of collectives.
-        step = replace(step, axes=tuple(axis.name for axis in every if axis.name in step.axes))
+    if step.op in ("permute", "shuffle"):
+        # What their positions are in another order of mesh axes is a clause of the programs of collectives.
+        meshwise = iter([axis.name for axis in program.mesh if axis.name in step.axes])
+        named = {level.name for level in levels}
+        step = replace(step, axes=tuple(axis if axis in named else next(meshwise) for axis in step.axes))
     size = math.prod(axis.size for axis in every if axis.name in step.axes)
     if step.op in GROUPED and draw(choose.sampled_from([False] * 5 + [True])):
         step = replace(step, groups=_groups(draw, size, uneven=step.op == "all_reduce"))
