@@ -21,6 +21,7 @@ from conformance.runner.dialects import operations
 from conformance.runner.explore import explore
 from conformance.runner.known.file import KnownError, read_known
 from conformance.runner.log.log import CaseRecord, Failure, Record
+from conformance.runner.log.storage import stored
 from conformance.runner.meaning import NONE
 from conformance.runner.outcomes import FAILING, UNJUDGED
 from conformance.runner.result import Result
@@ -186,7 +187,7 @@ class Judging:
             return
         terminalreporter.section("conformance")
         result, directory = self.findings.result, self.findings.directory
-        terminalreporter.line(f"run log: {directory / 'run.jsonl'}; a report: conformance report {directory}")
+        terminalreporter.line(f"run log: {stored(directory / 'run.jsonl')}; a report: conformance report {directory}")
         for one in result.sequences:
             terminalreporter.line(
                 f"{one.backend}: {one.outcome} after {len(one.cases) - 1} other cases and not alone: {one.detail}"

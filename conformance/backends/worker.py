@@ -16,10 +16,11 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends import protocol
-from conformance.backends.base import Backend, rank_error, tensors
+from conformance.backends.base import Backend, rank_error
 from conformance.backends.claimed import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
+from conformance.backends.placing import tensors
 from conformance.cases.case import Case
 from conformance.cases.codec import load
 from conformance.cases.graph.case import GraphCase

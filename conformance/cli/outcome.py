@@ -17,6 +17,7 @@ from conformance.report.findings import Finding
 from conformance.report.summary import Report
 from conformance.report.verdict import status_of, unshown
 from conformance.runner.log.log import Covered, Failure, Silence
+from conformance.runner.log.storage import stored
 from conformance.runner.outcomes import OUTCOMES, OWED
 from conformance.runner.result import Result
 
@@ -60,7 +61,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
     return {
         "status": status_of(report),
         "conclusion": conclusion(report),
-        "run": str(directory / "run.jsonl"),
+        "run": str(stored(directory / "run.jsonl")),
         "report": str(page),
         "verdicts": {backend.label: backend.title for backend in report.backends},
         "findings": [

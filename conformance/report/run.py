@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.report.error import ReportError
 from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, Record, SequenceFailure, read
+from conformance.runner.log.storage import stored
 
 LOG: Final = "run.jsonl"
 
@@ -53,6 +54,9 @@ def read_run(directory: Path) -> Run:
 
 def _ends(path: Path) -> bool:
     """Return whether the last line of a file has its end."""
+    where = stored(path)
+    if where != path:  # a compressed log is one whose run has ended
+        return True
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 1))
         return file.read() == b"\n"

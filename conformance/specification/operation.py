@@ -11,9 +11,7 @@ from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.example import example_call, example_table
-from conformance.specs import SHARED, Op
-
-FAMILIES = tuple(dict.fromkeys(clause.id.partition(".")[0] for clause in SHARED))
+from conformance.specs import Op
 
 
 def operation_lines(op: Op) -> list[str]:

@@ -26,17 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from conformance.backends.base import (
-    Backend,
-    Claims,
-    Placed,
-    Types,
-    Unsupported,
-    place_inputs,
-    rank_error,
-    tensors,
-    touched,
-)
+from conformance.backends.base import Backend, Claims, Types, Unsupported, rank_error
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
@@ -47,6 +37,7 @@ from conformance.backends.jax.claims import (
     vmap_claims,
 )
 from conformance.backends.jax.devices import start
+from conformance.backends.placing import Placed, place_inputs, tensors, touched
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared

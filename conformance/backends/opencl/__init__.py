@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from conformance.backends.base import (
-    Backend,
-    Claims,
-    Held,
-    Placed,
-    Types,
-    Unsupported,
-    place_inputs,
-    placed_operand,
-    rank_error,
-    tensors,
-    touched,
-)
+from conformance.backends.base import Backend, Claims, Held, Types, Unsupported, rank_error
 from conformance.backends.explanation import Explanation
 from conformance.backends.lowering import lowered
 from conformance.backends.opencl.export.explain import explained_program, explained_round
@@ -36,6 +24,7 @@ from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.backends.opencl.typed.run import batched, pullback, types_and_values
+from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar, Final
 
-from conformance.backends.base import Backend, Claims, Held, Placed, Types, placed_operand, poison, tensors
+from conformance.backends.base import Backend, Claims, Held, Types, poison
+from conformance.backends.placing import Placed, placed_operand, tensors
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from conformance.backends.adapting import framework
-from conformance.backends.base import Backend, Claims, Unsupported, place_inputs, rank_error, tensors, touched
+from conformance.backends.base import Backend, Claims, Unsupported, rank_error
+from conformance.backends.placing import place_inputs, tensors, touched
 from conformance.backends.stablehlo.claims import claims
 from conformance.backends.stablehlo.module import Types, module
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
 
 if TYPE_CHECKING:
-    from conformance.backends.base import Placed
+    from conformance.backends.placing import Placed
     from conformance.cases.tensor.dtypes import Array
 
 

@@ -19,7 +19,8 @@ import torch
 import torch.distributed as dist
 
 from conformance.backends.adapting import framework
-from conformance.backends.base import place_inputs, rank_error, touched
+from conformance.backends.base import rank_error
+from conformance.backends.placing import place_inputs, touched
 from conformance.backends.torch import wire
 from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle

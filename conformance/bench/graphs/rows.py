@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from conformance.bench.graphs.tensors import Lazy, Listing
 from conformance.cases.graph.case import GraphCase
 
-ROOMS: Final = ("elementwise_rows", "reducing_rows")
+ROOMS: Final = ("elementwise_rows", "reducing_rows", "layer_rows")
 """The modules of this folder that have rows."""
 
 Asked = Lazy | tuple[Lazy, ...]

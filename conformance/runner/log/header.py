@@ -10,6 +10,7 @@ from typing import Any, Final
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.environment import digests, environment
 from conformance.runner.log.log import BackendEntry, CaseRecord, Header, LogError, Record, read
+from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.worker.judgeable import Judgeable
 
@@ -59,10 +60,10 @@ def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: b
     Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
     that were not run. Raise ``LogError`` where the log is there and ``resume`` is false, or is that of another plan.
     """
-    if not path.exists():
+    if not stored(path).exists():
         return None
     if not resume:
-        raise LogError(f"{path} exists: choose another folder with -o, or go on with --resume")
+        raise LogError(f"{stored(path)} exists: choose another folder with -o, or go on with --resume")
     old, *records = read(path)
     assert isinstance(old, Header)
     for field, word, option in _SAME:

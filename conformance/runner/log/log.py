@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
@@ -13,6 +15,7 @@ from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
+from conformance.runner.log.storage import opened, pack, packed, stored
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,26 +195,34 @@ class LogError(ValueError):
 
 
 def read(path: Path) -> list[Record]:
-    """Return the records of a log. A last line cut short by a killed run is left out.
+    """Return the records of a log, compressed or not. A last line cut short by a killed run is left out.
 
     Raise ``LogError`` naming the line for anything else that is no record.
     """
     records: list[Record] = []
     common: dict[Any, Any] = {}
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                record = DECODER.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                if not line.endswith(b"\n"):
-                    break
-                raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
-            records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            record = DECODER.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if not line.endswith(b"\n"):
+                break
+            raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+        records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
     if not records or not isinstance(records[0], Header):
         raise LogError(f"{path}: a run log begins with a header line")
     return records
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a log; raise ``LogError`` where it is compressed and damaged."""
+    with opened(path) as file:
+        try:
+            yield from file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise LogError(f"{stored(path)}: a compressed log that is damaged: {error}; nothing was changed") from None
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Record]:
@@ -248,6 +259,7 @@ class Log:
             fresh = path.with_suffix(".resumed")
             fresh.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in keep))
             fresh.replace(path)
+            packed(path).unlink(missing_ok=True)
         self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
 
     def write(self, record: Record) -> None:
@@ -259,6 +271,7 @@ class Log:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
 
     def close(self) -> None:
-        """Close the file; what could not be written was told when it was tried."""
+        """Close the file, and compress it if it is large; what could not be written was told when it was tried."""
         with contextlib.suppress(OSError):
             self._file.close()
+            pack(self._path)

@@ -1,0 +1,41 @@
+"""A large log is compressed when its run has ended, and read, reported and resumed as before."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from conformance.backends.discovery import BackendSpec
+from conformance.backends.reference import Reference
+from conformance.report.run import read_run
+from conformance.runner.explore import explore
+from conformance.runner.log.log import LogError, read
+from conformance.runner.plan import Plan
+from conformance.runner.worker.in_process import InProcess
+
+PLAN = Plan(ops=("broadcast",), examples=20, suites=("collectives",))
+
+
+def run(directory: Path, *, resume: bool = False) -> int:
+    workers = {"it": InProcess(BackendSpec("it", ()), backend=Reference())}
+    return explore(PLAN, workers, directory, resume=resume).status
+
+
+def test_a_large_log_is_compressed_read_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "plain")
+    monkeypatch.setattr("conformance.runner.log.storage.pack.__defaults__", (1,))
+    run(tmp_path / "packed")
+    assert [file.name for file in (tmp_path / "packed").iterdir()] == ["run.jsonl.gz"]
+    assert len(read(tmp_path / "packed" / "run.jsonl")) == len(read(tmp_path / "plain" / "run.jsonl"))
+    assert read_run(tmp_path / "packed").why_incomplete == read_run(tmp_path / "plain").why_incomplete
+    run(tmp_path / "packed", resume=True)
+    assert len(read_run(tmp_path / "packed").records) == len(read_run(tmp_path / "plain").records)
+    assert [file.name for file in (tmp_path / "packed").iterdir()] == ["run.jsonl.gz"]
+
+
+def test_a_damaged_compressed_log_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(b"{}" * 999)[:20])
+    with pytest.raises(LogError, match=r"run.jsonl.gz: a compressed log that is damaged"):
+        read(tmp_path / "run.jsonl")
