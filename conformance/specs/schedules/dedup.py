@@ -86,10 +86,12 @@ def _kernels(facts: Facts) -> list[tuple[int, Kernel]]:
 
 def one_program_for_one_kernel(facts: Facts) -> str | None:
     """Find two kernels that are one up to the names of buffers and launch different programs."""
-    seen: dict[bytes, tuple[int, str]] = {}
+    seen: dict[tuple[bytes, tuple[int, ...]], tuple[int, str]] = {}
     for number, leaf in _kernels(facts):
         if leaf.bodies:
-            first, program = seen.setdefault(key_of(facts, leaf), (number, leaf.program))
+            # A compiler may know how large a buffer is, whatever it touches of it, and on which device.
+            sizes = tuple(facts.buffers[access.buffer].size for access in leaf.accesses)
+            first, program = seen.setdefault((key_of(facts, leaf), sizes), (number, leaf.program))
             if program != leaf.program:
                 return f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, {program!r}"
     return None
@@ -100,7 +102,7 @@ def one_kernel_for_one_program(facts: Facts) -> str | None:
     seen: dict[str, tuple[int, bytes]] = {}
     for number, leaf in _kernels(facts):
         if leaf.bodies:
-            key = key_of(facts, leaf)
+            key = key_of(facts, leaf, anywhere=True)
             first, known = seen.setdefault(leaf.program, (number, key))
             if known != key:
                 return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
@@ -133,7 +135,7 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C2",
-        "Kernels that are one up to the names of their buffers launch one program.",
+        "Kernels of one device that are one up to the names of buffers, which are as large, launch one program.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -141,7 +143,7 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C3",
-        "Kernels that launch one program are one up to the names of their buffers.",
+        "Kernels that launch one program are one up to the names of buffers and devices.",
         "tinygrad.schedule: split_store",
         one_kernel_for_one_program,
         lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),

@@ -14,15 +14,15 @@ def keys(facts: Facts) -> list[bytes]:
     return [key_of(facts, leaf) for leaf in facts.leaves if not isinstance(leaf, View | Wait)]
 
 
-def key_of(facts: Facts, leaf: Item) -> bytes:
-    """Return the key of a leaf."""
+def key_of(facts: Facts, leaf: Item, *, anywhere: bool = False) -> bytes:
+    """Return the key of a leaf; ``anywhere`` it is the same on every device."""
     slots: dict[str, int] = {}
     used = [
         (
             slots.setdefault(access.buffer, len(slots)),
             access.write,
             facts.buffers[access.buffer].dtype,
-            facts.buffers[access.buffer].device,
+            "" if anywhere else facts.buffers[access.buffer].device,
             access.map,
             access.ranges,
         )
