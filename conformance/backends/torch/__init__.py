@@ -20,10 +20,13 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 
 if TYPE_CHECKING:
+    from conformance.backends.torch.dtensor_ranks import Ranks
     from conformance.backends.torch.schedule import Schedule
+    from conformance.backends.torch.store import Store
 
 
 class Torch(Backend):
@@ -45,6 +48,8 @@ class Torch(Backend):
         self._version = str(torch.__version__)
         # Imports Torch, so not at the top: a listing of backends must not need it.
         schedule = import_module("conformance.backends.torch.schedule")
+        self._ranks: dict[int, Ranks] = {}
+        self._store: Store | None = None
         self._schedule: Schedule = schedule.Schedule(self._operations, checked=self.checked)
 
     def operations(self) -> dict[str, Operation]:
@@ -55,7 +60,8 @@ class Torch(Backend):
     @property
     def claims(self) -> Claims:
         """Return what the documentation of ``torch.distributed`` supports."""
-        return {**claims.C10D, **import_module("conformance.backends.torch.graphs").CLAIMS}
+        placed: Claims = import_module("conformance.backends.torch.dtensor").CLAIMS
+        return {**claims.C10D, **import_module("conformance.backends.torch.graphs").CLAIMS, **placed}
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -96,9 +102,24 @@ class Torch(Backend):
         found: Mapping[str, Array] = import_module("conformance.backends.torch.graphs").run(case)
         return found
 
+    def sharded(self, case: ShardedCase) -> Observation:
+        """Run a program on distributed tensors, a process a device; never raise."""
+        if self._store is None:
+            self._store = import_module("conformance.backends.torch.store").Store()
+        if case.world not in self._ranks:
+            self._ranks[case.world] = import_module("conformance.backends.torch.dtensor_ranks").Ranks(
+                case.world, self._store
+            )
+        found: Observation = self._ranks[case.world].run(case)
+        return found
+
     def close(self) -> None:
         """Kill every rank process."""
         self._schedule.close()
+        for ranks in self._ranks.values():
+            ranks.close()
+        if self._store is not None:
+            self._store.close()
 
 
 class TorchChecked(Torch):

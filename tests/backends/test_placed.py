@@ -1,0 +1,57 @@
+"""Each adapter of a framework with sharded tensors runs a program on them, and says where its parts are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.backends.discovery import find
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Placement, Split
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.sharded.subject import sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.runner.dialects.sharded import clauses, outside
+from conformance.runner.worker.workers import Worker
+
+ROWS, COLUMNS = (Placement(splits=(Split(axis=axis, along=("i",), cuts=(0, 2, 4)),)) for axis in (0, 1))
+
+
+def node(id: str, op: str, *of: str, shape: tuple[int, ...] = (4, 4), **rest: object) -> Node:
+    return Node(id=id, op=op, of=of, shape=shape, dtype="float32", device="d0", **rest)  # type: ignore[arg-type]
+
+
+def case() -> ShardedCase:
+    """Return the sum of two tensors that are split otherwise, its sum of rows, and one of them split as the other."""
+    nodes = (
+        node("a", "buf", arg="a"),
+        node("b", "buf", arg="b"),
+        node("c", "alu", "a", "b", arg="add"),
+        node("s", "reduce", "c", shape=(4,), arg=(0,), fold="add"),
+        node("m", "copy", "b"),
+    )
+    data = from_array(np.arange(16, dtype=np.float32).reshape(4, 4) - 7)
+    asked = ("c", "s", "m")
+    of = GraphCase(
+        graph=Graph(nodes=nodes, results=asked), buffers={"a": data, "b": data}, rounds=(Round(until=5, asked=asked),)
+    )
+    homes = {"a": ROWS, "b": COLUMNS}
+    return ShardedCase(mesh=(Axis("i", 2),), devices=(0, 1), of=of, homes=homes, moves={"m": ROWS})
+
+
+@pytest.mark.slow  # each framework is imported afresh: 5 to 20 s
+@pytest.mark.parametrize("name", ["jax", "torch", "tinygrad"])
+def test_a_program_on_two_splits_passes(name: str) -> None:
+    pytest.importorskip(name)
+    subject = sharded_meaning(case())
+    with Worker(find(name)) as worker:
+        said = worker.ready.terms
+        assert outside(worker.ready.claims, subject) is None
+        seen = worker.ask(case()).result
+    assert isinstance(seen, Observation), seen
+    verdict = judge_sharded(subject, seen, clauses("sharded", said), said.numbers)
+    assert (verdict.outcome, verdict.detail) == ("passed", None)
