@@ -309,7 +309,10 @@ class Asking:
             return value
         if value.op == "const":
             return self.values.const(value.arg, value.dtype, value.shape, device)
-        return self.values.make("copy", value.dtype, value.shape, device, (value,), False)
+        # The same elements in order are one copy, whatever the shapes in which they are asked for.
+        flat = self.values.moved(value, affine((value.size,), (1,)))
+        made = self.values.make("copy", value.dtype, flat.shape, device, (flat,), False)
+        return self.values.moved(made, affine(value.shape, steps(value.shape)))
 
 
 def devices_of(case: GraphCase) -> dict[str, int]:
