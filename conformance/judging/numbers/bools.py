@@ -14,6 +14,7 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.compare import answered
 from conformance.judging.numbers.classes import classes_of
+from conformance.judging.numbers.contributions import Folded
 from conformance.judging.subject import Subject
 
 Way = Callable[[Array], Array]
@@ -37,17 +38,26 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
     It is one of the two, in one dtype, throughout a result: bool, an integer one, in which counts wrap, or a float one,
     in which elements that count further than it has every integer are what some order of adding ones comes to. Nothing
     is said of a result that is missing, for ``reduction.C11``, a *should*, settles whether there is one, nor of any
-    that is not folded from inputs of the program and returned as it is.
+    that is not folded from inputs of the program and returned as it is, nor of one of another operand, which holds
+    no bools.
     """
     if answered(subject, seen):
         return None
     for name in (name for name in subject.expected if name in subject.folds.by_result):
         pairs = enumerate(zip(subject.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
+        if not _of_bools(subject.folds.by_result[name], blocks):
+            continue
         problem = _unfit(blocks) or _unlike(blocks, WAYS[subject.folds.by_result[name].op])
         if problem:
             return f"{name} {problem}"
     return None
+
+
+def _of_bools(folded: Folded, blocks: Sequence[Block]) -> bool:
+    """Return whether a result is folded from bools, or from nothing and may be."""
+    terms = next((each[0] for each in folded.ranks if each), None)
+    return all(want.dtype == np.int32 for _, want, _ in blocks) and (terms is None or logical(terms.dtype) == "bool")
 
 
 def _unfit(blocks: Sequence[Block]) -> str | None:

@@ -32,14 +32,16 @@ def quotients(subject: Subject, seen: Observation) -> str | None:
 
     In a float dtype it is the quotient of the exact sum, or of the terms in that dtype, divided in any of the ways and
     added in any of the formats that a number model has; in an integer dtype, and in bool, it is cut either way. Nothing
-    is said where the sum leaves the dtype of the terms, nor of a mean that is missing: ``reduction.C13``, a *should*,
-    settles that.
+    is said where the sum leaves the dtype of the terms, of a mean of nothing or of another operand's floats, nor of a
+    mean that is missing: ``reduction.C13``, a *should*, settles that.
     """
     if answered(subject, seen):
         return None
     for one in differences(subject, seen):
         terms = subject.folds.by_result[one.name].ranks[one.rank] if one.name in subject.folds.by_result else None
-        problem = _wrong(one, terms) if terms is not None else None
+        if not terms or kind(logical(terms[0].dtype)) not in ("integer", "bool"):
+            continue
+        problem = _wrong(one, terms)
         if problem:
             return f"{one.name} on rank {one.rank}: {problem}"
     return None

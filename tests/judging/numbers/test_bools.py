@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -67,3 +68,19 @@ def test_whether_there_is_an_answer_is_not_asked() -> None:
     error = RankError(kind="TypeError", message="no bool", category="invalid_argument")
     seen: Verdict = judge(meaning(build()), Observation(errors=(error, error)), bound())
     assert (seen.outcome, seen.blame and seen.blame.id) == ("errored", "reduction.C11")
+
+
+def test_a_sum_of_another_operand_beside_it_is_none_of_bools() -> None:
+    case = build(blocks=[[True], [True]], local_axes=(0,))
+    numbers = Operand(blocks=(from_array(np.zeros(0, np.complex64)),) * 2, layouts=("contiguous",) * 2)
+    (step,) = case.program.steps
+    both = Program(
+        mesh=case.program.mesh,
+        steps=(msgspec.structs.replace(step, inputs=("x", "v"), outputs=("y", "w")),),
+        results=("y", "w"),
+    )
+    case = Case(program=both, inputs=case.inputs | {"v": numbers})
+    subject = meaning(case)
+    assert not isinstance(subject.expected, str)
+    right = {name: tuple(map(from_array, blocks)) for name, blocks in subject.expected.items()}
+    assert judge(subject, Observation(results=right), bound()).blame is None
