@@ -12,6 +12,7 @@ from jax._src import config, core
 from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.adapting import adapter, framework
+from conformance.backends.base import Unsupported
 from conformance.backends.jax import collectives
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
@@ -169,6 +170,8 @@ def _mapped(
         with framework():
             return {name: lax.expand_dims(x, tuple(range(len(leaving[name])))) for name, x in made.items()}
 
+    if not program.names:
+        raise Unsupported("shard_map takes no axis names for all of them: a program cannot have none")
     grid = np.array(devices[: program.world]).reshape([axis.size for axis in program.mesh])
     return jax.shard_map(
         inside,

@@ -117,7 +117,7 @@ def _ill_typed(draw: Draw, grammar: Grammar) -> TypedProgram:
     shapes = {name: given.shape for name, given in program.inputs.items()}
     rule = draw(choose.sampled_from(list(WAYS)))
     program = replace(program, checked=True, automatic=program.automatic and rule != "types.C2")
-    if rule == "types.C1":
+    if rule == "types.C1" and len(program.mesh) > 1:
         program = _partly_mapped(program)
     program = _longer(draw, program, grammar._replace(ops=("cast",)), shapes, "v0")
     for number in range(draw(choose.integers(0, LONGEST - 3))):
