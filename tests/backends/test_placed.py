@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.backends.claimed import outside
 from conformance.backends.discovery import find
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
@@ -15,7 +16,7 @@ from conformance.cases.sharded.placement import Placement, Split
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
-from conformance.runner.dialects.sharded import clauses, outside
+from conformance.runner.dialects.sharded import clauses, facts
 from conformance.runner.worker.workers import Worker
 
 ROWS, COLUMNS = (Placement(splits=(Split(axis=axis, along=("i",), cuts=(0, 2, 4)),)) for axis in (0, 1))
@@ -50,7 +51,7 @@ def test_a_program_on_two_splits_passes(name: str) -> None:
     subject = sharded_meaning(case())
     with Worker(find(name)) as worker:
         said = worker.ready.terms
-        assert outside(worker.ready.claims, subject) is None
+        assert outside(worker.ready.claims, facts(subject).features) is None
         seen = worker.ask(case()).result
     assert isinstance(seen, Observation), seen
     verdict = judge_sharded(subject, seen, clauses("sharded", said), said.numbers)
