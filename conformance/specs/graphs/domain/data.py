@@ -55,6 +55,15 @@ def _pool(dtype: str, regime: str) -> Array:
     return found + np.array(1j, held) * found[::-1] if family == "complex" else found
 
 
+def payload(draw: Draw, dtype: str) -> Tensor:
+    """Draw a quiet NaN whose other bits say something, of either sign."""
+    held = NUMPY[dtype]
+    word = np.dtype(f"u{held.itemsize}")
+    bits = np.array(np.nan).astype(held).view(word) | np.array(1 + draw.source.below(7), word)
+    sign = np.array(draw.source.below(2), word) << np.array(8 * held.itemsize - 1, word)
+    return from_array((bits | sign).view(held))
+
+
 def constant(draw: Draw, dtype: str, *, plain: bool) -> Tensor:
     """Draw a constant: a small number, or what is dangerous to fold, NaN payloads and large integers among it."""
     held = NUMPY[dtype]

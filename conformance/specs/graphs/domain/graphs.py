@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import LEAVES, Node, Variable
 from conformance.cases.schedule.kernel_body import ARITY, Fold
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain.asked import Asked, Words, chance
-from conformance.specs.graphs.domain.data import REGIMES, contents
+from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.schedules.domain.graph_words import DTYPES
 
@@ -223,6 +224,29 @@ def illegal(draw: Draw) -> GraphCase:
 
 
 @choose.composite
+def bits_kept(draw: Draw) -> GraphCase:
+    """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
+    dtype = draw(choose.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+    using = Words(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
+    asked = Asked(draw, using)
+    shape = draw(choose.sampled_from([(), (1,), (2, 3)]))
+    other = asked.buffer(shape, dtype)
+    made = asked.add("const", shape, dtype, device=other.device, arg=payload(draw, dtype))
+    way = draw(choose.sampled_from(["alone", "kept", "moved", "chosen"]))
+    if way == "kept":
+        made = asked.add("contig", shape, dtype, made)
+    elif way == "moved":
+        made = asked.add("pad", tuple(n + 1 for n in shape), dtype, made, arg=tuple((0, 1) for _ in shape))
+    elif way == "chosen":
+        which = asked.add("alu", shape, "bool", other, other, arg="eq")
+        made = asked.add("alu", shape, dtype, which, made, other, arg="where")
+    shown = asked.add("bitcast", made.shape, f"int{NUMPY[dtype].itemsize * 8}", made)
+    asked.wanted = [shown.id] if chance(draw, 2) else [made.id, shown.id]
+    asked.close(())
+    return pruned_case(asked.case())
+
+
+@choose.composite
 def long_chain(draw: Draw, lengths: tuple[int, ...]) -> GraphCase:
     """Draw a chain of many operations, each of the last: exact, however it is cut into kernels."""
     dtype = draw(choose.sampled_from(["int32", "float32", "uint8"]))
@@ -268,7 +292,8 @@ def wide_fan(draw: Draw) -> GraphCase:
 
 KINDS: Final = (
     *((random_graphs(),) * 62),
-    *((single(),) * 30),
+    *((single(),) * 29),
+    bits_kept(),
     *((illegal(),) * 4),
     *((wide_fan(),) * 2),
     long_chain((300,)),
