@@ -1,4 +1,4 @@
-"""The specification as Markdown: pages on operations, schedules, types and transposes, and sharded tensors."""
+"""The specification as Markdown: pages on operations, graphs, schedules, types and transposes, and sharded tensors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.functions import function_lines
+from conformance.specification.graphs import graph_lines
 from conformance.specification.operation import operation_lines
 from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
@@ -28,6 +29,7 @@ def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
     return {
         "specification.md": _text(_operations()),
+        "specification-graphs.md": _text(_graphs()),
         "specification-schedules.md": _text(_schedules()),
         "specification-types.md": _text(_types()),
         "specification-sharding.md": _text(_sharding()),
@@ -45,6 +47,7 @@ def _operations() -> list[str]:
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
         "The meaning of each operation is the Python function that stands beside it; the clauses say the same in",
         "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own, and so have",
+        "[graphs of tensor operations](specification-graphs.md),",
         "[types of mesh axes and transposes](specification-types.md) and [sharded tensors](specification-sharding.md).",
         "",
         WRITTEN,
@@ -115,6 +118,19 @@ def _types() -> list[str]:
         WRITTEN,
         "",
         *type_lines(),
+    ]
+
+
+def _graphs() -> list[str]:
+    return [
+        "# Specification: graphs of tensor operations",
+        "",
+        "What a lazy graph of tensor operations is worth, round by round.",
+        "[specification.md](specification.md) has the words.",
+        "",
+        WRITTEN,
+        "",
+        *graph_lines(),
     ]
 
 
