@@ -6,9 +6,12 @@ import os
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
+
+LONGEST: Final = 720 * 3600.0
+"""Seconds of the longest time that may be given: thirty days."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -84,4 +87,6 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # as above
             seconds = -1.0
         if not 0 < seconds < float("inf"):
             self.fail(f"{value!r} is no length of time; write 90, 90s, 10m or 1h", param, ctx)
+        if seconds > LONGEST:
+            self.fail(f"{value!r} is more than 720h, which no run takes", param, ctx)
         return seconds

@@ -19,7 +19,7 @@ INCOMPLETE: Final = 3
 
 
 @click.command("report")
-@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=Written())
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: the run's own].")
 @click.option("--expectations", type=click.Path(path_type=Path), help="Folder: explanations and known failures.")
 @click.option("--qualification", type=click.Path(path_type=Path), help="What `conformance qualify --json` printed.")
@@ -32,6 +32,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Write the report on one or more runs: a page that works from disk, JSON, Markdown and JUnit XML."""
+    if len({one.resolve() for one in directories}) < len(directories):
+        raise click.UsageError("a run is given twice; a report has each of them once")
     if directory is None and len(directories) > 1 and not as_json:
         raise click.UsageError("a report on several runs needs a folder of its own: -o DIR")
     report = report_of(directories, expectations=expectations, qualification=qualification)

@@ -19,6 +19,7 @@ from conformance.report import run_of, write_all
 from conformance.report.run import LOG
 from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
+from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
 
 INCOMPLETE: Final = 3
@@ -64,7 +65,7 @@ def command(
         return run_failed(failed, names if given else (), in_process=in_process, case_limit=case_limit, as_json=as_json)
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
-    if resume and directory is not None and not (directory / LOG).is_file():
+    if resume and directory is not None and not stored(directory / LOG).is_file():
         raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
     expected = known_in(known, names) if known else ()
     plan = planned(
