@@ -105,11 +105,15 @@ GATHERED: Final = TypedDivergence(
 
 UNCAST: Final = TypedDivergence(
     "jax",
-    "Where no cast is automatic JAX refuses axis_index, and with it the transpose of all_gather to invariant.",
+    "Where no cast is automatic JAX refuses axis_index, with it the transpose of all_gather to invariant, and a mean "
+    "that varies along another axis.",
     lambda meaning, seen: (
         seen.raised
         and not meaning.case.program.automatic
-        and any(s.op == "axis_index" or s.attrs.get("to") == "invariant" for s in meaning.case.program.steps)
+        and any(
+            step.op == "axis_index" or step.attrs.get("to") == "invariant" or step.attrs.get("op") == "mean"
+            for step in meaning.case.program.steps
+        )
     ),
 )
 
