@@ -28,7 +28,7 @@ from conformance.runner.dialects.schedule import PROGRAMS
 from conformance.runner.draws import draw_cases
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs.schedules import judge
+from conformance.specs.schedules import EVERY, judge
 
 STEPS = {
     "sums": [("all_reduce", ("x",), ("y",), {"op": "sum"}), ("all_reduce", ("y",), ("z",), {"op": "max"})],
@@ -61,7 +61,8 @@ def program(make_program: Any, name: str, dtype: str) -> Case:
 
 
 def problems(schedule: Schedule) -> list[Any]:
-    return [found for found in judge(schedule) if found.finding == "broken"]
+    # What is a *may* an implementation may leave: an arena for copies alone, say.
+    return [each for each in judge(schedule) if each.finding == "broken" and EVERY[each.clause].requirement != "may"]
 
 
 @pytest.mark.parametrize("reuse", [True, False])
