@@ -94,7 +94,7 @@ def test_every_clause_holds_of_random_programs(
     pair = [InProcess(BackendSpec("it", ()), backend=opencl(force=algorithm, order=order)) for _ in range(2)]
 
     judged = [ask_schedule(case, *pair) for case in drawn]
-    assert not [each.ways for each in judged if each.ways]
+    assert not [each.ways for each in judged if any(EVERY[name].requirement != "may" for name in each.ways)]
     assert sum(each.missing is None for each in judged) >= 4
 
 
