@@ -83,14 +83,11 @@ class TinyGrad(Backend):
 
     def execute(self, case: Case) -> Observation:
         """Run one case; tinygrad raises ``RuntimeError`` for arguments that it refuses, and has no class for others."""
-        seen = super().execute(case)
-        errors = tuple(
-            error
-            if error is None or (error.kind, error.category) != ("RuntimeError", "internal")
-            else replace(error, category="invalid_argument")
-            for error in seen.errors
-        )
-        return replace(seen, errors=errors)
+        return _refused(super().execute(case))
+
+    def sharded(self, case: ShardedCase) -> Observation:
+        """Run a program on sharded tensors; it refuses as one case is refused."""
+        return _refused(super().sharded(case))
 
     def all_reduce(
         self,
@@ -176,3 +173,14 @@ class TinyGradAllToAll(TinyGrad):
 
     name = "tinygrad-all2all"
     algorithm: ClassVar[str] = "all-to-all"
+
+
+def _refused(seen: Observation) -> Observation:
+    """Return what happened, with each ``RuntimeError`` as the refusal of an argument."""
+    errors = tuple(
+        error
+        if error is None or (error.kind, error.category) != ("RuntimeError", "internal")
+        else replace(error, category="invalid_argument")
+        for error in seen.errors
+    )
+    return replace(seen, errors=errors)

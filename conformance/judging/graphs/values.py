@@ -13,7 +13,7 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.graph.slack import OPEN, SUBNORMAL, radius
-from conformance.reference.schedule.rounding import BESIDE, LOOSE, UNKNOWN
+from conformance.reference.schedule.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
 
 Where = NDArray[np.bool_]
 
@@ -28,10 +28,14 @@ def unlike(worth: Worth, given: Tensor) -> str | None:
 
 def judged(worth: Worth, numbers: NumberModel) -> Where:
     """Return which elements a *must* is about: those beside a NaN, or of flushed numbers where they are, are not."""
+    return np.asarray(_kept(worth, numbers) & ((worth.slack.mask & np.uint16(BESIDE)) == 0))
+
+
+def _kept(worth: Worth, numbers: NumberModel) -> Where:
+    """Return which elements are not made of subnormal numbers, where these are flushed."""
     words = numbers.words(logical(worth.array.dtype))
     flushed = word_of(words, "subnormals") != "kept" or _flushes_elsewhere(numbers)
-    out = BESIDE | (SUBNORMAL if flushed else 0)
-    return np.asarray((worth.slack.mask & np.uint8(out)) == 0)
+    return np.asarray((worth.slack.mask & np.uint16(SUBNORMAL if flushed else 0)) == 0)
 
 
 def _flushes_elsewhere(numbers: NumberModel) -> bool:
@@ -42,7 +46,7 @@ def _flushes_elsewhere(numbers: NumberModel) -> bool:
 def off(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which element, where one value is right, has other bits; zeros and NaNs that were computed have any."""
     got, made = to_array(given), worth.array
-    wrong = judged(worth, numbers) & ((worth.slack.mask & np.uint8(UNKNOWN)) == 0) & ~_alike(worth, got)
+    wrong = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) == 0) & ~_alike(worth, got)
     return _first(wrong, got, made, "is right")
 
 
@@ -52,7 +56,7 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
     if kind(logical(made.dtype)) != "float":
         return None
     reach = radius(worth.slack, made)
-    open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint8(UNKNOWN)) > 0) & np.isfinite(reach)
+    open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
     with np.errstate(all="ignore"):
         near = np.abs(got.astype(np.float64) - made.astype(np.float64)) <= reach
     wrong = open_ & ~near
@@ -64,13 +68,13 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
 
 def bounded(worth: Worth) -> bool:
     """Return whether some element has a bound."""
-    unknown = (worth.slack.mask & np.uint8(UNKNOWN)) > 0
+    unknown = (worth.slack.mask & np.uint16(UNKNOWN)) > 0
     return bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
 
 
 def settled(worth: Worth) -> bool:
     """Return whether some element has one right value."""
-    return bool(((worth.slack.mask & np.uint8(UNKNOWN)) == 0).any()) or not worth.array.size
+    return bool(((worth.slack.mask & np.uint16(UNKNOWN)) == 0).any()) or not worth.array.size
 
 
 def zero_signs(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
@@ -81,39 +85,43 @@ def zero_signs(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
 
 
 def signed_zeros(worth: Worth) -> Where:
-    """Return which elements are zeros that one operation gave, of one right value."""
+    """Return which elements are zeros that one operation gave, of one right value, and of a sign that is settled."""
     if kind(logical(worth.array.dtype)) != "float":
         return np.zeros(worth.array.shape, np.bool_)
-    loose = (worth.slack.mask & np.uint8(LOOSE | UNKNOWN)) == LOOSE
+    loose = (worth.slack.mask & np.uint16(LOOSE | UNKNOWN | EITHER)) == LOOSE
     return np.asarray(loose & (worth.array == 0))
 
 
-def beside_nan(worth: Worth, given: Tensor) -> str | None:
-    """Return which maximum or minimum of a NaN and a number is no NaN."""
+def beside_nan(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+    """Return which maximum or minimum of a NaN is no NaN."""
     got, made = to_array(given), worth.array
-    return _first(beside(worth) & ~_alike(worth, got), got, made, "is right")
+    return _first(beside(worth) & _kept(worth, numbers) & ~_alike(worth, got), got, made, "is right")
 
 
 def beside(worth: Worth) -> Where:
-    """Return which elements are made of a maximum or a minimum of a NaN and a number, and are otherwise settled."""
-    return np.asarray((worth.slack.mask & np.uint8(BESIDE | UNKNOWN)) == BESIDE)
+    """Return which elements are made of a maximum or a minimum of a NaN, and are otherwise settled."""
+    return np.asarray((worth.slack.mask & np.uint16(BESIDE | UNKNOWN)) == BESIDE)
 
 
 def opened(worth: Worth) -> Where:
     """Return which elements an operation gave that several results are right of, of operands that are known."""
-    return np.asarray((worth.slack.mask & np.uint8(OPEN)) > 0)
+    return np.asarray((worth.slack.mask & np.uint16(OPEN)) > 0)
 
 
-def unrecommended(worth: Worth, given: Tensor, ulps: float) -> str | None:
-    """Return which element of those is more than so many units in the last place from what NumPy gives."""
+def unrecommended(worth: Worth, given: Tensor, ulps: float, numbers: NumberModel) -> str | None:
+    """Return which element of those is more than so many units in the last place from what NumPy gives.
+
+    Those of flushed numbers, where they are flushed, are not asked for.
+    """
     got, made = to_array(given), worth.array
+    asked = opened(worth) & judged(worth, numbers)
     if kind(logical(made.dtype)) != "float":
-        return _first(opened(worth) & ~_alike(worth, got), got, made, "is recommended")
+        return _first(asked & ~_alike(worth, got), got, made, "is recommended")
     with np.errstate(all="ignore"):
         wide, right = got.astype(np.float64), made.astype(np.float64)
         unit = 2.0 * unit_roundoff(logical(made.dtype)) * 2.0 ** np.floor(np.log2(np.abs(right)))
         near = (np.abs(wide - right) <= ulps * unit) | ~np.isfinite(right) | (right == 0)
-    return _first(opened(worth) & ~near & ~_alike(worth, got), got, made, "is recommended")
+    return _first(asked & ~near & ~_alike(worth, got), got, made, "is recommended")
 
 
 def _alike(worth: Worth, got: Array) -> Where:
@@ -121,7 +129,7 @@ def _alike(worth: Worth, got: Array) -> Where:
     made, same = worth.array, _same(got, worth.array)
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return same
-    loose = (worth.slack.mask & np.uint8(LOOSE | BESIDE)) > 0
+    loose = (worth.slack.mask & np.uint16(LOOSE | BESIDE)) > 0
     with np.errstate(all="ignore"):
         both = ((got == 0) & (made == 0)) | ((got != got) & (made != made))  # noqa: PLR0124 - NaN differs from itself
         if made.dtype.kind == "c":

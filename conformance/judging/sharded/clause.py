@@ -12,7 +12,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.clause import Held, Requirement
-from conformance.judging.graphs.values import beyond, off
+from conformance.judging.graphs.values import beside_nan, beyond, off
 from conformance.judging.sharded.assembled import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.judging.sharded.words import Words
@@ -32,11 +32,15 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Seen:
-    """An observation, what is wrong in it first, and, by key, zeros of the other sign than what was moved."""
+    """An observation, and what is wrong in it first.
+
+    By key it has zeros of the other sign than what was moved, and maxima and minima of a NaN that are none.
+    """
 
     observation: Observation
     wrong: Wrong | None = None
     signs: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel
     for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
         wrong = _wrong(subject, found, key, numbers)
         if wrong is not None:
-            return Seen(observation, wrong, found.signs)
+            return Seen(observation, wrong, found.signs, found.lost)
     return found
 
 
@@ -93,6 +97,9 @@ def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel)
         if turned is not None:
             found.signs[key] = f"{key}: element {turned} is a zero of the other sign"
     given = from_array(whole)
+    lost = beside_nan(worth, given, numbers)
+    if lost is not None:
+        found.lost[key] = f"{key}: {lost}"
     for how, check in (("bits", off), ("bound", beyond)):
         problem = check(worth, given, numbers)
         if problem is not None:
@@ -107,7 +114,7 @@ def _signed(worth: Worth, whole: Array) -> tuple[Array, list[int] | None]:
     """
     if kind(logical(whole.dtype)) != "float":
         return whole, None
-    kept = (worth.slack.mask & np.uint8(LOOSE)) == 0
+    kept = (worth.slack.mask & np.uint16(LOOSE)) == 0
     with np.errstate(all="ignore"):
         other = kept & (whole == 0) & (worth.array == 0) & (np.signbit(whole) != np.signbit(worth.array))
     if not other.any():

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.nodes import axes_of
-from conformance.reference.schedule.operations import open_cast
-from conformance.reference.schedule.rounding import UNKNOWN, Mask, Span
+from conformance.reference.schedule.operations import open_cast, unsettled
+from conformance.reference.schedule.rounding import UNKNOWN, Span
 
 Reals = NDArray[np.float64]
+Bits = NDArray[np.uint16]
 Bound = tuple[Reals, Reals]
 """``k`` and ``m``."""
 
@@ -32,7 +33,7 @@ FUNCTION: Final = 8.0
 class Slack:
     """What is known of each element of a value: bits of ``rounding`` and ``SUBNORMAL``, ``k`` and ``m``, and spans."""
 
-    mask: Mask
+    mask: Bits
     k: Reals
     m: Reals
     span: Span | None = None
@@ -128,7 +129,9 @@ def _extreme(it: _Applied) -> Bound:
 
 def _of_function(it: _Applied) -> Bound:
     u, sizes = unit_roundoff(logical(it.made.dtype)), magnitudes(it.made)
-    inexact = (it.known[0].mask & UNKNOWN) > 0
+    inexact = np.asarray(np.logical_or.reduce([(each.mask & UNKNOWN) > 0 for each in it.known]))
+    if it.op == "mod":
+        inexact |= unsettled(it.op, it.of, it.made)
     spread, own = _function(it.op, it.of[0].astype(np.float64), it.known[0].k * u * it.known[0].m, sizes, inexact, u)
     m = np.maximum(sizes + spread, 1.0 if it.op == "sin" else 0.0)
     return (spread + _nearly_nothing(it.made)) / np.where(m > 0, u * m, 1.0) + own, m

@@ -18,7 +18,7 @@ from conformance.cases.tensor.tensor import to_array
 from conformance.reference.graph.bounds import Slack
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, inside, leaf
-from conformance.reference.graph.slack import exact, slack_of
+from conformance.reference.graph.slack import exact, slack_of, unsettled
 from conformance.reference.rejected import Rejected
 
 UNFIT = "graph.C4"
@@ -41,7 +41,7 @@ Meaning = Stored | Worth
 class Evaluation:
     """A case being evaluated: what buffers hold, as flat arrays, what nodes are, and the results so far by key.
 
-    ``undefined`` names the first node that takes an index which is no element's.
+    ``undefined`` names the first node that takes an index which is no element's, or need not be one.
     """
 
     graph: Graph
@@ -123,6 +123,8 @@ def take(node: Node, within: Evaluation) -> None:
         found = Worth(array, slack_of(node, arrays, [each.slack for each in taken], array))
         if node.op == "gather" and not within.undefined and not inside(node, arrays):
             within.undefined = f"node {node.id!r} takes an index that is no element's"
+        if node.op == "gather" and not within.undefined and unsettled(taken[1].slack):
+            within.undefined = f"node {node.id!r} takes an index that may be another"
     within.meanings[node.id] = found
 
 

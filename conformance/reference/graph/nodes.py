@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
@@ -72,12 +73,20 @@ def gather(node: Node, of: Sequence[Array]) -> Array:
     """
     axis = int(str(node.arg))
     extent = of[0].shape[axis]
-    wanted = (
-        of[1].astype(np.int64) if of[1].dtype != np.uint64 else np.minimum(of[1], np.uint64(2**62)).astype(np.int64)
-    )
     if extent == 0:
         return np.zeros((*of[0].shape[:axis], *of[1].shape, *of[0].shape[axis + 1 :]), of[0].dtype)
-    return np.take(of[0], np.clip(wanted, 0, extent - 1), axis=axis)
+    return np.take(of[0], nearest(of[1], extent), axis=axis)
+
+
+def nearest(index: Array, extent: int) -> NDArray[np.int64]:
+    """Return indices of an axis of so many elements; one that is no element's is the nearest that is."""
+    wanted = index if index.dtype != np.uint64 else np.minimum(index, np.uint64(2**62))
+    return np.clip(wanted.astype(np.int64), 0, extent - 1)
+
+
+def beside_elements(part: NDArray[Any], axis: int, rank: int) -> NDArray[Any]:
+    """Return what there is of each index in a shape that broadcasts to what they take along an axis of ``rank``."""
+    return part.reshape((1,) * axis + part.shape + (1,) * (rank - axis - 1))
 
 
 def inside(node: Node, of: Sequence[Array]) -> bool:

@@ -24,18 +24,19 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
-from conformance.reference.graph.bounds import Reals, Slack, bounds, magnitudes, unit_roundoff
+from conformance.reference.graph.bounds import Bits, Reals, Slack, bounds, magnitudes, unit_roundoff
 from conformance.reference.graph.conversion import cast
-from conformance.reference.graph.nodes import axes_of
-from conformance.reference.schedule.rounding import UNKNOWN, Mask, rounded, summed
+from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
+from conformance.reference.schedule.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
 
-SUBNORMAL: Final = 64
+SUBNORMAL: Final = 256
 """A bit of a mask: an operation took or gave a subnormal number on the way."""
 
-OPEN: Final = 128
+OPEN: Final = 512
 """A bit of a mask: what it is made of is right to the last bit, and several results of the operation itself are."""
 
-_INHERITED: Final = np.uint8(255 - SUBNORMAL - OPEN)
+_ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
+"""The operations of which some results are ``OPEN``."""
 
 VACUOUS: Final = 0.125
 """Relative errors above which bounds of first order say nothing."""
@@ -43,7 +44,12 @@ VACUOUS: Final = 0.125
 
 def exact(values: Array) -> Slack:
     """Return the slack of given values: none."""
-    return Slack(np.zeros(values.shape, np.uint8), np.zeros(values.shape), magnitudes(values))
+    return Slack(np.zeros(values.shape, np.uint16), np.zeros(values.shape), magnitudes(values))
+
+
+def unsettled(slack: Slack) -> bool:
+    """Return whether some right implementation may have another value."""
+    return bool((slack.mask & np.uint16(UNKNOWN | BESIDE | SUBNORMAL)).any())
 
 
 def radius(slack: Slack, made: Array) -> Reals:
@@ -52,7 +58,7 @@ def radius(slack: Slack, made: Array) -> Reals:
         return np.full(made.shape, np.inf)
     with np.errstate(all="ignore"):
         found = 2.0 * slack.k * unit_roundoff(logical(made.dtype)) * slack.m
-    return np.where(np.isfinite(made.astype(np.float64)) & np.isfinite(found), found, np.inf)
+    return np.where(np.isfinite(magnitudes(made)) & np.isfinite(found), found, np.inf)
 
 
 def slack_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Slack:
@@ -60,7 +66,7 @@ def slack_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
     if node.op in ("contig", "copy"):
         return known[0]
     if node.op == "gather":
-        return _gathered(node, of, known)
+        return _gathered(node, of, known, made)
     if node.op == "alu" and len({each.dtype for each in of}) > 1:
         of, known = _alike(node, of, known)
     if node.op == "reduce" and node.acc:
@@ -76,15 +82,15 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     spans = [each.span for each in known]
     span = summed(node, of, spans)
     chain = span if any(each is not None for each in spans) else None
-    mask = rounded(node, of, [each.mask & _INHERITED for each in known], made, chain)
-    bits = np.zeros(made.shape, np.uint8) if mask is None else np.array(mask)
-    bits |= _approximated(node, of, made)
+    bits = _rounding(node, of, known, made, chain) | _approximated(node, of, made)
     k, m = bounds(node, of, known, made)
-    bits |= _subnormal(node, of, known, made)
     unknown = (bits & UNKNOWN) > 0
-    if node.op == "alu":
-        before = np.logical_or.reduce([(each.mask & UNKNOWN) > 0 for each in known])
-        bits |= np.where(unknown & ~before, np.uint8(OPEN), np.uint8(0))
+    bits |= _bit(_subnormal(node, of, known, made), SUBNORMAL)
+    if node.op == "alu" and node.arg in _ITSELF:
+        # A quotient of a product, or of what was rounded, is open for the order of operations too.
+        other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
+        before = [(each.mask & other) > 0 for each in known]
+        bits |= _bit(unknown & ~np.logical_or.reduce(before), OPEN)
     with np.errstate(all="ignore"):
         floats = kind(logical(made.dtype)) == "float"
         vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
@@ -93,13 +99,19 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     return Slack(bits, k, m, span)
 
 
-def _approximated(node: Node, of: Sequence[Array], made: Array) -> Mask:
+def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, chain: Span | None = None) -> Bits:
+    """Return the bits of ``reference.schedule.rounding``."""
+    mask = rounded(node, of, [each.mask.astype(np.uint8) for each in known], made, chain)
+    return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
+
+
+def _approximated(node: Node, of: Sequence[Array], made: Array) -> Bits:
     """Return the bit of finite results of exp2 and log2: no source has them exact but where exp and log are."""
     if node.op != "alu" or node.arg not in ("exp2", "log2"):
-        return np.zeros(made.shape, np.uint8)
+        return np.zeros(made.shape, np.uint16)
     exact_at = 0.0 if node.arg == "exp2" else 1.0
-    finite = np.isfinite(of[0].astype(np.float64)) & np.isfinite(made.astype(np.float64))
-    return np.where(finite & (of[0] != exact_at), np.uint8(UNKNOWN), np.uint8(0))
+    finite = np.isfinite(magnitudes(of[0])) & np.isfinite(magnitudes(made))
+    return _bit(finite & (of[0] != exact_at), UNKNOWN)
 
 
 def _alike(node: Node, of: Sequence[Array], known: Sequence[Slack]) -> tuple[list[Array], list[Slack]]:
@@ -119,27 +131,33 @@ def _converted(values: Array, known: Slack, dtype: str) -> tuple[Array, Slack]:
     return made, _plain(node, [values], [known], made)
 
 
-def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack]) -> Slack:
-    """Return the slack of what indices number: nothing is known where an index is not, or is out of range."""
-    axis, data = int(str(node.arg)), known[0]
-    extent = of[0].shape[axis]
-    index = of[1].astype(np.int64)
-    shape = (*of[0].shape[:axis], *of[1].shape, *of[0].shape[axis + 1 :])
-    if not extent:
-        return Slack(np.full(shape, UNKNOWN, np.uint8), np.full(shape, np.inf), np.zeros(shape))
-    at = np.clip(index, 0, extent - 1)
-    inside = (known[1].mask & UNKNOWN) == 0
-    open_ = ~inside | (index != at)
-    lead = open_.reshape((1,) * axis + open_.shape + (1,) * (of[0].ndim - axis - 1))
-    mask, k, m = (np.take(each, at, axis=axis) for each in (data.mask, data.k, data.m))
-    beyond = np.where(inside.reshape(lead.shape), np.uint8(UNKNOWN | OPEN), np.uint8(UNKNOWN))
-    return Slack(np.where(lead, beyond, mask).astype(np.uint8), np.where(lead, np.inf, k), np.asarray(m, np.float64))
+def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Slack:
+    """Return the slack of what indices number: nothing is known where an index is not, or is out of range.
+
+    What an index is made of is on the way to what it takes, as a condition is to what it chooses.
+    """
+    axis, data, index = int(str(node.arg)), known[0], known[1].mask
+    bits = _rounding(node, of, known, made)
+    if not of[0].shape[axis]:
+        return Slack(bits, np.full(made.shape, np.inf), np.zeros(made.shape))
+    at = nearest(of[1], of[0].shape[axis])
+    unknown = (index & np.uint16(UNKNOWN)) > 0
+    outside = np.asarray(of[1] != at)
+    mask = np.asarray(np.take(data.mask, at, axis=axis), np.uint16)
+    k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
+    left, lost, lead = (
+        beside_elements(each, axis, of[0].ndim)
+        for each in (outside & ~unknown, outside | unknown, index & np.uint16(SUBNORMAL))
+    )
+    bits |= (mask & np.uint16(SUBNORMAL)) | lead
+    bits |= np.where(lost, _bit(left, OPEN), mask & np.uint16(OPEN))
+    return Slack(bits, np.where(lost, np.inf, k), np.asarray(m, np.float64))
 
 
-def _subnormal(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Mask:
-    """Return the bit of what is made of subnormal numbers, or of what was."""
-    here = [(each.mask & SUBNORMAL) > 0 for each in known]
-    if node.op in ("alu", "cast", "reduce", "all_reduce"):
+def _subnormal(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> NDArray[np.bool_]:
+    """Return what is made of subnormal numbers, or of what was."""
+    here = [(each.mask & np.uint16(SUBNORMAL)) > 0 for each in known]
+    if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
         here = [each | _is_subnormal(value) for each, value in zip(here, of, strict=True)]
     if node.op == "reduce":
         found = np.logical_or.reduce(here[0], axis=axes_of(node))
@@ -147,7 +165,11 @@ def _subnormal(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Ar
         found = np.full(made.shape, any(each.any() for each in here))
     else:
         found = np.logical_or.reduce(here)
-    return np.where(np.asarray(found) | _is_subnormal(made), np.uint8(SUBNORMAL), np.uint8(0))
+    return np.asarray(found | _is_subnormal(made))
+
+
+def _bit(where: NDArray[np.bool_], bit: int) -> Bits:
+    return np.where(where, np.uint16(bit), np.uint16(0))
 
 
 def _is_subnormal(values: Array) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import inexact, unit
-from conformance.reference.graph.nodes import operation_of
+from conformance.reference.graph.nodes import beside_elements, nearest, operation_of
 from conformance.reference.reductions import ARITHMETIC
 from conformance.reference.schedule.operations import open_cast, rounds, unsettled
 
@@ -36,13 +36,16 @@ LOOSE: Final = 4
 """Equal values of other bits are right: a zero of the other sign, another NaN."""
 
 BESIDE: Final = 8
-"""It is made of a maximum or a minimum of a NaN and a number (``law.C2``)."""
+"""It is made of a maximum or a minimum of a NaN and a number (``law.C2``), which the identity of a fold is too."""
 
 PRODUCT: Final = 16
 """It is a product or a quotient, of which the next factor may be taken first."""
 
 EXTREME: Final = 32
 """A factor on the way is so great or small that some product of a few such overflows."""
+
+EITHER: Final = 64
+"""A zero on the way may have either sign: sources differ in the sign that they give it."""
 
 Span = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Of the terms of a sum, element by element: the greatest power of two that all are multiples of, and the sum of their
@@ -51,6 +54,7 @@ magnitudes, infinities apart."""
 _FOLDS: Final = {"add": "sum", "mul": "product"}
 _REDUCING: Final = ("all_reduce", "reduce", "reduce_scatter")
 _COMPARING: Final = "arg_reduce"
+_EXTREMES: Final = ("max", "min")
 _LASTING: Final = np.uint8(UNKNOWN | BESIDE)
 
 
@@ -66,7 +70,9 @@ def summed(node: Node, of: Sequence[Array], spans: Sequence[Span | None]) -> Spa
 
 
 def _span(value: Array) -> Span:
-    magnitudes = np.abs(value.astype(np.float64))
+    # To widen a signalling NaN is an invalid operation, and has a right result.
+    with np.errstate(invalid="ignore"):
+        magnitudes = np.abs(value.astype(np.float64))
     return unit(magnitudes), np.where(np.isfinite(magnitudes), magnitudes, 0.0)
 
 
@@ -92,9 +98,11 @@ def rounded(
         if chain is not None:
             found = found | _bit(_reordered(chain, made), UNKNOWN)
     elif node.op == "cast":
-        found = bits[0] | _bit(open_cast(of[0], node.dtype), UNKNOWN)
+        found = bits[0] | _bit(open_cast(of[0], node.dtype), UNKNOWN) | _bit(_computed_nan(of[0], made), LOOSE)
     elif node.op == "bitcast":
-        found = np.where(bits[0] & LOOSE, np.uint8(UNKNOWN), bits[0])
+        found = bits[0] | _bit((bits[0] & LOOSE) > 0, UNKNOWN)
+    elif node.op == "gather":
+        found = _gathered(node, of, bits)
     else:
         found = bits[0]
     return found if found.any() else None
@@ -123,9 +131,9 @@ def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array
             found |= _bit(inexact_here, ROUNDED)
         if floats and op in ("div", "recip"):
             unknown |= ((bits[-1] & LOOSE) > 0) & (of[-1] == 0)
-        if floats and op in ("max", "min"):
-            nan = [value != value for value in of]  # noqa: PLR0124 - a NaN differs from itself
-            found |= _bit(nan[0] != nan[1], BESIDE)
+        if floats and op in _EXTREMES:
+            nan = [_is_nan(value) for value in of]
+            found |= _bit(nan[0] != nan[1], BESIDE) | _bit(_either_zero(np.stack(list(of)), (0,)), EITHER)
         return np.asarray(found | _bit(unknown, UNKNOWN) | _loose(made))
 
 
@@ -147,6 +155,42 @@ def _extreme(value: Array) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(magnitude) & (magnitude > 0) & ((magnitude > most) | (magnitude < 1 / most)))
 
 
+def _computed_nan(value: Array, made: Array) -> NDArray[np.bool_]:
+    """Return the NaNs that a conversion gives: IEEE 754 (6.2.3) recommends a payload, and many have one NaN for all."""
+    if kind(logical(value.dtype)) not in ("float", "complex"):
+        return np.zeros(made.shape, np.bool_)
+    return _is_nan(made)
+
+
+def _is_nan(values: Array) -> NDArray[np.bool_]:
+    return np.asarray(values != values)  # noqa: PLR0124 - a NaN differs from itself
+
+
+def _either_zero(values: Array, axes: Sequence[int]) -> NDArray[np.bool_]:
+    """Return where zeros of both signs are among the terms along ``axes`` of a maximum or a minimum.
+
+    IEEE 754-2019 (9.6) has +0 for the greater one; NumPy, C and frameworks keep the one that they see first, or last.
+    """
+    if kind(logical(values.dtype)) != "float":
+        return np.zeros([extent for axis, extent in enumerate(values.shape) if axis not in axes], np.bool_)
+    zero, minus = values == 0, np.signbit(values)
+    return np.asarray((zero & minus).any(axis=tuple(axes)) & (zero & ~minus).any(axis=tuple(axes)))
+
+
+def _gathered(node: Node, of: Sequence[Array], bits: Sequence[Mask]) -> Mask:
+    """Return the bits of what indices number: those of the element, and what lasts of the index.
+
+    Several values are right of an index that is no element's.
+    """
+    axis = int(str(node.arg))
+    shape = (*of[0].shape[:axis], *of[1].shape, *of[0].shape[axis + 1 :])
+    if not of[0].shape[axis]:
+        return np.full(shape, UNKNOWN, np.uint8)
+    at = nearest(of[1], of[0].shape[axis])
+    lead = (bits[1] & _LASTING) | _bit(np.asarray(of[1] != at), UNKNOWN)
+    return np.asarray(np.take(bits[0], at, axis=axis) | beside_elements(lead, axis, of[0].ndim), np.uint8)
+
+
 def _bit(where: NDArray[np.bool_], bit: int) -> Mask:
     """Return a bit where it is set."""
     return np.where(where, np.uint8(bit), np.uint8(0))
@@ -156,7 +200,7 @@ def _loose(made: Array) -> Mask:
     """Return the bits of computed zeros and NaNs."""
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return np.zeros(made.shape, np.uint8)
-    return _bit((made == 0) | (made != made), LOOSE)  # noqa: PLR0124 - as above
+    return _bit((made == 0) | _is_nan(made), LOOSE)
 
 
 def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
@@ -166,10 +210,17 @@ def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
         return found
     if op in _FOLDS:
         shown = _columns(values, axes, _FOLDS[op]) | ((found & ROUNDED) > 0)
-        return np.asarray((found & _LASTING) | _bit(shown, UNKNOWN) | np.uint8(LOOSE))
-    nan = values != values  # noqa: PLR0124 - a NaN differs from itself
-    beside = nan.any(axis=tuple(axes)) & ~nan.all(axis=tuple(axes))
-    return np.asarray(found | _bit(np.asarray(beside), BESIDE) | np.uint8(LOOSE))
+        found = (found & (_LASTING | np.uint8(EITHER))) | _bit(shown, UNKNOWN)
+        if op == "add" and kind(logical(values.dtype)) == "float":
+            # A sum of zeros below zero is +0 where it begins with the identity, as StableHLO has it begin.
+            found |= _bit(np.asarray(((values == 0) & np.signbit(values)).all(axis=tuple(axes))), EITHER)
+        return np.asarray(found | np.uint8(LOOSE))
+    return np.asarray(found | _extremes(values, axes) | np.uint8(LOOSE))
+
+
+def _extremes(values: Array, axes: Sequence[int]) -> Mask:
+    """Return the bits of a maximum or a minimum along ``axes``; who begins with the identity may lose any NaN."""
+    return _bit(np.asarray(_is_nan(values).any(axis=tuple(axes))), BESIDE) | _bit(_either_zero(values, axes), EITHER)
 
 
 def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -> NDArray[np.bool_]:
@@ -198,12 +249,12 @@ def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
     attrs, op, count = dict(node.attrs), str(node.attrs.get("op", "")), len(node.members)
     name = str(node.arg)
     floats = bool(of) and kind(logical(of[0].dtype)) in ("float", "complex")
+    local = attrs.get("local_axes", ())
+    axes = [axis + 1 for axis in (local if isinstance(local, tuple) else ()) if isinstance(axis, int)]
+    axes = [axis if axis > 0 else axis + of[0].ndim for axis in axes]
     if name == _COMPARING:
         name = "all_reduce"
     elif name in _REDUCING and op in ARITHMETIC and floats:
-        local = attrs.get("local_axes", ())
-        axes = [axis + 1 for axis in (local if isinstance(local, tuple) else ()) if isinstance(axis, int)]
-        axes = [axis if axis > 0 else axis + of[0].ndim for axis in axes]
         shown: Any = _columns(np.stack(of), (0, *axes), op, float(str(attrs.get("factor", 1.0))))
         shown = np.expand_dims(shown, [axis - 1 for axis in axes])
         masks = [
@@ -211,10 +262,10 @@ def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
         ]
     elif len(of) != count:
         return whole
-    elif name in _REDUCING and op in ("max", "min") and floats:
-        nan = np.stack([value != value for value in of])  # noqa: PLR0124 - a NaN differs from itself
-        beside = _bit(np.asarray(nan.any(axis=0) & ~nan.all(axis=0)), BESIDE)
-        masks = [mask | beside for mask in masks]
+    elif name in _REDUCING and op in _EXTREMES and floats:
+        either = np.expand_dims(_either_zero(np.stack(of), (0, *axes)), [axis - 1 for axis in axes])
+        here = _bit(np.asarray(_is_nan(np.stack(of)).any(axis=0)), BESIDE) | _bit(either, EITHER) | np.uint8(LOOSE)
+        masks = [mask | here for mask in masks]
     if not any(mask.any() for mask in masks):
         return whole
     if op:

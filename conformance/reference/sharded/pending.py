@@ -110,11 +110,11 @@ def _opened(made: Worth, terms: Terms) -> Slack:
         exact &= (terms.grid >= least) | (terms.size == 0)
         finite = np.isfinite(made.array.astype(np.float64))
         before = made.slack
-        fresh = ~exact & ((before.mask & np.uint8(UNKNOWN)) == 0)
+        fresh = ~exact & ((before.mask & np.uint16(UNKNOWN)) == 0)
         # A sum that has an infinity or a NaN among its terms is what these say, but where a factor may undo it.
         fresh &= finite | ~np.isfinite(terms.size)
         size = np.maximum(before.m, terms.size)
         wild = ~(size < float(info.max) / 4) | ~finite
         k = np.where(~exact, np.where(wild, np.inf, before.k + MORE), before.k)
-    mask = before.mask | np.where(fresh, np.uint8(UNKNOWN), np.uint8(0))
+    mask = before.mask | np.where(fresh, np.uint16(UNKNOWN), np.uint16(0))
     return Slack(mask, np.where(np.isnan(k), np.inf, k), np.where(~exact, size, before.m), before.span)

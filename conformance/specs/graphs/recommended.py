@@ -47,32 +47,35 @@ def _each(
     return found
 
 
-def _open(*words: str, but: str = "") -> Callable[[Worth, Words], bool]:
+def _open(*words: str, but: tuple[str, ...]) -> Callable[[Worth, Words], bool]:
     """Show elements that an operation of one of several words gave, where several results of it are right."""
-    return lambda worth, have: bool(have.intersection(words)) and but not in have and bool(opened(worth).any())
+    return lambda worth, have: (
+        bool(have.intersection(words)) and not have.intersection(but) and bool(opened(worth).any())
+    )
 
 
 _BESIDE: Callable[[Worth, Words], bool] = lambda worth, _: bool(beside(worth).any())  # noqa: E731 - as the others
 _ZEROS: Callable[[Worth, Words], bool] = lambda worth, _: bool(signed_zeros(worth).any())  # noqa: E731 - as the others
-_ROOTS = _open("root", but="function")
-_FUNCTIONS = _open("function")
-_WHOLE = _open("shift", but="float")
-_BEYOND = _open("gather", but="float")
+_ROOTS = _open("root", but=("function", "gather"))
+_FUNCTIONS = _open("function", but=("gather",))
+_WHOLE = _open("shift", but=("float",))
+_BEYOND = _open("gather", but=("float",))
 
 RECOMMENDED = (
     GraphClause(
         "graph.C37",
         "should",
-        "A maximum or a minimum of a NaN and a number is a NaN.",
+        "A maximum or a minimum of a NaN and a number is a NaN, and so is one of NaNs alone.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _some(_BESIDE),
-        _each(_BESIDE, lambda worth, given, _: beside_nan(worth, given)),
+        _each(_BESIDE, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C38",
         "should",
-        "A zero that is computed has the sign that IEEE 754 gives it.",
-        "ieee754: 6.3",
+        "A zero that is computed has the sign that IEEE 754 gives it. A maximum or a minimum of zeros of both signs "
+        "may have either, and so may a sum of negative zeros along axes: sources differ.",
+        "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
         _some(_ZEROS),
         _each(_ZEROS, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
     ),
@@ -82,7 +85,7 @@ RECOMMENDED = (
         "A square root, a quotient and a reciprocal are rounded correctly.",
         "ieee754: 5.4.1; stablehlo.operations: sqrt, divide",
         _some(_ROOTS),
-        _each(_ROOTS, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+        _each(_ROOTS, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
     ),
     GraphClause(
         "graph.C40",
@@ -90,7 +93,7 @@ RECOMMENDED = (
         "exp2, log2 and sin are within the units in the last place that OpenCL allows them.",
         "opencl.accuracy",
         _some(_FUNCTIONS),
-        _each(_FUNCTIONS, lambda worth, given, _: unrecommended(worth, given, ULPS)),
+        _each(_FUNCTIONS, lambda worth, given, seen: unrecommended(worth, given, ULPS, seen.numbers)),
     ),
     GraphClause(
         "graph.C41",
@@ -98,7 +101,7 @@ RECOMMENDED = (
         "A shift by the width of a dtype or more leaves nothing but the sign.",
         "stablehlo.operations: shift_left, shift_right_arithmetic, shift_right_logical",
         _some(_WHOLE),
-        _each(_WHOLE, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+        _each(_WHOLE, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
     ),
     GraphClause(
         "graph.C42",
@@ -106,6 +109,6 @@ RECOMMENDED = (
         "An index that is no element's is taken for the nearest that is.",
         "stablehlo.operations: gather",
         _some(_BEYOND),
-        _each(_BEYOND, lambda worth, given, _: unrecommended(worth, given, 0.0)),
+        _each(_BEYOND, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
     ),
 )

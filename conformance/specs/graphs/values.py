@@ -98,7 +98,7 @@ OPERATIONS = (
         11,
         "cast",
         "A conversion to a float rounds once, to nearest with ties to even; one to an integer truncates toward zero; "
-        "one to bool is whether the value is unequal to zero.",
+        "one to bool is whether the value is unequal to zero. A NaN becomes a NaN of any sign and payload.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(12, "bitcast", "A bitcast has the same bits.", "stablehlo.operations: bitcast_convert"),

@@ -75,9 +75,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C9",
         "should",
-        "What is refused is refused as a wrong argument.",
+        "What is refused is refused as a wrong argument, or as what is not supported: a step across parts too.",
         "ours",
-        _illegal,
+        lambda subject: _illegal(subject) or _refusable(subject),
         _as_argument,
     ),
     ShardedClause(

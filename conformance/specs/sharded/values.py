@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.judging.clause import Requirement
-from conformance.judging.graphs.values import bounded, settled
+from conformance.judging.graphs.values import beside, bounded, settled
 from conformance.judging.sharded.clause import Differing, Seen, ShardedClause, about, right, way
 from conformance.judging.sharded.subject import ShardedSubject
 
@@ -83,6 +83,14 @@ def _about(
 
 def _signs(_: ShardedSubject, found: Seen) -> str | None:
     return next(iter(found.signs.values()), None)
+
+
+def _lost(_: ShardedSubject, found: Seen) -> str | None:
+    return next(iter(found.lost.values()), None)
+
+
+def _beside_nan(subject: ShardedSubject) -> bool:
+    return subject.legal and any(beside(each).any() for each in subject.expected.values())
 
 
 OPERATIONS = (
@@ -226,5 +234,13 @@ OPERATIONS = (
         about("move"),
         _signs,
         diverges=(Differing("tinygrad", "Parts are gathered by adding them to zeros, so that -0.0 becomes 0.0."),),
+    ),
+    ShardedClause(
+        "sharded.C38",
+        "should",
+        "A maximum or a minimum of a NaN is a NaN, whichever device has it.",
+        "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
+        _beside_nan,
+        _lost,
     ),
 )

@@ -110,13 +110,29 @@ def test_a_step_across_parts_may_be_refused_and_no_other() -> None:
     flipped = case(node("b", "flip", "a", arg=(0,)))
 
     class Refusing(Reference):
+        error: Exception = ValueError("cannot")
+
         def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
-            raise RuntimeError("cannot")
+            raise self.error
 
     for asked, outcome in ((flipped, "passed"), (COPIED, "errored")):
         verdict = judge_sharded(sharded_meaning(asked), Refusing().sharded(asked), CLAUSES, STANDARD)
         assert verdict.outcome == outcome
+    Refusing.error = AttributeError("no such field")
+    verdict = judge_sharded(sharded_meaning(flipped), Refusing().sharded(flipped), CLAUSES, STANDARD)
+    assert verdict.blame is not None
+    assert verdict.blame.id == "sharded.C9"
     assert judge_sharded(sharded_meaning(flipped), Reference().sharded(flipped), CLAUSES, STANDARD).outcome == "passed"
+
+
+def test_a_nan_that_is_dropped_between_devices_is_recommended_against() -> None:
+    data = np.array([1.0, np.nan, 3.0], np.float32)
+    greatest = case(node("b", "reduce", "a", shape=(), arg=(0,), fold="max"), data=data)
+    for value, clause in ((np.float32(3), "sharded.C38"), (np.float32(np.nan), None)):
+        layout = Layout(boxes=((), ()), partial={})
+        seen = Observation(results={"0/b": (from_array(value), from_array(value))}, layouts={"0/b": layout})
+        verdict = judge_sharded(sharded_meaning(greatest), seen, CLAUSES, STANDARD)
+        assert (verdict.blame.id if verdict.blame else None) == clause
 
 
 def test_what_does_not_fit_is_refused_by_all_or_fails() -> None:

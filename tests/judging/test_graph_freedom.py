@@ -1,0 +1,158 @@
+"""What sources leave open about a graph stays open, whatever takes it, and no more than that does."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.cases.declarations.number_model import STANDARD, NumberModel, number_model
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.specs.graphs import CLAUSES
+
+FLUSHED = number_model({"subnormals": "flushed"})
+
+
+def node(id: str, op: str, *of: str, dtype: str = "float32", shape: tuple[int, ...] = (1,), **rest: Any) -> Node:
+    return Node(id=id, op=op, of=of, dtype=dtype, shape=shape, device="d0", **rest)
+
+
+def alu(id: str, op: str, *of: str, dtype: str = "float32") -> Node:
+    return node(id, "alu", *of, dtype=dtype, arg=op)
+
+
+def f32(*bits: int) -> Array:
+    return np.array(bits, np.uint32).view(np.float32)
+
+
+def blamed(given: Array, *nodes: Node, numbers: NumberModel = STANDARD, **buffers: Array) -> str:
+    """Return the clause that what is given for the last node breaks."""
+    leaves = [
+        node(name, "buf", dtype=str(each.dtype), shape=each.shape, arg=name) for name, each in sorted(buffers.items())
+    ]
+    every = (*leaves, *nodes)
+    case = GraphCase(
+        graph=Graph(nodes=every, results=(every[-1].id,)),
+        buffers={name: from_array(each) for name, each in buffers.items()},
+        rounds=(Round(until=len(every), asked=(every[-1].id,)),),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seen = Observation(results={f"0/{every[-1].id}": (from_array(given),)})
+        found = judge_graph(graph_meaning(case), seen, CLAUSES, numbers)
+    return found.blame.id if found.blame else ""
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("bits", [0xFFC00000, 0x7FC12345, 0x7F800001])
+def test_a_conversion_may_have_one_nan_for_all(dtype: str, bits: int) -> None:
+    canonical = np.array([np.nan], NUMPY[dtype])
+    assert not blamed(canonical, node("x", "cast", "a", dtype=dtype), a=f32(bits))
+    assert blamed(np.zeros(1, NUMPY[dtype]), node("x", "cast", "a", dtype=dtype), a=f32(bits)) == "graph.C11"
+
+
+@pytest.mark.parametrize("op", ["flip", "contig", "bitcast", "gather"])
+def test_what_is_moved_keeps_every_bit_of_a_nan(op: str) -> None:
+    of, arg = (("a", "b"), 0) if op == "gather" else (("a",), (0,) if op == "flip" else None)
+    moved = node("x", op, *of, arg=arg, dtype="uint32" if op == "bitcast" else "float32")
+    given = np.array([np.nan], np.float32)
+    buffers = {"a": f32(0xFFC00001), "b": np.array([0], np.int32)}
+    assert blamed(given.view(np.uint32) if op == "bitcast" else given, moved, **buffers)
+
+
+def gathered(*before: Node) -> tuple[Node, ...]:
+    """Return a gather of the element that whether ``before`` is equal to ``b`` numbers."""
+    return (
+        *before,
+        alu("e", "eq", before[-1].id, "b", dtype="bool"),
+        node("i", "cast", "e", dtype="int32"),
+        node("g", "gather", "c", "i", arg=0),
+    )
+
+
+def test_an_index_that_flushing_changes_is_open_where_it_is_declared() -> None:
+    case = gathered(alu("s", "add", "a", "a"))
+    data = {"a": f32(1), "b": f32(0), "c": np.array([5, 6], np.float32)}
+    assert not blamed(np.array([6], np.float32), *case, numbers=FLUSHED, **data)
+    assert blamed(np.array([6], np.float32), *case, **data)
+
+
+def test_an_index_that_a_dropped_nan_changes_is_open_and_the_nan_recommended() -> None:
+    case = gathered(alu("s", "max", "a", "b"))
+    data = {"a": f32(0x7FC00000), "b": np.array([1], np.float32), "c": np.array([5, 6], np.float32)}
+    assert blamed(np.array([6], np.float32), *case, **data) == "graph.C37"
+    assert not blamed(np.array([5], np.float32), *case, **data)
+
+
+def test_the_bits_of_a_dropped_nan_are_open() -> None:
+    case = (alu("s", "max", "a", "b"), node("x", "bitcast", "s", dtype="uint32"))
+    data = {"a": f32(0x7FC00000), "b": np.array([1], np.float32)}
+    assert not blamed(np.array([1], np.float32).view(np.uint32), *case, **data)
+
+
+@pytest.mark.parametrize("op", ["recip", "sqrt", "log2", "sin"])
+def test_a_function_of_a_flushed_number_is_that_of_zero(op: str) -> None:
+    given = {"recip": np.inf, "log2": -np.inf}.get(op, 0.0)
+    of = np.array([1e-40], np.float32)
+    assert not blamed(np.array([given], np.float32), alu("x", op, "a"), numbers=FLUSHED, a=of)
+    assert blamed(np.array([7], np.float32), alu("x", op, "a"), a=of)
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_of_zeros_of_both_signs_either_is_an_extreme(op: str, zero: float) -> None:
+    data = np.array([0.0, -0.0], np.float32)
+    fold = node("x", "reduce", "a", shape=(), arg=(0,), fold=op)
+    assert not blamed(np.float32(zero), fold, a=data)
+    assert not blamed(np.array([zero], np.float32), alu("x", op, "a", "b"), a=data[:1], b=data[1:])
+    assert not blamed(
+        np.array([zero], np.float32), alu("m", op, "a", "b"), alu("x", "neg", "m"), a=data[:1], b=data[1:]
+    )
+
+
+def test_a_zero_of_one_sign_keeps_it() -> None:
+    data = np.array([-0.0], np.float32)
+    assert blamed(np.zeros(1, np.float32), alu("x", "max", "a", "b"), a=data, b=data) == "graph.C38"
+
+
+def test_a_sum_of_negative_zeros_may_begin_with_zero() -> None:
+    fold = node("x", "reduce", "a", shape=(), arg=(0,), fold="add")
+    assert not blamed(np.float32(0), fold, a=np.array([-0.0, -0.0], np.float32))
+
+
+@pytest.mark.parametrize(("op", "identity"), [("max", -np.inf), ("min", np.inf)])
+def test_a_fold_that_drops_every_nan_is_recommended_against(op: str, identity: float) -> None:
+    fold = node("x", "reduce", "a", shape=(), arg=(0,), fold=op)
+    assert blamed(np.float32(identity), fold, a=f32(0x7FC00000, 0xFFC00000)) == "graph.C37"
+    assert not blamed(np.float32(np.nan), fold, a=f32(0x7FC00000, 0xFFC00000))
+
+
+def test_a_remainder_may_be_made_of_the_quotient() -> None:
+    a, b = np.array([1], np.float32), np.array([0.1], np.float32)
+    given = np.asarray(a - np.trunc(a / b) * b, np.float32)
+    assert given != np.fmod(a, b)
+    assert not blamed(given, alu("x", "mod", "a", "b"), a=a, b=b)
+
+
+def test_a_product_in_another_order_is_no_quotient_that_is_rounded_wrongly() -> None:
+    a, b = np.array([1.1], np.float32), np.array([1.7], np.float32)
+    case = (alu("q", "div", "a", "a"), alu("p", "mul", "a", "b"), alu("r", "mul", "p", "b"), alu("x", "mul", "r", "q"))
+    assert a * b * b != a * (b * b)
+    assert not blamed(a * (b * b), *case, a=a, b=b)
+
+
+def test_a_signalling_nan_is_no_warning() -> None:
+    data = np.array([np.uint32(0x7F800001)]).view(np.float32)
+    for op in ("add", "mul", "max", "div", "lt", "mod"):
+        dtype = "bool" if op == "lt" else "float32"
+        steps = (alu("s", "add", "a", "b"), alu("t", "add", "s", "a"), alu("x", op, "t", "a", dtype=dtype))
+        given = np.zeros(1, np.bool_) if op == "lt" else np.array([np.nan], np.float32)
+        assert not blamed(given, *steps, a=data, b=data)
