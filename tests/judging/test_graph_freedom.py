@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance.backends.base import rank_error
 from conformance.cases.declarations.number_model import STANDARD, NumberModel, number_model
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
@@ -83,6 +84,22 @@ def test_an_index_that_flushing_changes_is_open_where_it_is_declared() -> None:
     data = {"a": f32(1), "b": f32(0), "c": np.array([5, 6], np.float32)}
     assert not blamed(np.array([6], np.float32), *case, numbers=FLUSHED, **data)
     assert blamed(np.array([6], np.float32), *case, **data)
+
+
+def test_who_refuses_an_index_that_flushing_may_change_is_not_wrong() -> None:
+    nodes = (
+        *(node(name, "buf", arg=name) for name in ("a", "b")),
+        node("c", "buf", arg="c", shape=(2,)),
+        *gathered(alu("s", "add", "a", "a")),
+    )
+    data = {"a": f32(1), "b": f32(0), "c": np.array([5, 6], np.float32)}
+    case = GraphCase(
+        graph=Graph(nodes=nodes, results=("g",)),
+        buffers={name: from_array(each) for name, each in data.items()},
+        rounds=(Round(until=len(nodes), asked=("g",)),),
+    )
+    seen = Observation(errors=(rank_error(IndexError("out of range")),))
+    assert judge_graph(graph_meaning(case), seen, CLAUSES, FLUSHED).outcome == "unsupported"
 
 
 def test_an_index_that_a_dropped_nan_changes_is_open_and_the_nan_recommended() -> None:
