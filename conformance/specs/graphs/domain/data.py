@@ -16,7 +16,8 @@ from conformance.specs.domains.choose import Draw
 REGIMES: Final = ("small", "small", "small", "wide", "zeros", "numberless", "ends", "real")
 """``small`` integers, of which few sums round; ``wide`` ones, that no narrower dtype holds; ``zeros`` of either sign
 among numbers that round; ``numberless`` with infinities and NaNs; the ``ends`` of the range; ``real`` numbers, of which
-most sums round. Half of all draws are of those that must come out bit by bit whatever the order."""
+most sums round. Half of all draws are of those that must come out bit by bit whatever the order. Short expressions also
+have numbers ``below`` zero alone, whose maximum no padding may change."""
 
 _DANGEROUS: Final = ("zeros", "numberless", "ends")
 _POOL: Final = 12
@@ -50,6 +51,10 @@ def _pool(dtype: str, regime: str) -> Array:
         least, most = int(info.min), int(info.max)
         ends = (least, least + 3, -5, -1, 1, 2, 5, 100, most - 3, most)
         values = [each for each in ends if least <= each <= most]
+    if regime == "below" and dtype in WIDE:
+        values = [each for each in WIDE[dtype] if each < 0]
+    elif regime == "below" and family == "integer":
+        values = [-7, -3, -2, -1] if ml_dtypes.iinfo(held).min else [*DATA[family]]
     # Of small and large numbers together NumPy would make floats.
     found = np.array(values, {"uint64": np.uint64}.get(dtype)).astype(held)
     return found + np.array(1j, held) * found[::-1] if family == "complex" else found

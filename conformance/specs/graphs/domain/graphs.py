@@ -9,16 +9,22 @@ from msgspec.structs import replace
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import LEAVES, Node, Variable
 from conformance.cases.schedule.kernel_body import ARITY, Fold
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
+from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.schedules.domain.graph_words import DTYPES
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
+
+LONG: Final = ((17,), (33,), (4, 33), (129,), (8,), (70, 3), (3, 70), (1025,), (2, 2, 65), (40, 33))
+"""Shapes longer than the vectors, the rows of work items and the unrolled loops of compilers, and not multiples."""
+
+REGIMES_OF_EXPRESSIONS: Final = ("numberless", "zeros", "ends", "small", "wide", "below", "numberless", "ends", "real")
 
 FEW: Final = ("elementwise", "compare", "convert", "reduce", "turn", "window", "pad", "reshape")
 LENGTHS: Final = (8, 10, 7, 16, 9, 13, 24, 8, 36, 12, 50, 18)
@@ -99,6 +105,9 @@ def begin(asked: Asked) -> None:
     draw = asked.draw
     for name, each in asked.variables.items():
         asked.bound[name] = draw(choose.integers(each.low, each.high))
+        if chance(draw, 3):
+            # Then it has its own value again, not that of the round before.
+            del asked.bound[name]
     for name, held in asked.buffers.items():
         if chance(draw, 3):
             asked.writes[name] = draw(contents(held.shape, held.dtype, asked.words.regime))
@@ -197,6 +206,59 @@ def pruned_case(case: GraphCase) -> GraphCase:
 
 
 @choose.composite
+def several(draw: Draw) -> GraphCase:
+    """Draw many short expressions, each asked for by itself, on data of their own; now and then in two rounds.
+
+    Most are of what a compiler would like to rewrite (``domain.rewrites``), every kind once before one comes again.
+    Together they cost about as much as one graph, and none hides what another does.
+    """
+    using = draw(words())
+    third = draw(choose.sampled_from(DTYPES))
+    using = replace_data(using, "small", (*using.dtypes, third))
+    asked = Asked(draw, using)
+    shapes = LONG if chance(draw, 4) else SHAPES
+    deck = draw(choose.permutations(REWRITES))
+    for number in range(draw(choose.sampled_from([14, 12, 16, 10]))):
+        _begin_expression(asked, using, draw(choose.sampled_from(shapes)), number)
+        if not deck[number % len(deck)](asked):
+            STEPS["elementwise"](asked)
+        for _ in range(draw(choose.sampled_from([0, 1, 0, 2]))):
+            step = STEPS[draw(choose.sampled_from(using.steps))] if chance(draw, 2) else None
+            if not (step or draw(choose.sampled_from(REWRITES)))(asked):
+                STEPS["elementwise"](asked)
+        asked.wanted.append(asked.head.id)
+    asked.wanted = [*dict.fromkeys(asked.wanted)]
+    last = [*asked.wanted]
+    asked.close(tuple(dict.fromkeys(asked.written)))
+    if chance(draw, 3):
+        begin(asked)
+        asked.wanted += last
+        asked.close(tuple(dict.fromkeys(asked.written)))
+    return asked.case()
+
+
+def _begin_expression(asked: Asked, using: Words, shape: tuple[int, ...], number: int) -> None:
+    """Go on from new data: a buffer, seldom another name of one that is there, or a count."""
+    draw, dtype = asked.draw, using.dtypes[number % len(using.dtypes)]
+    asked.words = replace_data(using, draw(choose.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
+    way = draw(choose.integers(0, 9))
+    held = [node for node in asked.nodes if node.op == "buf"]
+    if way == 9 and shape and kind(dtype) in ("integer", "float"):
+        asked.head = asked.add("iota", shape, dtype, device="d0", arg=draw(choose.integers(0, len(shape) - 1)))
+    elif way == 8 and held:
+        one = held[draw.source.below(len(held))]
+        asked.head = asked.add("buf", one.shape, one.dtype, device=one.device, arg=one.arg)
+        asked.open.add(asked.head.id)
+    else:
+        asked.head = asked.buffer(shape, dtype)
+
+
+def replace_data(using: Words, regime: str, dtypes: tuple[str, ...]) -> Words:
+    """Return words with other data and dtypes, and with constants that are dangerous to fold."""
+    return Words(tuple(dict.fromkeys(dtypes)), using.alu, using.folds, using.steps, regime, plain=False)
+
+
+@choose.composite
 def illegal(draw: Draw) -> GraphCase:
     """Draw a short case that ends in movement that leaves its source."""
     asked = begun(draw, draw(words()), fixed=True)
@@ -291,8 +353,9 @@ def wide_fan(draw: Draw) -> GraphCase:
 
 
 KINDS: Final = (
-    *((random_graphs(),) * 62),
-    *((single(),) * 29),
+    *((random_graphs(),) * 34),
+    *((several(),) * 45),
+    *((single(),) * 12),
     bits_kept(),
     *((illegal(),) * 4),
     *((wide_fan(),) * 2),
