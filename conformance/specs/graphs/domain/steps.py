@@ -165,7 +165,8 @@ def gather(asked: Asked) -> bool:
     axis = draw(choose.sampled_from(fixed))
     extent = int(str(at.shape[axis]))
     count = draw(choose.sampled_from([2, 3, 1, 4]))
-    dtype = draw(choose.sampled_from(["int32", "int64", "int32", "uint8", "int8"]))
+    holding = [each for each in ("uint8", "int8") if np.iinfo(NUMPY[each]).max >= max(extent - 1, count)]
+    dtype = draw(choose.sampled_from(["int32", "int64", "int32", *holding]))
     line = asked.add("iota", (count,), dtype, device=at.device, arg=0)
     top = asked.add("const", (count,), dtype, device=at.device, arg=_number(extent - 1, dtype))
     index = asked.add("alu", (count,), dtype, top, line, arg="sub") if chance(draw, 2) else line
