@@ -160,9 +160,12 @@ def calls(asked: Asked) -> bool:
     param = Node(id="p", op="param", arg=0, **rest)
     first = Node(id="q", op="alu", of=("p",), arg=draw(choose.sampled_from(words)), **rest)
     pair = draw(choose.sampled_from(taking(at.dtype, ("max", "xor", "add", "mul", "or"))))
-    made = (param, first, Node(id="r", op="alu", of=("p", "q"), arg=pair, **rest))
+    made = (
+        *(param, first, Node(id="r", op="alu", of=("p", "q"), arg=pair, **rest)),
+        Node(id="s", op="alu", of=("q", "r"), arg=pair, **rest),
+    )
     name = f"f{len(asked.functions)}"
-    asked.functions[name] = Function(nodes=made, result="r", more=("q", "p"))
+    asked.functions[name] = Function(nodes=made, result="r", more=("q", "s"))
     call = asked.add("call", at.shape, at.dtype, at, arg=name)
     items = [call, *(asked.add("item", at.shape, at.dtype, call, arg=number) for number in (1, 2))]
     if chance(draw, 2):
