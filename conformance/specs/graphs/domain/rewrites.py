@@ -129,7 +129,7 @@ def guarded(asked: Asked) -> bool:
     if not at.shape or any(isinstance(extent, str) for extent in at.shape):
         return False
     axis = asked.draw(choose.integers(0, len(at.shape) - 1))
-    few = tuple(1 if number == axis else extent for number, extent in enumerate(at.shape))
+    few = tuple(1 if number == axis else int(extent) for number, extent in enumerate(at.shape))
     like = Node(id="", op="buf", shape=few, dtype=at.dtype, device=at.device)
     word = asked.draw(choose.sampled_from((*taking(at.dtype, ("lt",)), "ne", "eq")))
     condition = asked.add("alu", few, "bool", asked.buffer(few, at.dtype), asked.fitted(like), arg=word)
