@@ -9,8 +9,9 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.sharded.domain.illegal import illegal
 from conformance.specs.sharded.domain.programs import programs
+from conformance.specs.sharded.domain.several import several
 
-KINDS: Final = (*((programs(),) * 92), *((illegal(),) * 8))
+KINDS: Final = (*((programs(),) * 46), *((several(),) * 46), *((illegal(),) * 8))
 
 
 @choose.composite

@@ -42,7 +42,7 @@ def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = Fal
     ``plain`` placements are those that frameworks have words for: bounds are as they are by default, and all is real.
     """
     if not shape or chance(draw, 5):
-        return _some_replicas(draw, mesh) if not plain and chance(draw, 6) else REPLICATED
+        return some_replicas(draw, mesh) if not plain and chance(draw, 6) else REPLICATED
     names = [axis.name for axis in mesh]
     axes = draw(choose.permutations(range(len(shape))))
     if len(names) > 1:
@@ -57,7 +57,7 @@ def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = Fal
             )
     split = _split(draw, axes[0], (names[0],), shape, mesh, plain=plain)
     if not plain and chance(draw, 6):
-        return _masked(draw, split, mesh, shape)
+        return masked(draw, split, mesh, shape)
     return Placement(splits=(split,))
 
 
@@ -114,7 +114,7 @@ def bounds(draw: Draw, extent: int, parts: int) -> tuple[int, ...]:
     return even_cuts(extent, parts)
 
 
-def _masked(draw: Draw, split: Split, mesh: Mesh, shape: tuple[int, ...]) -> Placement:
+def masked(draw: Draw, split: Split, mesh: Mesh, shape: tuple[int, ...]) -> Placement:
     """Return a split of which some parts are real: these have all the elements, the others some more."""
     size = next(axis.size for axis in mesh if axis.name == split.along[0])
     real = [False] * size
@@ -132,7 +132,7 @@ def _width(pair: tuple[int, int]) -> int:
     return pair[1] - pair[0]
 
 
-def _some_replicas(draw: Draw, mesh: Mesh) -> Placement:
+def some_replicas(draw: Draw, mesh: Mesh) -> Placement:
     """Return replicas on some devices only, often on one."""
     axis = mesh[draw.source.below(len(mesh))]
     kept = draw(choose.integers(0, axis.size - 1))

@@ -44,12 +44,16 @@ OF_GRAPHS: Final = (
 
 @dataclass
 class Program:
-    """A case in the making: its nodes, its mesh, and where its tensors are; ``plain`` as of ``placements``."""
+    """A case in the making: its nodes, its mesh, and where its tensors are.
+
+    ``plain`` is as of ``placements``; where all is to be ``even``, the parts of an axis are also alike.
+    """
 
     asked: Asked
     mesh: Mesh
     order: tuple[int, ...]
     plain: bool
+    even: bool = False
     homes: dict[str, Placement] = field(default_factory=dict)
     moves: dict[str, Placement] = field(default_factory=dict)
 
@@ -76,9 +80,10 @@ class Program:
     def somewhere(self, shape: tuple[int, ...], near: Placement) -> Placement:
         """Draw a placement."""
         draw = self.asked.draw
-        if chance(draw, 2):
-            return draw(related(near, shape, self.mesh, self.plain))
-        return draw(placements(shape, self.mesh, self.plain))
+        close = chance(draw, 2)
+        found = draw(related(near, shape, self.mesh, self.plain) if close else placements(shape, self.mesh, self.plain))
+        alike = all(len({b - a for a, b in itertools.pairwise(split.cuts)}) == 1 for split in found.splits)
+        return found if alike or not self.even else REPLICATED
 
 
 def move(program: Program) -> bool:
@@ -263,7 +268,7 @@ def programs(draw: Draw) -> ShardedCase:
             _end(program)
             _begin(program)
     _end(program)
-    return _known(program)
+    return known(program)
 
 
 def _begin(program: Program) -> None:
@@ -284,7 +289,7 @@ def _end(program: Program) -> None:
     asked.close((*read, *others))
 
 
-def _known(program: Program) -> ShardedCase:
+def known(program: Program) -> ShardedCase:
     """Return the case; what is only replicated needs no word."""
     case = program.case()
     return replace(case, homes={name: each for name, each in case.homes.items() if each != REPLICATED})
