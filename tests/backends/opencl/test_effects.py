@@ -29,7 +29,8 @@ from conformance.reference.schedule.execute import run
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
-from conformance.specs.schedules import judge
+from conformance.specs import OPS
+from conformance.specs.schedules import EVERY, judge
 
 SUM: dict[str, Any] = {"op": "sum"}
 ROUND: dict[str, Any] = {"pairs": ((0, 1), (1, 2), (2, 3), (3, 0))}
@@ -158,7 +159,8 @@ def test_every_clause_about_schedules_holds_with_buffers(
     for steps, results in PROGRAMS.values():
         case = make_program({"r": 4}, {"x": blocks("float32")}, steps, results)
         made = with_graph(opencl(force=algorithm, reuse=reuse).schedule(case), program_graph(case))
-        assert not [found for found in judge(made) if found.finding == "broken"]
+        broken = [found for found in judge(made) if found.finding == "broken"]
+        assert not [found for found in broken if EVERY[found.clause].requirement != "may"]
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 3), (1, 1)])
@@ -280,7 +282,7 @@ def test_every_effect_is_claimed(opencl: Any, make_program: Any) -> None:
     for steps, results in PROGRAMS.values():
         case = make_program({"r": 4}, {"x": blocks()}, steps, results)
         assert supported(opencl().claims, {step.op for step in case.program.collectives}, features(case)) is None
-    assert all(limits["effects"] == CAPABILITIES for limits in opencl().claims.values())
+    assert all(opencl().claims[op]["effects"] == CAPABILITIES for op in OPS)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
