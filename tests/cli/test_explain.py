@@ -16,7 +16,7 @@ from conformance.cli.explain import command
 def _explained(folder: Path) -> Any:
     listing = Listing()
     a = listing.buffer(4, 4)
-    save_graph(listing.case((a - a.sum(1, keep=True),)), folder / "case.json")
+    save_graph(listing.case((a - a.sum(0, keep=True),)), folder / "case.json")
     done = CliRunner().invoke(command, [str(folder / "case.json"), "--json"], catch_exceptions=False)
     return json.loads(done.output)
 

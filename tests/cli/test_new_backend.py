@@ -19,10 +19,10 @@ def test_a_new_backend_works_and_so_does_its_test(conformance: Conformance) -> N
 
 
 def test_a_new_backend_conforms_within_its_claims(conformance: Conformance, monkeypatch: pytest.MonkeyPatch) -> None:
-    conformance("new-backend", "acme")
+    conformance("new-backend", "acme-three")
     monkeypatch.syspath_prepend(Path.cwd())
     words = ("--op", "all_reduce,broadcast", "--suite", "collectives", "--examples", 120, "-o", "out", "--in-process")
-    ended = conformance("run", "-b", "acme:Acme", *words)
+    ended = conformance("run", "-b", "acme_three:AcmeThree", *words)
     assert ended.status == 0, ended
 
 

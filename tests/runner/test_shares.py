@@ -61,7 +61,7 @@ def test_draws_for_claims_lie_within_them_far_more_often() -> None:
     domain, words = SUITES["collectives"].domains["broadcast"], NARROW["broadcast"]
 
     def within(limits: Mapping[str, list[str]] | None) -> int:
-        found = (meaning(numbered(domain, 0, at, limits)[0]).features for at in range(100, 400))
+        found = (meaning(numbered(domain, 0, at, limits)[0]).features.words for at in range(100, 400))
         return sum(all(each.get(name, set()) <= set(some) for name, some in words.items()) for each in found)
 
     assert within(words) > 20 * max(within(None), 1) or within(words) > 60
