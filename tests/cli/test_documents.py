@@ -133,7 +133,9 @@ def some_run(conformance: Conformance) -> None:
     conformance("run", "-b", "acme:Acme", *few, "-o", "runs/some")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "guide" in name else name for name in NAMES]
+)
 def test_the_commands_of_a_document_do_what_they_say(conformance: Conformance, workshop: Path, name: str) -> None:
     if name == "README.md":
         some_run(conformance)
@@ -167,6 +169,7 @@ def test_the_lines_of_contributors_name_sessions_that_exist() -> None:
         assert all(f"def {session.partition('(')[0]}(session" in noxfile for session in sessions), line
 
 
+@pytest.mark.slow
 def test_the_line_of_pytest_judges_a_backend(workshop: Path) -> None:
     (line,) = (line for line in lines("README.md") if line.startswith("pytest "))
     words = [sys.executable, "-m", *shlex.split(line), "-k", "broadcast.C1", "-p", "no:cacheprovider"]
