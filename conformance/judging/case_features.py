@@ -31,8 +31,8 @@ class CaseFeatures:
     def by_op(self) -> Mapping[str, Features]:
         """Return the facts that each operation of the program meets: of its own operands, steps and effects.
 
-        Storage is the program's, so its layouts and what happens to it are there for all; so is everything where a
-        program is not taken apart.
+        Storage is the program's, so its layouts and what happens to it are there for all, and so is a dtype that no
+        collective meets; so is everything where a program is not taken apart.
         """
         if not self.calls:
             return {step.op: self.words for step in self.case.program.collectives}
@@ -43,7 +43,8 @@ class CaseFeatures:
             known = found.get(op) or shared | {"effects": effect_words(self.case, op)[0]}
             own = {name: words | known.get(name, frozenset()) for name, words in call.words.items()}
             found[op] = known | own
-        return found
+        stored = self.words["dtype"].difference(*(words["dtype"] for words in found.values()))
+        return {op: words | {"dtype": words["dtype"] | stored} for op, words in found.items()}
 
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""

@@ -89,3 +89,11 @@ def test_claims_of_an_operation_are_about_what_it_meets() -> None:
     assert [facts[op]["effects"] for op in ("all_reduce", "broadcast")] == [{"buffer"}, {"buffer", "in_place"}]
     claims = {"all_reduce": {"dtype": ["float32"], "effects": ["buffer"]}, "broadcast": {"effects": WRITING}}
     assert outside(claims, facts) is None
+
+
+def test_a_dtype_that_no_collective_meets_is_one_that_all_claims_are_about() -> None:
+    stored = effect("buffer", "z", to=("b",))
+    case = program(SUM, stored, results="s b", dtypes=("float32", "int32"))
+    assert (
+        outside({"all_reduce": {"dtype": ["float32"], "effects": ["buffer"]}}, meaning(case).features.by_op) is not None
+    )
