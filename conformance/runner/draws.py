@@ -143,11 +143,13 @@ def shrink(
 ) -> T:
     """Return the smallest case that ``fails``, from draw ``number`` on, which fails and has these ``limits``.
 
-    ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing.
+    ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. The same draw shrinks in
+    the same way each time, under every profile of Hypothesis.
     """
     best, numbers = numbered(domain, seed, number, limits)
     known = {name_of(best): True}
 
+    @hypothesis.seed(number)
     @settings(
         max_examples=calls,
         phases=(Phase.reuse, Phase.shrink),

@@ -25,7 +25,7 @@ def together(case: Case) -> Iterator[Case]:
     """Yield the case with one thing smaller in every step, or in every input.
 
     All groups gone, all groups sorted, all roots first; along one axis all extents one, halved, or less by one, each
-    also in units of a group's size; one axis gone; one value zero wherever it is.
+    also in units of a group's size; one axis gone; the first two axes as one; one value zero wherever it is.
     """
     for change in (_no_groups, _sorted_groups, _first_root):
         steps = tuple(change(step) for step in case.program.steps)
@@ -51,6 +51,7 @@ def _first_root(step: Step) -> Step:
 def _smaller_extents(case: Case) -> Iterator[Case]:
     units = {1, case.program.world, *(len(group) for step in case.program.steps for group in step.groups or ())}
     ranks = [len(block.shape) for operand in case.inputs.values() for block in operand.blocks]
+    yield from _changed(case, _with_one_axis_for_two)
     for axis in range(max(ranks, default=0)):
         if axis and axis < min(ranks):
             yield from _changed(case, partial(_without_axis, axis=axis))
@@ -81,6 +82,12 @@ def _cut(block: Tensor, axis: int, unit: int, keep: Callable[[int], int]) -> Ten
     extent = block.shape[axis] if axis < len(block.shape) else 0
     kept = keep(extent // unit) * unit
     return from_array(to_array(block).take(range(kept), axis)) if extent % unit == 0 and kept > 0 else block
+
+
+def _with_one_axis_for_two(block: Tensor) -> Tensor:
+    """Return the same elements with the first two axes as one: a threshold of 65 elements lies at no shape (n, 2)."""
+    shape = block.shape
+    return msgspec.structs.replace(block, shape=(shape[0] * shape[1], *shape[2:])) if len(shape) > 1 else block
 
 
 def _without_axis(block: Tensor, axis: int) -> Tensor:

@@ -117,18 +117,47 @@ def _among_positions(pairs: tuple[tuple[int, int], ...], gone: list[int]) -> tup
 
 
 def _without_operand(case: Case) -> Iterator[Case]:
-    """Yield the case without one of the operands that a step maps over."""
+    """Yield the case without one of the operands that a step maps over, nor what is written for it or waits for it."""
     for index, step in enumerate(case.program.steps):
         if len(step.inputs) > 1 and len(step.inputs) == len(step.outputs):
-            for at, (source, target) in enumerate(zip(step.inputs, step.outputs, strict=True)):
+            for at, target in enumerate(step.outputs):
                 fewer = msgspec.structs.replace(
                     step,
-                    inputs=(*step.inputs[:at], *step.inputs[at + 1 :]),
-                    outputs=(*step.outputs[:at], *step.outputs[at + 1 :]),
+                    inputs=_without(step.inputs, at),
+                    outputs=_without(step.outputs, at),
+                    into=_without(step.into, at) if len(step.into) == len(step.inputs) else step.into,
                 )
-                program = _with_step(case, index, fewer).program
-                results = tuple(name for name in program.results if name != target)
-                yield _with_used_inputs(case, msgspec.structs.replace(program, results=results), source)
+                steps = (*case.program.steps[:index], fewer, *case.program.steps[index + 1 :])
+                yield _without_value(case, tuple(_unwaited(other, target) for other in steps), target)
+
+
+def _without(names: tuple[str, ...], at: int) -> tuple[str, ...]:
+    return (*names[:at], *names[at + 1 :])
+
+
+def _unwaited(step: Step, ticket: str) -> Step:
+    """Return a step that waits for a ticket without that one."""
+    if step.op != "done" or ticket not in step.inputs:
+        return step
+    at = step.inputs.index(ticket)
+    return msgspec.structs.replace(step, inputs=_without(step.inputs, at), outputs=_without(step.outputs, at))
+
+
+def _without_value(case: Case, steps: tuple[Step, ...], gone: str) -> Case:
+    """Return the case with steps that do not make a value, without waits for nothing and inputs that nobody names.
+
+    Faults name steps by their number: where there are any, a wait for nothing stays, and the program has no meaning.
+    """
+    program = case.program
+    made = {name for step in steps for name in step.outputs}
+    lost = {name for step in program.steps for name in step.outputs} - made | {gone}
+    results = tuple(name for name in program.results if name not in lost)
+    steps = tuple(step for step in steps if case.faults or step.op != "done" or step.outputs)
+    named = {name for step in steps for name in step.inputs} | set(results)
+    inputs = {name: operand for name, operand in case.inputs.items() if name in named}
+    return msgspec.structs.replace(
+        case, program=msgspec.structs.replace(program, steps=steps, results=results), inputs=inputs
+    )
 
 
 def _only(operand: Operand, keep: list[int]) -> Operand:
@@ -174,16 +203,17 @@ def _without_groups(case: Case) -> Iterator[Case]:
 
 
 def _smaller_extents(case: Case) -> Iterator[Case]:
-    """Yield the case with one axis halved, an eighth or one slice shorter, or gone."""
+    """Yield the case with one axis halved, an eighth or one slice shorter at either end, or gone."""
     for name, operand in case.inputs.items():
         for axis, extent in enumerate(operand.blocks[0].shape):
             if any(len(block.shape) <= axis for block in operand.blocks):
                 continue
             for keep in sorted({extent // 2, extent - extent // 8, extent - 1} - {extent, -1}):
-                smaller = _mapped(operand, partial(_first, keep=keep, axis=axis))
-                yield msgspec.structs.replace(case, inputs={**case.inputs, name: smaller})
-            if all(block.shape[axis] for block in operand.blocks):
-                gone = _mapped(operand, partial(np.take, indices=0, axis=axis))
+                for kept in (_first, _last):
+                    smaller = _mapped(operand, partial(kept, keep=keep, axis=axis))
+                    yield msgspec.structs.replace(case, inputs={**case.inputs, name: smaller})
+            for index in (0, -1) if all(block.shape[axis] for block in operand.blocks) else ():
+                gone = _mapped(operand, partial(np.take, indices=index, axis=axis))
                 yield msgspec.structs.replace(case, inputs={**case.inputs, name: gone})
 
 
@@ -224,6 +254,12 @@ def _zeroed(case: Case) -> Iterator[Case]:
 def _first(array: Array, keep: int, axis: int) -> Array:
     """Return the first slices along ``axis``, as many of them as there are where ranks differ."""
     return array.take(range(min(keep, array.shape[axis])), axis)
+
+
+def _last(array: Array, keep: int, axis: int) -> Array:
+    """Return the last slices along ``axis``, as many of them as there are where ranks differ."""
+    extent = array.shape[axis]
+    return array.take(range(max(0, extent - keep), extent), axis)
 
 
 def _mapped(operand: Operand, change: Callable[[Array], Array]) -> Operand:
