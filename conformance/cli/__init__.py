@@ -36,7 +36,7 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, commands_of="conformance.cli", summaries=COMMANDS)
+@click.group(cls=LazyGroup, commands_of="conformance.cli.commands", summaries=COMMANDS)
 @click.version_option(__version__, prog_name="conformance")
 def group() -> None:
     """The conformance suite for multi-device tensor programs.

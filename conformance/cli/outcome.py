@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.cases.printable import printable
-from conformance.report.findings import Finding
+from conformance.report.failures.findings import Finding
 from conformance.report.summary import Report
 from conformance.report.verdict import status_of, unshown
 from conformance.runner.log.log import Covered, Failure, Silence

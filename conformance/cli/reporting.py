@@ -18,8 +18,8 @@ from conformance.report import (
     read_run,
     summarise,
 )
-from conformance.report.run import LOG
-from conformance.report.specification import ClauseText
+from conformance.report.inputs.run import LOG
+from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED

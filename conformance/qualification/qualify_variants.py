@@ -19,7 +19,7 @@ from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.subject import Subject
-from conformance.qualification.auto.answers import told
+from conformance.qualification.auto.running.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
 from conformance.runner.dialects.schedule_inquiry import Asked

@@ -5,10 +5,10 @@
 """
 
 from conformance.report.error import ReportError
-from conformance.report.explanations import Explanation, read_explanations
-from conformance.report.qualification import UNQUALIFIED, Mutant, Qualification, read_qualification
-from conformance.report.run import Run, read_run, run_of
-from conformance.report.specification import ClauseText, clause_texts
+from conformance.report.inputs.explanations import Explanation, read_explanations
+from conformance.report.inputs.qualification import UNQUALIFIED, Mutant, Qualification, read_qualification
+from conformance.report.inputs.run import Run, read_run, run_of
+from conformance.report.inputs.specification import ClauseText, clause_texts
 from conformance.report.summarise import summarise
 from conformance.report.summary import Report
 from conformance.report.write import write_all

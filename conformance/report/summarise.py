@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from conformance.report.buckets import buckets
-from conformance.report.columns import Column, columns
+from conformance.report.counts.columns import Column, columns
+from conformance.report.counts.matrix import Counts, cells, count, rows
+from conformance.report.counts.numbers import reached
 from conformance.report.error import ReportError
-from conformance.report.explanations import Explanation
-from conformance.report.findings import Finding, findings
-from conformance.report.matrix import Counts, cells, count, rows
-from conformance.report.numbers import reached
-from conformance.report.qualification import UNQUALIFIED, Qualification
-from conformance.report.run import Run
-from conformance.report.specification import ClauseText
+from conformance.report.failures.buckets import buckets
+from conformance.report.failures.findings import Finding, findings
+from conformance.report.inputs.explanations import Explanation
+from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
+from conformance.report.inputs.run import Run
+from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import KnownFailure, Report, RunSummary
 from conformance.report.verdict import backend_summary, not_asked
 from conformance.runner.outcomes import FAILING

@@ -7,13 +7,13 @@ from typing import Final, Literal
 import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
-from conformance.report.example import Example
-from conformance.report.explanations import Explanation
-from conformance.report.findings import Finding
-from conformance.report.numbers import Reached
-from conformance.report.qualification import Mutant, Uncovered
-from conformance.report.specification import ClauseText
-from conformance.report.tally import State, Tally
+from conformance.report.counts.numbers import Reached
+from conformance.report.counts.tally import State, Tally
+from conformance.report.failures.example import Example
+from conformance.report.failures.findings import Finding
+from conformance.report.inputs.explanations import Explanation
+from conformance.report.inputs.qualification import Mutant, Uncovered
+from conformance.report.inputs.specification import ClauseText
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import Covered

@@ -10,11 +10,11 @@ import msgspec
 
 from conformance.cases.declarations.number_model import KINDS, number_model
 from conformance.judging.clause import Requirement
-from conformance.report.columns import Column
-from conformance.report.matrix import Key
-from conformance.report.specification import ClauseText
+from conformance.report.counts.columns import Column
+from conformance.report.counts.matrix import Key
+from conformance.report.counts.tally import State, freeze, state
+from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Report, Verdict
-from conformance.report.tally import State, freeze, state
 from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
 from conformance.runner.log.log import Silence

@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.report.badge import badge, badge_names
 from conformance.report.error import ReportError
-from conformance.report.findings import script_of
-from conformance.report.html import as_html
-from conformance.report.json_report import as_json, parse_json
-from conformance.report.junit import as_junit
-from conformance.report.markdown import as_markdown
+from conformance.report.failures.findings import script_of
+from conformance.report.formats.badge import badge, badge_names
+from conformance.report.formats.html import as_html
+from conformance.report.formats.json import as_json, parse_json
+from conformance.report.formats.junit import as_junit
+from conformance.report.formats.markdown import as_markdown
 from conformance.report.summary import MARK, Report
 from conformance.runner.dialects import load_case, name_of
 

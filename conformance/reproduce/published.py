@@ -9,8 +9,8 @@ from pathlib import Path
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
-from conformance.report.findings import Finding, script_of
-from conformance.report.json_report import parse_json
+from conformance.report.failures.findings import Finding, script_of
+from conformance.report.formats.json import parse_json
 from conformance.report.write import JSON
 from conformance.reproduce.write import ScriptError, reproduction
 from conformance.runner.dialects import load_case

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from conformance.bench.collectives import rounds
 from conformance.bench.collectives.driven import Driven, PeerError
 from conformance.bench.collectives.point import OPS, Point, rounded, wrong
-from conformance.cli.bench.collectives import command
+from conformance.cli.commands.bench.collectives import command
 from conformance.cli.problems import Problem
 
 
@@ -113,7 +113,7 @@ def test_a_peer_elsewhere_is_a_name_and_an_interpreter(peer: str, message: str) 
 
 
 def test_where_nobody_can_be_timed_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.cli.bench.collectives.missing", lambda name: f"no {name}")
+    monkeypatch.setattr("conformance.cli.commands.bench.collectives.missing", lambda name: f"no {name}")
     done = CliRunner().invoke(command, [])
     assert "opencl cannot be timed here: no opencl; jax cannot be timed here: no jax" in done.output
     with pytest.raises(Problem) as found:

@@ -11,7 +11,7 @@ from conformance.bench.graphs.competing import COMPETING, OfNumPy, Ready, numpy
 from conformance.bench.graphs.timed import TIMED, Timed
 from conformance.bench.graphs.timings import standing, timings
 from conformance.cases.tensor.dtypes import Array
-from conformance.cli.bench.graphs import command
+from conformance.cli.commands.bench.graphs import command
 
 
 @pytest.mark.parametrize("graph", TIMED, ids=lambda graph: graph.name)

@@ -173,7 +173,7 @@ def test_an_interrupted_run_says_how_to_go_on(conformance: Conformance, monkeypa
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.cli.run.explore", interrupt)
+    monkeypatch.setattr("conformance.cli.commands.run.explore", interrupt)
     ended = conformance("run", "-b", "reference")
     assert ended.status == 3
     assert "interrupted" in ended.err

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.codec import save_graph
-from conformance.cli.explain import command
+from conformance.cli.commands.explain import command
 
 
 def _explained(folder: Path) -> Any:

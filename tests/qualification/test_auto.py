@@ -6,15 +6,15 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.qualification.auto.auto import Profile, qualify_auto
-from conformance.qualification.auto.changes import changed_tree, changes
-from conformance.qualification.auto.conditions import impossible
+from conformance.qualification.auto.conditional.conditions import impossible
+from conformance.qualification.auto.conditional.faulty import Fault, Faulty
 from conformance.qualification.auto.corpus import corpus
-from conformance.qualification.auto.families import REFERENCE, every_change
-from conformance.qualification.auto.faulty import Fault, Faulty
-from conformance.qualification.auto.judged import Kill
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
-from conformance.qualification.auto.shadow import changed_backend
+from conformance.qualification.auto.running.judged import Kill
+from conformance.qualification.auto.source.changes import changed_tree, changes
+from conformance.qualification.auto.source.families import REFERENCE, every_change
+from conformance.qualification.auto.source.shadow import changed_backend
 from conformance.qualification.drawn import drawn_cases
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError

@@ -12,8 +12,8 @@ from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.codec import load, save
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.report.example import example, inline, read_example
-from conformance.report.values import written
+from conformance.report.failures.example import example, inline, read_example
+from conformance.report.failures.values import written
 
 
 def gather(axis: int = 0) -> Case:

@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.report import ClauseText, Report, read_run, summarise
-from conformance.report.badge import badge, badge_names
 from conformance.report.error import ReportError
-from conformance.report.html import as_html
-from conformance.report.json_report import as_json, parse_json
-from conformance.report.junit import as_junit
-from conformance.report.markdown import as_markdown, escaped, quoted
+from conformance.report.formats.badge import badge, badge_names
+from conformance.report.formats.html import as_html
+from conformance.report.formats.json import as_json, parse_json
+from conformance.report.formats.junit import as_junit
+from conformance.report.formats.markdown import as_markdown, escaped, quoted
 from conformance.runner.log.log import BackendEntry
 
 HOSTILE = "a|b\n# c <img> `d` ]]> & \x00\x1b \ufffe"

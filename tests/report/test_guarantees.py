@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from conformance.report import ClauseText, read_run, summarise
-from conformance.report.html import as_html
-from conformance.report.markdown import as_markdown
+from conformance.report.formats.html import as_html
+from conformance.report.formats.markdown import as_markdown
 from conformance.runner.log.log import BackendEntry
 
 LAW: Final = ClauseText(

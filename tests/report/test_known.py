@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from conformance.report import ClauseText, Report, read_run, summarise
-from conformance.report.html import as_html
-from conformance.report.json_report import as_json, parse_json
-from conformance.report.junit import as_junit
-from conformance.report.markdown import as_markdown
+from conformance.report.formats.html import as_html
+from conformance.report.formats.json import as_json, parse_json
+from conformance.report.formats.junit import as_junit
+from conformance.report.formats.markdown import as_markdown
 from conformance.runner.known.entry import Expected, Known
 from conformance.runner.log.log import Failure
 from tests.report.conftest import unfolded

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.report import ClauseText, read_run, summarise
-from conformance.report.html import as_html
-from conformance.report.markdown import as_markdown
+from conformance.report.formats.html import as_html
+from conformance.report.formats.markdown import as_markdown
 from conformance.runner.coverage.silent import never_seen
 from conformance.runner.log.log import BackendEntry
 

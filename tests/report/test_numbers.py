@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.report import ClauseText, read_run, summarise
-from conformance.report.html import as_html
-from conformance.report.json_report import as_json, parse_json
-from conformance.report.markdown import as_markdown
-from conformance.report.numbers import Reached
+from conformance.report.counts.numbers import Reached
+from conformance.report.formats.html import as_html
+from conformance.report.formats.json import as_json, parse_json
+from conformance.report.formats.markdown import as_markdown
 from tests.report.conftest import unfolded
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.report.findings import Finding, script_of
+from conformance.report.failures.findings import Finding, script_of
 from conformance.reproduce.published import run_scripts
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli.spec import command
+from conformance.cli.commands.spec import command
 from conformance.specification.document import pages
 from conformance.specification.search import search
 from conformance.specification.words import WORDS

@@ -25,8 +25,8 @@ from conformance.cases.tensor.dtypes import Array
 
 if TYPE_CHECKING:
     from conformance.backends.torch.dtensor_ranks import Ranks
-    from conformance.backends.torch.schedule import Schedule
-    from conformance.backends.torch.store import Store
+    from conformance.backends.torch.processes.schedule import Schedule
+    from conformance.backends.torch.processes.store import Store
 
 
 class Torch(Backend):
@@ -47,7 +47,7 @@ class Torch(Backend):
         torch.set_num_threads(1)
         self._version = str(torch.__version__)
         # Imports Torch, so not at the top: a listing of backends must not need it.
-        schedule = import_module("conformance.backends.torch.schedule")
+        schedule = import_module("conformance.backends.torch.processes.schedule")
         self._ranks: dict[int, Ranks] = {}
         self._store: Store | None = None
         self._schedule: Schedule = schedule.Schedule(self._operations, checked=self.checked)
@@ -105,7 +105,7 @@ class Torch(Backend):
     def sharded(self, case: ShardedCase) -> Observation:
         """Run a program on distributed tensors, a process a device; never raise."""
         if self._store is None:
-            self._store = import_module("conformance.backends.torch.store").Store()
+            self._store = import_module("conformance.backends.torch.processes.store").Store()
         if case.world not in self._ranks:
             self._ranks[case.world] = import_module("conformance.backends.torch.dtensor_ranks").Ranks(
                 case.world, self._store

@@ -19,11 +19,11 @@ from torch.distributed.tensor._utils import compute_local_shape_and_global_offse
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
-from conformance.backends.torch import wire
 from conformance.backends.torch.graphs import CLAIMS as GRAPHS
 from conformance.backends.torch.graphs import Eager, tensor_of
-from conformance.backends.torch.rank import described
-from conformance.backends.torch.store import Meeting
+from conformance.backends.torch.processes import wire
+from conformance.backends.torch.processes.rank import described
+from conformance.backends.torch.processes.store import Meeting
 from conformance.cases.graph.graph import Node
 from conformance.cases.observation import RankError
 from conformance.cases.schedule.kernel_body import Fold

@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from conformance.backends.torch import wire
-from conformance.backends.torch.child import Child
 from conformance.backends.torch.dtensor import Part, serve
-from conformance.backends.torch.store import Store
+from conformance.backends.torch.processes import wire
+from conformance.backends.torch.processes.child import Child
+from conformance.backends.torch.processes.store import Store
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout

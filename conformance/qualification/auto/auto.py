@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
-from conformance.qualification.auto.families import ENGINE, REFERENCE
-from conformance.qualification.auto.ground import ground, questions
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
-from conformance.qualification.auto.stages import Stages
+from conformance.qualification.auto.running.ground import ground, questions
+from conformance.qualification.auto.running.stages import Stages
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.mutant_module import MutantError
 from conformance.specs import OPS, SUITES

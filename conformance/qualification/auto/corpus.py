@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from random import Random  # not for secrets: the same seed must give the same mutants
 from typing import Final, Literal
 
-from conformance.qualification.auto.changes import Change
-from conformance.qualification.auto.conditions import condition, impossible
-from conformance.qualification.auto.families import ENGINE, REFERENCE, every_change
-from conformance.qualification.auto.faulty import WAYS, Fault, forms, needs, without_effect
-from conformance.qualification.auto.shadow import source_of
+from conformance.qualification.auto.conditional.conditions import condition, impossible
+from conformance.qualification.auto.conditional.faulty import WAYS, Fault, forms, needs, without_effect
+from conformance.qualification.auto.source.changes import Change
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
+from conformance.qualification.auto.source.shadow import source_of
 
 FamilyName = Literal["reference", "engine", "conditional"]
 FAMILIES: Final[tuple[FamilyName, ...]] = ("reference", "engine", "conditional")

@@ -30,7 +30,7 @@ from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules.code import Code, Numbers, Where
 from conformance.reference.graph.elementwise import identity
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules import free
+from conformance.specs.schedules.facts import free
 
 _ALIASES = (free.unmoving, free.contiguous_already, free.detached, free.same_device, free.of_constant)
 _OPS = {"add": "sum", "mul": "product"}

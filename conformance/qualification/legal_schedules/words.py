@@ -24,7 +24,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.qualification.legal_schedules.engine import Legal
 from conformance.qualification.schedule_changes import each_leaf
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.keys import key_of
+from conformance.specs.schedules.facts.keys import key_of
 
 _EXACT = ("max", "min", "and", "or", "xor")
 

@@ -19,7 +19,7 @@ from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, WIDE_DRA
 from conformance.reference.schedule.execute import as_listed, executable
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import moving_axes, positions
-from conformance.specs.schedules.subjects import body_that_touches, mapped, some_body
+from conformance.specs.schedules.facts.subjects import body_that_touches, mapped, some_body
 
 
 def _stores(body: Body) -> bool:

@@ -25,8 +25,8 @@ from conformance.specs.schedules.domain.algorithms import (
     ring_copies,
     ring_edges,
 )
-from conformance.specs.schedules.free import of_constant
-from conformance.specs.schedules.subjects import some_leaf
+from conformance.specs.schedules.facts.free import of_constant
+from conformance.specs.schedules.facts.subjects import some_leaf
 from conformance.specs.schedules.waits import moves_only
 
 

@@ -14,8 +14,8 @@ from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.execute import executable, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.keys import key_of
-from conformance.specs.schedules.subjects import labelled_node, some_kernel
+from conformance.specs.schedules.facts.keys import key_of
+from conformance.specs.schedules.facts.subjects import labelled_node, some_kernel
 
 _VALUES: Final = ("alu", "cast", "bitcast", "reduce", "gather", "iota")
 """What is one value wherever operation, sources and arguments are the same: contigs, copies and calls are asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.judging.schedules.clause import FormClause
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.subjects import (
+from conformance.specs.schedules.facts.subjects import (
     dependent,
     is_wait,
     named_twice,

@@ -15,10 +15,10 @@ from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
-from conformance.specs.schedules import free
 from conformance.specs.schedules.bodies import open_axes
-from conformance.specs.schedules.pairs import Between, between, once_each, reduces
-from conformance.specs.schedules.subjects import Subject, both, labelled, some_body, some_kernel, traced
+from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
+from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_body, some_kernel, traced
 
 _ELEMENTWISE = ("alu", "cast", "bitcast")
 

@@ -10,8 +10,8 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.execute import executable, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.lives import over, sharing
-from conformance.specs.schedules.subjects import both, some_buffer
+from conformance.specs.schedules.facts.lives import over, sharing
+from conformance.specs.schedules.facts.subjects import both, some_buffer
 
 
 def _planned(facts: Facts) -> list[Buffer]:

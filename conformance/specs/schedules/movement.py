@@ -14,9 +14,9 @@ from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
-from conformance.specs.schedules import free
-from conformance.specs.schedules.pairs import BARRIERS, between
-from conformance.specs.schedules.subjects import both, labelled
+from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts.pairs import BARRIERS, between
+from conformance.specs.schedules.facts.subjects import both, labelled
 
 
 def _takers(facts: Facts, name: str) -> list[str]:

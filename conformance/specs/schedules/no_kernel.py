@@ -14,9 +14,9 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules import free
-from conformance.specs.schedules.free import Reason
-from conformance.specs.schedules.subjects import Subject, both, labelled, some_buffer
+from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts.free import Reason
+from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_buffer
 
 _MEETINGS: Final = ("all_reduce", "collective")
 """What takes blocks that lie in buffers, on the devices of all members."""

@@ -15,9 +15,9 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.free import alias, free
-from conformance.specs.schedules.keys import keys
-from conformance.specs.schedules.subjects import anything_done, both, labelled_node, touched, traced
+from conformance.specs.schedules.facts.free import alias, free
+from conformance.specs.schedules.facts.keys import keys
+from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
 
 
 def _all(facts: Facts, buffer: str) -> Indices:

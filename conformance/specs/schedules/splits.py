@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.subjects import labelled_node
+from conformance.specs.schedules.facts.subjects import labelled_node
 
 THRESHOLD = 32768
 """Terms of one result from which on a reduce is split."""

@@ -16,7 +16,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.subjects import some_buffer
+from conformance.specs.schedules.facts.subjects import some_buffer
 
 
 def _local(facts: Facts, access: Access) -> bool:

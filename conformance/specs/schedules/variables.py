@@ -13,8 +13,8 @@ from conformance.cases.schedule.schedule import Buffer, Collective, Kernel, acce
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.keys import keys
-from conformance.specs.schedules.subjects import some_buffer, some_kernel
+from conformance.specs.schedules.facts.keys import keys
+from conformance.specs.schedules.facts.subjects import some_buffer, some_kernel
 
 
 def _used(leaf: Kernel) -> set[str]:

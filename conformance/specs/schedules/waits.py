@@ -11,7 +11,7 @@ from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.subjects import handled, is_wait, some_leaf, started
+from conformance.specs.schedules.facts.subjects import handled, is_wait, some_leaf, started
 
 
 def _waits(facts: Facts) -> Counter[str]:

@@ -15,8 +15,9 @@ import psutil
 import pytest
 
 from conformance.backends.adapting import framework
-from conformance.backends.torch import Torch, shares, supervisor
+from conformance.backends.torch import Torch
 from conformance.backends.torch.operation import Operation, Started, mapped
+from conformance.backends.torch.processes import shares, supervisor
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.tensor.dtypes import NUMPY

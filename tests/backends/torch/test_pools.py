@@ -12,10 +12,11 @@ import numpy as np
 import psutil
 import pytest
 
-from conformance.backends.torch import Torch, huge_pages
-from conformance.backends.torch.job import looks
+from conformance.backends.torch import Torch
 from conformance.backends.torch.operation import Operation, mapped
-from conformance.backends.torch.store import Store
+from conformance.backends.torch.processes import huge_pages
+from conformance.backends.torch.processes.job import looks
+from conformance.backends.torch.processes.store import Store
 from conformance.cases.case import Case
 from conformance.cases.tensor.tensor import to_array
 

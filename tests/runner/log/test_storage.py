@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
-from conformance.report.run import read_run
+from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
 from conformance.runner.log.log import LogError, read
 from conformance.runner.plan import Plan

@@ -15,7 +15,7 @@ from conformance.cases.codec import load
 from conformance.cases.program.program import Step
 from conformance.qualification.mutants.aliasing import TheRootKeepsItsBlock
 from conformance.qualification.mutants.asynchrony import OperandIsReadWhenWaited
-from conformance.report.example import step_line
+from conformance.report.failures.example import step_line
 from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.shrinking.effect_reductions import effect_reductions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.reference.byte_ranges import NOTHING, joined, without
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.versions import assigning
+from conformance.specs.schedules.facts.versions import assigning
 
 
 def done_there(facts: Facts) -> bool:

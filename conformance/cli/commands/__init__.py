@@ -1,0 +1,1 @@
+"""The commands: each is the module of its name."""

@@ -1,0 +1,118 @@
+"""``conformance run``: judge backends, write the run log and the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+from click.core import ParameterSource
+
+from conformance.cli.expectations import known_in
+from conformance.cli.failed import run_failed
+from conformance.cli.names import Duration, Written, names_option
+from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
+from conformance.cli.outcome import as_data, show
+from conformance.cli.progress import Progress, print_json, printer
+from conformance.cli.reporting import report_on, restored
+from conformance.report import run_of, write_all
+from conformance.report.inputs.run import LOG
+from conformance.report.verdict import status_of
+from conformance.runner.explore import explore
+from conformance.runner.log.storage import stored
+from conformance.runner.plan import PROFILES
+
+INCOMPLETE: Final = 3
+
+
+@click.command("run")
+@names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
+@names_option("--suite", "suites", help="Only these suites [default: all].")
+@names_option("--op", "ops", help="Only these operations.")
+@click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="How much.")
+@click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
+@click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
+@CASE_LIMIT
+@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
+@click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
+@click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
+@click.option("--failed", type=click.Path(path_type=Path), help="Run again what failed in the run in this folder.")
+@click.option("--coverage", is_flag=True, help="Count which interactions of case features the cases show.")
+@click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(
+    names: tuple[str, ...],
+    suites: tuple[str, ...],
+    ops: tuple[str, ...],
+    profile: str,
+    examples: int | None,
+    seed: int,
+    time_budget: float | None,
+    case_limit: float,
+    directory: Path | None,
+    known: Path | None,
+    resume: bool,
+    failed: Path | None,
+    coverage: bool,
+    in_process: bool,
+    as_json: bool,
+) -> int:
+    """Judge backends and leave a report."""
+    if failed is not None:
+        _refuse_beside_failed()
+        given = click.get_current_context().get_parameter_source("names") is not ParameterSource.DEFAULT
+        return run_failed(failed, names if given else (), in_process=in_process, case_limit=case_limit, as_json=as_json)
+    if resume and directory is None:
+        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    if resume and directory is not None and not stored(directory / LOG).is_file():
+        raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
+    expected = known_in(known, names) if known else ()
+    plan = planned(
+        ops,
+        suites,
+        profile=profile,
+        examples=examples,
+        seed=seed,
+        time_budget=time_budget,
+        case_limit=case_limit,
+    )
+    with output(directory or new_directory()) as folder:
+        with (
+            opened(names, in_process=in_process, case_limit=case_limit) as workers,
+            Progress(quiet=as_json, plan=plan) as progress,
+        ):
+            result = explore(
+                plan,
+                workers,
+                folder,
+                known=expected,
+                resume=resume,
+                coverage=coverage,
+                watch=progress,
+                searching=progress.search,
+            )
+        # Nobody who was judged lives any more, and nothing is read that they could reach.
+        untouched = restored(folder, result.records)
+        report = report_on(run_of(folder, result.records))
+        page = write_all(report, folder)[0]
+    if as_json:
+        print_json(as_data(result, report, folder, page))
+    else:
+        console = printer()
+        show(console, result, report, folder)
+        if not untouched:
+            console.print(f"{folder / LOG} was changed while the run went on; it was written again", markup=False)
+        console.print(f"report: {page}", markup=False)
+    status = status_of(report)
+    return status if untouched else status or INCOMPLETE
+
+
+def _refuse_beside_failed() -> None:
+    """Raise ``UsageError`` for an option that says what to draw or where to write: neither is done."""
+    context = click.get_current_context()
+    apart = ("suites", "ops", "profile", "examples", "seed", "time_budget", "directory", "known", "resume", "coverage")
+    for name in apart:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = next(one.opts[-1] for one in context.command.params if one.name == name)
+            raise click.UsageError(f"--failed runs the stored cases of a run, so {option} means nothing beside it")

@@ -1,0 +1,1 @@
+"""Running automatic mutants: the right answers, the stages, and the verdict on each."""

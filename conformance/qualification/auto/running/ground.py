@@ -1,0 +1,202 @@
+"""What is known before a mutant runs: the right answers, and which cases come to which code and have which words."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final
+
+import msgspec
+
+from conformance.backends.base import Backend
+from conformance.backends.claimed import outside
+from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
+from conformance.qualification.auto.conditional.facts import Words, facts
+from conformance.qualification.auto.running.judged import SCHEDULES, asked, key
+from conformance.qualification.auto.running.pool import At, Ended, in_children
+from conformance.qualification.auto.source.changes import Change
+from conformance.qualification.auto.source.reach import Lines, numbers, reached, traced
+from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
+from conformance.qualification.drawn import Drawn, drawn_case, found, keep, kept
+from conformance.qualification.mutant_module import MutantError
+from conformance.runner.dialects.schedule import PROGRAM
+from conformance.runner.meaning import meaning
+from conformance.runner.schedules import drawn as drawn_questions
+from conformance.runner.worker.in_process import InProcess
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """One pass of the unchanged code over cases: ``answers`` are digests, by the key of the case, of those it claims.
+
+    ``lines`` are, by module, the cases that come to each line, and ``words`` the collectives that have each word, as
+    bits in hex. ``places`` are the collectives: the number of the case and of the step.
+    """
+
+    answers: dict[str, str]
+    lines: dict[str, dict[int, str]] = {}
+    words: dict[str, str] = {}
+    places: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A family's cases and what its unchanged code does on them."""
+
+    family: Family
+    drawn: tuple[Drawn, ...]
+    survey: Survey
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Return, by module and line, the cases that come to it."""
+        return {name: {line: int(bits, 16) for line, bits in seen.items()} for name, seen in self.survey.lines.items()}
+
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """Return, by word, the collectives that have it."""
+        return {word: int(bits, 16) for word, bits in self.survey.words.items()}
+
+    def reaching(self, change: Change) -> Sequence[int]:
+        """Return the numbers of the cases that come to a change."""
+        return numbers(reached(change, self.lines, len(self.drawn)))
+
+    def meeting(self, words: Words) -> dict[int, list[int]]:
+        """Return the collectives that have all of ``words``: their steps, by the number of the case."""
+        met = (1 << len(self.survey.places)) - 1
+        for word in words:
+            met &= self.words.get(word, 0)
+        steps: dict[int, list[int]] = {}
+        for number in numbers(met):
+            case, step = self.survey.places[number]
+            steps.setdefault(case, []).append(step)
+        return steps
+
+
+PARTS: Final = 8
+LARGE: Final = 24
+"""Pieces that cases are cut into, for as many processes, and large cases of one piece."""
+
+
+def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
+    """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk part by part.
+
+    Raise ``MutantError`` when the unchanged backend does not start or does not get through.
+    """
+    label = f"survey-{family.name}-{_sources(family)}-{name}"
+    parts = _parts(drawn)
+    made = {part: had for part in parts if (had := found(f"{label}-{part[0]}-{part[1]}", Survey)) is not None}
+    run = partial(_surveyed, family, drawn, words=words)
+    left = [part for part in parts if part not in made]
+    for part, one in in_children(left, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
+        if isinstance(one, Ended):
+            raise MutantError(
+                f"the unchanged {family.name} {one.how} in case {one.at}, so that its mutants prove nothing"
+            )
+        keep(f"{label}-{part[0]}-{part[1]}", one)
+        made[part] = one
+    return Ground(family, drawn, _joined([(part[0], made[part]) for part in parts]))
+
+
+def _joined(parts: Sequence[tuple[int, Survey]]) -> Survey:
+    lines: dict[str, dict[int, int]] = {}
+    words: dict[str, int] = {}
+    places: list[tuple[int, int]] = []
+    for first, part in parts:
+        for module, seen in part.lines.items():
+            of = lines.setdefault(module, {})
+            for line, bits in seen.items():
+                of[line] = of.get(line, 0) | int(bits, 16) << first
+        for word, has in part.words.items():
+            words[word] = words.get(word, 0) | int(has, 16) << len(places)
+        places += part.places
+    answers = {name: answer for _, part in parts for name, answer in part.answers.items()}
+    return Survey(answers, _in_hex(lines), {word: f"{has:x}" for word, has in words.items()}, tuple(places))
+
+
+def _in_hex(lines: Lines) -> dict[str, dict[int, str]]:
+    return {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
+
+
+def _worded(drawn: Sequence[Drawn], part: tuple[int, int]) -> tuple[dict[str, str], tuple[tuple[int, int], ...]]:
+    """Return the words of every collective of a part of the cases, and the collectives."""
+    places: list[tuple[int, int]] = []
+    listed: dict[str, int] = {}
+    for number in range(*part):
+        for step, words in facts(drawn[number].case):
+            for word in words:
+                listed[word] = listed.get(word, 0) | 1 << len(places)
+            places.append((number, step))
+    return {word: f"{has:x}" for word, has in listed.items()}, tuple(places)
+
+
+_CACHE: Final = type(functools.cache(len))
+
+
+def _parts(drawn: Sequence[Drawn]) -> list[tuple[int, int]]:
+    """Return pieces of at most an eighth of the cases, and of at most 24 large ones, which are the last."""
+    small = sum(not each.large for each in drawn)
+    size = -(-len(drawn) // PARTS) or 1
+    cuts = [*range(0, small, size), *range(small, len(drawn), LARGE)]
+    return list(zip(cuts, [*cuts[1:], len(drawn)], strict=True))
+
+
+def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
+    """Return the programs whose schedules are asked for; graphs are refused by the engine."""
+
+    def draw() -> tuple[Drawn, ...]:
+        asked_for = [each for each in drawn_questions(examples, seed)[PROGRAM] if isinstance(each, Case)]
+        return tuple(drawn_case(case, SCHEDULES, "programs", at) for at, case in enumerate(asked_for))
+
+    return kept(f"schedules-{seed}-{examples}", tuple[Drawn, ...], draw)
+
+
+def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
+    backend = changed_backend(family, None)()
+    worker = InProcess(BackendSpec(family.name, ()), backend=backend)
+    claims = worker.ready.claims
+    caches = [each for each in gc.get_objects() if type(each) is _CACHE]
+    ours = [each for each in caches if str(getattr(each, "__module__", "")).startswith(family.packages)]
+    answers: dict[str, str] = {}
+
+    def run(number: int) -> object:
+        each = drawn[number]
+        at.come_to(number)
+        for cache in ours:
+            cache.cache_clear()
+        forget(backend)
+        answers[key(each)] = asked(worker, each)
+        return None
+
+    # The reference claims everything, and to ask it is the dearest part of a small case.
+    everything = family.memory is not None
+    claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case).features.by_op) is None]
+    files = {_origin(module): module for module in family.changed}
+    lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
+    return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
+
+
+def forget(backend: Backend) -> None:
+    """Let an engine drop its plans, so that each case comes to all of the code that it needs."""
+    engine = vars(backend).get("engine")
+    if engine is not None:
+        engine.forget()
+
+
+def _origin(module: str) -> str:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return spec.origin
+
+
+def _sources(family: Family) -> str:
+    total = hashlib.sha256()
+    for module in family.changed:
+        total.update(source_of(module).encode())
+    return total.hexdigest()[:12]

@@ -1,0 +1,183 @@
+"""One mutant on the cases that may show it: compared with what is right, bit for bit, and judged where it differs."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from conformance.backends.base import Backend
+from conformance.backends.discovery import BackendSpec
+from conformance.qualification.auto.running.answers import broken_clause, told
+from conformance.qualification.auto.running.pool import At
+from conformance.qualification.drawn import Drawn
+from conformance.runner.schedules import ask_schedule
+from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.worker.in_process import InProcess
+from conformance.specs.schedules import EVERY
+
+SCHEDULES = "schedules"
+"""What the questions for schedules are filed under, as if they were a suite."""
+
+
+class Kill(msgspec.Struct, frozen=True):
+    """The first case of a suite and an operation that a mutant fails: how many were drawn there before, and the clause.
+
+    ``clause`` is how the mutant ended where it gave no answer.
+    """
+
+    suite: str
+    op: str
+    index: int
+    clause: str
+    requirement: str
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a mutant did: its kills, in the order in which they were come to, and how many cases it was given.
+
+    ``differs`` says that some answer was another than the unchanged code's, ``applied`` that a fault changed something,
+    ``cut`` that it had no time left, and ``control`` which clause the unchanged code breaks on a case that it fails.
+    """
+
+    kills: tuple[Kill, ...] = ()
+    cases: int = 0
+    differs: bool = False
+    applied: bool = True
+    cut: bool = False
+    control: str = ""
+
+    def before(self, later: Seen) -> Seen:
+        """Return both as one, ``later`` being the cases after these."""
+        return Seen(
+            (*self.kills, *later.kills),
+            self.cases + later.cases,
+            self.differs or later.differs,
+            self.applied or later.applied,
+            later.cut,
+            self.control or later.control,
+        )
+
+
+@dataclass(frozen=True)
+class Work:
+    """A mutant to be run: how to make it, and the numbers of the cases that may show it, in order.
+
+    No case begins once ``seconds`` of the processor are spent. After the first kill the first ``more`` draws of every
+    other suite and operation are run too.
+    """
+
+    make: Callable[[], Backend]
+    cases: Sequence[int]
+    seconds: float
+    more: int = 0
+
+
+class Unchanged:
+    """The code of a family as it is, started when it is first asked, to be held against what its mutants fail."""
+
+    def __init__(self, backend: str) -> None:
+        """Hold the name of the class, ``module:name``."""
+        self._backend = backend
+        self._worker: InProcess | None = None
+        self._answers: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
+
+    def answer(self, each: Drawn) -> str:
+        """Return the digest of its answer to a case."""
+        if key(each) not in self._answers:
+            self._answers[key(each)] = asked(self._started(), each)
+        return self._answers[key(each)]
+
+    def breaks(self, each: Drawn) -> str:
+        """Return the clause that it breaks on a case, or nothing."""
+        if key(each) not in self._broken:
+            broken = failing(self._started(), each)
+            self._broken[key(each)] = f"{broken[0]} on {each.op} {each.name} of {each.suite}" if broken else ""
+        return self._broken[key(each)]
+
+    def _started(self) -> InProcess:
+        if self._worker is None:
+            module, _, name = self._backend.partition(":")
+            made = getattr(importlib.import_module(module), name)()
+            self._worker = InProcess(BackendSpec("unchanged", ()), backend=made)
+        return self._worker
+
+
+def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+    """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of right answers.
+
+    An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out.
+    """
+    backend = work.make()
+    worker = InProcess(BackendSpec("mutant", ()), backend=backend)
+    kills: dict[tuple[str, str], Kill] = {}
+    count, differs, cut, failed = 0, False, False, ""
+    began = time.process_time()
+    for number in work.cases:
+        each = drawn[number]
+        if key(each) not in right or (each.suite, each.op) in kills or (kills and each.index >= work.more):
+            continue
+        cut = time.process_time() - began > work.seconds
+        if cut or failed:
+            break
+        at.come_to(number)
+        count += 1
+        answer = asked(worker, each)
+        if answer == right[key(each)] or answer == control.answer(each):
+            continue
+        differs = True
+        broken = failing(worker, each)
+        if broken is None:
+            continue
+        failed = control.breaks(each)
+        if not failed:
+            kills[each.suite, each.op] = Kill(each.suite, each.op, each.index, *broken)
+        if not work.more:
+            break
+    worker.close()
+    applied = bool(getattr(backend, "applied", 1))
+    return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed)
+
+
+def told_apart(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+    """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first."""
+    worker = InProcess(BackendSpec("mutant", ()), backend=work.make())
+    began, count = time.process_time(), 0
+    for number in work.cases:
+        each = drawn[number]
+        if time.process_time() - began > work.seconds:
+            return Seen(cases=count, cut=True)
+        at.come_to(number)
+        count += 1
+        answer = asked(worker, each)
+        if answer != right.get(key(each)) and answer != control.answer(each):
+            return Seen(cases=count, differs=True)
+    return Seen(cases=count)
+
+
+def key(each: Drawn) -> str:
+    """Return what names a case among answers: the schedule of a program is not its values."""
+    return f"{SCHEDULES} {each.name}" if each.suite == SCHEDULES else each.name
+
+
+def asked(worker: InProcess, each: Drawn) -> str:
+    """Return the digest of what a worker makes of a case, or of the two schedules of its program."""
+    if each.suite != SCHEDULES:
+        return told(worker.ask(each.case)).hex()
+    return "".join(told(worker.ask(Question(each.case, planned=planned))).hex() for planned in (True, False))
+
+
+def failing(worker: InProcess, each: Drawn) -> tuple[str, str] | None:
+    """Return the clause that a worker's answer breaks and its requirement, ``None`` where it breaks none."""
+    if each.suite != SCHEDULES:
+        answer: Answer = worker.ask(each.case)
+        return broken_clause(each.case, answer, worker.ready.terms)
+    ways = ask_schedule(each.case, worker, worker).ways
+    worst = sorted(ways, key=lambda way: way in EVERY and EVERY[way].requirement != "must")
+    if not worst or (worst[0] in EVERY and EVERY[worst[0]].requirement == "may"):
+        return None
+    return worst[0], EVERY[worst[0]].requirement if worst[0] in EVERY else "must"

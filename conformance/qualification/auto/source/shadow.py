@@ -1,0 +1,129 @@
+"""A family's modules once more, beside the real ones and with one change in them."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from conformance.backends.base import Backend
+from conformance.qualification.auto.source.changes import Change, changed_tree
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Code whose changes are mutants: ``packages`` are imported anew for ``backend``, the class that is judged.
+
+    Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``), and of
+    modules in ``only`` none but those functions; those in ``in_c`` hold OpenCL C text. Each of its processes gets
+    ``environment``, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they are
+    limited; it runs ``batch`` mutants, one after the other.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    backend: str
+    changed: tuple[str, ...]
+    but: frozenset[str] = frozenset()
+    only: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    in_c: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cpu: float = 30.0
+    memory: int | None = None
+    batch: int = 1
+
+
+class _Changed(Loader):
+    """Executes a module from a changed tree."""
+
+    def __init__(self, spec: ModuleSpec, code: CodeType) -> None:
+        self.spec, self.code = spec, code
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.code, vars(module))  # noqa: S102 - what every loader does
+
+
+class _Finder(MetaPathFinder):
+    """Finds the changed module, and leaves all others to be found as ever."""
+
+    def __init__(self, change: Change, code: CodeType) -> None:
+        self.change, self.code = change, code
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname != self.change.module:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None:
+            spec.loader = _Changed(spec, self.code)
+        return spec
+
+
+def source_of(module: str) -> str:
+    """Return the source of a module, which need not have been imported."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def changed_backend(family: Family, change: Change | None) -> type[Backend]:
+    """Return the family's backend, made of its modules imported anew, one of them with ``change``.
+
+    The real modules are as they were afterwards. Raise whatever the changed code raises when it is imported.
+    """
+    os.environ.update(family.environment)
+    finders = [] if change is None else [_Finder(change, _compiled(change))]
+    with _put_aside(family.packages):
+        sys.meta_path[:0] = finders
+        try:
+            module, _, name = family.backend.partition(":")
+            made = getattr(importlib.import_module(module), name)
+        finally:
+            for finder in finders:
+                sys.meta_path.remove(finder)
+    assert isinstance(made, type)
+    return made
+
+
+def _compiled(change: Change) -> CodeType:
+    tree: ast.Module = changed_tree(source_of(change.module), change)
+    return compile(tree, f"<{change.module}, changed>", "exec")
+
+
+@contextmanager
+def _put_aside(packages: Sequence[str]) -> Iterator[None]:
+    """Take modules off the table of what is imported, and put them back."""
+    real = {name: module for name, module in sys.modules.items() if _within(name, packages)}
+    parents = {name: name.rpartition(".") for name in packages}
+    held = {name: getattr(sys.modules.get(parent), child, None) for name, (parent, _, child) in parents.items()}
+    for name in real:
+        del sys.modules[name]
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if _within(name, packages)]:
+            del sys.modules[name]
+        sys.modules.update(real)
+        for name, (parent, _, child) in parents.items():
+            if held[name] is not None:
+                setattr(sys.modules[parent], child, held[name])
+
+
+def _within(name: str, packages: Sequence[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)

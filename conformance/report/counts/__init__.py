@@ -1,0 +1,1 @@
+"""What cases come to: by backend, operation, clause and dtype."""

@@ -1,0 +1,1 @@
+"""What failed, for readers: findings, buckets, and the smallest case of each."""

@@ -1,0 +1,1 @@
+"""The forms that a report is written in: page, Markdown, JSON, JUnit XML, badge."""

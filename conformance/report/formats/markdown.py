@@ -1,0 +1,182 @@
+"""The report as Markdown, for a pull request or a README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from conformance.cases.printable import printable
+from conformance.report.counts.numbers import table
+from conformance.report.failures.findings import Finding
+from conformance.report.formats.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.report.summary import MARK, Bucket, Report
+from conformance.runner.known.entry import Expected
+
+
+def as_markdown(report: Report, folder: str = "") -> str:
+    """Return the report as Markdown; replay commands name case files in ``folder``."""
+    return "\n".join(_lines(report, folder)) + "\n"
+
+
+def escaped(text: object) -> str:
+    """Return ``text`` as one line that Markdown shows as it is, in a table cell too."""
+    line = printable(" ".join(str(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", line)
+
+
+def _lines(report: Report, folder: str) -> Iterable[str]:
+    yield from (f"<!-- {MARK} -->", "# Compatibility report", "")
+    for warning in report.warnings:
+        yield from (f"> **{escaped(warning)}**", "")
+    yield from _backends(report)
+    yield from _found(report, folder)
+    yield from ("", "## Operations", "")
+    yield from _matrix(report)
+    yield from _failures(report, folder)
+    yield from _suite(report)
+    yield from _environment(report)
+
+
+def _backends(report: Report) -> Iterable[str]:
+    yield from _table(
+        ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s"),
+        [
+            (
+                f"**{escaped(b.label)}**",
+                f"{VERDICT_GLYPHS[b.verdict]} {b.title}" + ("" if b.complete else " (incomplete)"),
+                held_of(b.must),
+                held_of(b.should),
+                f"{b.cases:,}",
+                f"{b.failing:,}" + (f" ({b.known:,} known)" if b.known else ""),
+                f"{b.cases_per_second:,.0f}" if b.cases_per_second else "–",
+            )
+            for b in report.backends
+        ],
+    )
+    for b in report.backends:
+        yield f"- **{escaped(b.label)}**: {escaped(' '.join(b.why))}"
+
+
+def _found(report: Report, folder: str) -> Iterable[str]:
+    if report.findings:
+        yield from ("", "## Findings", "", "Failures with one cause are one finding. Counted are distinct cases.", "")
+    for number, found in enumerate(report.findings, 1):
+        yield from _finding(number, found, folder)
+
+
+def _failures(report: Report, folder: str) -> Iterable[str]:
+    yield from ("", "## Failures", "")
+    new = [bucket for bucket in report.buckets if bucket.known is None]
+    known = [bucket for bucket in report.buckets if bucket.known is not None]
+    if not new:
+        yield "None." if not known else "None that is new."
+    for bucket in new:
+        yield from _bucket(bucket, folder)
+    yield from ("", "## Known failures", "") if known else ()
+    for bucket in known:
+        yield from _bucket(bucket, folder)
+
+
+def _suite(report: Report) -> Iterable[str]:
+    if report.classes:
+        labels = [b.label for b in report.backends]
+        yield from ("", "## Results where rounding depends on the order", "")
+        yield from ("Passed cases by the strongest class that all elements of the result belong to.", "")
+        rows = ((escaped(op), escaped(dtype), *words) for op, dtype, words in table(report.classes, labels))
+        yield from _table(("Operation", "Type", *map(escaped, labels)), rows)
+    if report.never_exercised:
+        yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
+    if report.mutants:
+        killed = sum(mutant.killed for mutant in report.mutants)
+        survivors = ", ".join(escaped(mutant.name) for mutant in report.mutants if not mutant.killed)
+        yield from ("", "## The suite itself", "", f"{killed} of {len(report.mutants)} broken backends were caught.")
+        yield from (("", f"**Survived: {survivors}.**") if survivors else ())
+        if report.uncovered:
+            yield from ("", "Public reports of real defects that no broken backend stands for yet:", "")
+        yield from (f"- [{escaped(one.id)}]({one.url}): {escaped(one.missing)}." for one in report.uncovered)
+
+
+def _environment(report: Report) -> Iterable[str]:
+    yield from ("", "## Environment", "")
+    for run in report.runs:
+        yield (
+            f"- Run {escaped(run.name)}: {escaped(run.started)}, profile {escaped(run.profile)}, seed {run.seed}, "
+            f"specification `{escaped(run.spec_digest[:12])}`"
+        )
+        yield from (f"  - {escaped(name)}: {escaped(value)}" for name, value in run.environment.items())
+    for b in report.backends:
+        yield f"- {escaped(b.label)}: " + "; ".join(f"{escaped(k)} {escaped(v)}" for k, v in b.description.items())
+        yield from (f"  - guarantee {escaped(name)}: {escaped(words)}" for name, words in b.guarantees.items())
+        yield from (f"  - numbers, {escaped(name)}: {escaped(words)}" for name, words in b.number_model.items())
+
+
+def _matrix(report: Report) -> Iterable[str]:
+    whole = {(cell.op, cell.backend): cell for cell in report.cells if cell.clause is None}
+    ops = dict.fromkeys(op for op, _ in whole)
+    body = []
+    for op in ops:
+        cells = [whole[op, b.label] for b in report.backends]
+        body.append((escaped(op), *(f"{GLYPHS[c.state]} {WORDS[c.state]} {figure(c)}".strip() for c in cells)))
+    yield from _table(("Operation", *(escaped(b.label) for b in report.backends)), body)
+
+
+def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
+    many = f"{bucket.cases:,} case{'' if bucket.cases == 1 else 's'}"
+    clause = escaped(bucket.clause or "no clause to blame")
+    where = f"**{escaped(bucket.backend)}**, {escaped(bucket.op)}"
+    yield f"- {where}: {clause} ({bucket.requirement}) {escaped(bucket.outcome)}, {many}"
+    if bucket.known is not None:
+        yield f"  - {_known(bucket.known)}"
+    if bucket.detail:
+        yield f"  - Seen: {escaped(bucket.detail)}"
+    if bucket.file:
+        yield f"  - `{replay(bucket, folder)}`"
+
+
+def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
+    many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
+    kind = "known" if found.known else found.requirement
+    yield f"{number}. **{escaped(found.backend)}**: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
+    dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
+    clauses = f"; {escaped(', '.join(found.clauses))}" if found.clauses else ""
+    yield f"   {escaped(', '.join(found.ops))}{dtypes}{clauses}"
+    if found.explanation:
+        link = f" [More](<{found.link}>)" if found.link and not re.search(r"[<>\s]", found.link) else ""
+        yield f"   {escaped(found.explanation)}{link}"
+    if found.sequence:
+        yield f"   `{again(found, folder)}`"
+    if found.script:
+        yield f"   [Script without this suite](<{found.script}>)"
+
+
+def again(found: Finding, folder: str) -> str:
+    """Return the command that runs a finding's smallest case, or the cases of its sequence in order, again."""
+    files = " ".join(quoted(folder + file) for file in found.sequence or (found.file,))
+    return f"conformance replay {files} -b {quoted(found.backend)}"
+
+
+def _known(expected: Expected) -> str:
+    issue = expected.known.issue.strip()
+    says = f" {escaped(expected.where)}: {escaped(expected.says)}." if expected.says else ""
+    return f"{escaped(expected.terms)}: [{escaped(issue)}](<{issue}>).{says}"
+
+
+def replay(bucket: Bucket, folder: str) -> str:
+    """Return the command that runs the bucket's case again; empty when its case file is not at hand."""
+    if bucket.file is None:
+        return ""
+    return f"conformance replay {quoted(folder + bucket.file)} -b {quoted(bucket.name)}"
+
+
+def quoted(word: str) -> str:
+    """Return ``word`` for a shell, on one line."""
+    line = " ".join(word.split())
+    return line if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII) else "'" + line.replace("'", "'\"'\"'") + "'"
+
+
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> Iterable[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{' --- |' * len(head)}"
+    for row in body:
+        yield f"| {' | '.join(row)} |"
+    yield ""

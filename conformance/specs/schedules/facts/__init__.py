@@ -1,0 +1,1 @@
+"""What clauses ask of a schedule; no clause stands here."""

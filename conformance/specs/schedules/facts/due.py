@@ -1,0 +1,64 @@
+"""Which assigns have to be done, and by whom it is known that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
+from conformance.cases.schedule.index_map import Indices
+from conformance.reference.byte_ranges import overlap, without
+from conformance.reference.schedule.execute import changes_nothing
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.free import itself, of_nothing
+from conformance.specs.schedules.facts.versions import repeated
+
+
+def due(facts: Facts) -> Iterator[Node]:
+    """Yield the assigns that change something, where it is known whether anybody does them."""
+    done = [facts.nodes[name] for name in facts.writers if facts.nodes[name].op == "assign"]
+    for node in (each for each in facts.nodes.values() if each.op == "assign" and facts.stored[each.id].at.size):
+        if node.id in facts.writers:
+            yield node
+            continue
+        needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
+        once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
+        if not needless and not once and not _unlabelled(facts, node) and not changes_nothing(facts, node.id):
+            yield node
+
+
+def every_assign(facts: Facts) -> str | None:
+    """Find an assign that no item does."""
+    missing = next((node for node in due(facts) if node.id not in facts.writers), None)
+    return (
+        None if missing is None else f"no item does {missing.id!r}, the assign to {facts.stored[missing.id].buffer!r}"
+    )
+
+
+def _unlabelled(facts: Facts, node: Node) -> bool:
+    """Return whether something is written to the target of an assign that does not say which value it is."""
+    root, ranges = facts.node_bytes(node.id)
+    return any(
+        touch.write and touch.access.node is None and touch.root == root and overlap(touch.ranges, ranges)
+        for leaf, own in zip(facts.leaves, facts.touches, strict=True)
+        for touch in (own if not leaf.provenance or node.id in leaf.provenance else ())
+    )
+
+
+def _again(facts: Facts, node: Node) -> bool:
+    """Return whether all of the target is assigned to once more before anything can tell, so that once is enough."""
+    home, target = _where(facts, node.id)
+    for other in list(facts.nodes.values())[facts.program[node.id] + 1 :]:
+        read = other.of[1:] if other.op == "assign" else () if other.op in {*LEAVES, *MOVEMENT} else other.of
+        for there, taken in (_where(facts, source) for source in read if source in facts.stored):
+            if there == home and overlap(taken, target):
+                return False
+        if other.op == "assign":
+            there, taken = _where(facts, other.id)
+            if there == home and not len(without(target, taken)):
+                return other.id in facts.writers or _unlabelled(facts, other)
+    return False
+
+
+def _where(facts: Facts, name: str) -> tuple[str, Indices]:
+    """Return whose bytes those are that a name of storage stands for, and which."""
+    return facts.home(facts.stored[name].buffer), facts.node_bytes(name)[1]
