@@ -34,6 +34,9 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 
 _HOMES: Final = ("replicated", "even", "uneven", "empty", "crossed")
 
+MOST: Final = 8
+"""Processes that meet, at most."""
+
 CLAIMS: Final[Claims] = {
     "sharded": {
         **{
@@ -43,6 +46,8 @@ CLAIMS: Final[Claims] = {
         "homes": _HOMES,
         "moves": ("none", *_HOMES, "partial"),
         "extents": ["numbers"],
+        # Each device is a process of its own.
+        "world": tuple(str(count) for count in range(1, MOST + 1)),
         # A view of a DTensor is one of its own parts.
         "target": ["none", "whole"],
     }

@@ -7,11 +7,18 @@ from typing import Final
 from conformance.cases.sharded.case import ShardedCase
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.sharded.domain.illegal import illegal
+from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
 from conformance.specs.sharded.domain.programs import programs
 from conformance.specs.sharded.domain.several import several
 
-KINDS: Final = (*((programs(),) * 46), *((several(),) * 46), *((illegal(),) * 8))
+KINDS: Final = (
+    *((programs(),) * 43),
+    *((several(),) * 45),
+    *((illegal(UNPLACED),) * 6),
+    *((illegal(("shape",)),) * 3),
+    *((illegal(("symbolic",)),) * 3),
+)
+"""A run draws each way to be wrong: of 150 draws none is of a kind with three in a hundred once in a hundred seeds."""
 
 
 @choose.composite

@@ -45,13 +45,17 @@ WRONG: Final[tuple[Callable[[Program, Split], Placement], ...]] = (
 """What is made of a right split of axis 0 that is wrong."""
 
 
+UNPLACED: Final = ("home", "move", "home", "move", "device", "scalar")
+"""What does not fit: a buffer's placement, that of a copy, the devices, a split of a tensor without axes."""
+
+
 @choose.composite
-def illegal(draw: Draw) -> ShardedCase:
-    """Draw a short program that is wrong in one place."""
+def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
+    """Draw a short program that is wrong in one place: a placement, the range of a movement, or an extent."""
     program = draw(begun())
     asked = program.asked
     asked.head = program.buffer((draw(choose.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
-    kind = draw(choose.sampled_from(["home", "move", "shape", "home", "move", "device", "scalar", "symbolic"]))
+    kind = draw(choose.sampled_from(kinds))
     axis = program.mesh[0]
     rows = int(str(asked.head.shape[0]))
     split = Split(axis=0, along=(axis.name,), cuts=draw(bounds(rows, axis.size)))

@@ -112,6 +112,9 @@ def _placed(program: Program, word: str) -> tuple[tuple[int, ...], Placement]:
         cuts = _cuts(draw, word, math.prod(sizes[name] for name in along))
         shape[axis] = cuts[-1]
         splits.append(Split(axis=axis, along=along, cuts=cuts))
+    if len(splits) == 1 and len(shape) == 2 and chance(draw, 3):
+        # A square can be cut alike along either axis.
+        shape = [splits[0].cuts[-1]] * 2
     return tuple(shape), Placement(splits=tuple(splits))
 
 

@@ -15,6 +15,16 @@ from conformance.specs.domains import choose
 from conformance.specs.graphs.domain import steps
 from conformance.specs.graphs.domain.asked import chance
 from conformance.specs.schedules.domain.graph_words import taking
+from conformance.specs.sharded.domain.compositions import (
+    cloned,
+    joined,
+    norm,
+    product,
+    scattered,
+    selected,
+    softmax,
+    stacked,
+)
 from conformance.specs.sharded.domain.operands import held, like
 from conformance.specs.sharded.domain.programs import Program, move, other, part, parts
 
@@ -196,11 +206,13 @@ USES: Final[tuple[Use, ...]] = (
         fold,
         fold,
         turned,
+        turned,
         _flipped,
         _stepped,
         taken,
     ),
-    *(written, before, move, part, parts, _converted),
+    *(written, before, move, part, parts, _converted, _converted),
+    *(joined, stacked, scattered, softmax, norm, product, selected, cloned),
     *map(_of_graphs, ("convert", "reshape", "window", "pad", "expand", "gather", "keep", "keep")),
 )
 """Every kind."""
