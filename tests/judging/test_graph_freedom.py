@@ -174,3 +174,10 @@ def test_a_signalling_nan_is_no_warning() -> None:
         steps = (alu("s", "add", "a", "b"), alu("t", "add", "s", "a"), alu("x", op, "t", "a", dtype=dtype))
         given = np.zeros(1, np.bool_) if op == "lt" else np.array([np.nan], np.float32)
         assert not blamed(given, *steps, a=data, b=data)
+
+
+def test_a_quotient_by_a_lost_reciprocal_is_recommended_alone() -> None:
+    tiny = np.array([1e-40], np.float32)
+    by_reciprocal = f32(0x7F800000)
+    assert blamed(by_reciprocal, alu("x", "div", "a", "b"), a=tiny, b=tiny) == "graph.C39"
+    assert blamed(np.array([2], np.float32), alu("x", "div", "a", "b"), a=f32(0x3F800000), b=f32(0x40400000)) != ""

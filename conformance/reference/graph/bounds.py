@@ -115,7 +115,18 @@ def _quotient(it: _Applied) -> Bound:
     top, moved = (it.known[0].m, it.known[0].k * u * it.known[0].m) if it.op == "div" else (1.0, 0.0)
     m = np.maximum(top / least, sizes)
     spread = (moved + sizes * error) / least + _nearly_nothing(it.made)
-    return np.where(least > 0.5 * magnitudes(it.of[-1]), spread / (u * m) + 4.0, np.inf), m
+    known = (least > 0.5 * magnitudes(it.of[-1])) & ((it.op == "recip") | ~_reciprocal_lost(it.of[-1]))
+    return np.where(known, spread / (u * m) + 4.0, np.inf), m
+
+
+def _reciprocal_lost(divisor: Array) -> NDArray[np.bool_]:
+    """Return where a quotient that is a product with the reciprocal may be anything: that overflows, or is subnormal.
+
+    OpenCL C 3.0, 7.4, bounds such a quotient for divisors from 2**-62 to 2**62 alone, where math is relaxed.
+    """
+    info, sizes = ml_dtypes.finfo(divisor.dtype), magnitudes(divisor)
+    lost = (1.0 / sizes > float(info.max)) | (1.0 / sizes < float(info.smallest_normal))
+    return np.asarray(lost & (sizes > 0) & np.isfinite(sizes))
 
 
 def _chosen(it: _Applied) -> Bound:

@@ -151,6 +151,24 @@ def changes_nothing(facts: Facts, assign: str) -> bool:
     return True
 
 
+def fixed(facts: Facts) -> frozenset[str]:
+    """Return the nodes whose values are the same whatever data are drawn: a pad of which zeros are left, ``x * 0``.
+
+    None where the graph, or the memory that it is computed in, is too large.
+    """
+    graph = facts.schedule.graph
+    if graph is None or _large(facts, graph):
+        return frozenset()
+    first, *others = (eager(facts, seed) for seed in range(MANY_DRAWS))
+    return frozenset(name for name in first.meanings if all(_alike(name, first, each) for each in others))
+
+
+def _alike(name: str, one: Evaluation, other: Evaluation) -> bool:
+    """Return whether two evaluations give a node the same bits."""
+    mine, theirs = (worth(each.meanings[name], each.memory) for each in (one, other))
+    return mine.tobytes() == theirs.tobytes()
+
+
 def difference(
     facts: Facts, seen: Memory, right: Evaluation, seed: int = 0, open_bits: int = UNKNOWN | BESIDE
 ) -> str | None:

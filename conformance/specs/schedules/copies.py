@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.operations import TABLE
+from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.specs.schedules.domain.algorithms import (
     bytes_of,
@@ -128,8 +129,11 @@ def replica_reused(facts: Facts) -> str | None:
     return None
 
 
-def _forced(facts: Facts) -> Iterator[Node]:
-    """Yield the forced copies that a result or an assign needs, where it is known whether anybody makes them."""
+def _forced(facts: Facts, known: Collection[str] = ()) -> Iterator[Node]:
+    """Yield the forced copies that a result or an assign needs, where it is known whether anybody makes them.
+
+    Nodes that are ``known`` without being computed need nothing.
+    """
     # Who makes an unlabelled copy, or a kernel that only moves or of which nothing is known, does not say of what.
     spare = {
         facts.device(leaf)
@@ -142,7 +146,7 @@ def _forced(facts: Facts) -> Iterator[Node]:
     needed = {node.id for node in facts.nodes.values() if node.op == "assign"}
     needed |= set(facts.schedule.graph.results if facts.schedule.graph else ())
     for node in reversed(facts.nodes.values()):
-        if node.id in needed:
+        if node.id in needed and (node.id not in known or node.op == "assign"):
             needed.update(_read(node))
             forced = node.op == "copy" and node.arg is True and 0 not in sizes(node.shape, facts.values)
             if forced and not of_constant(facts, node) and (node.id in made or node.device not in spare):
@@ -172,6 +176,10 @@ def forced_copies(facts: Facts) -> str | None:
     """Find a forced copy that a result or an assign needs, and that no item makes."""
     made = _made(facts)
     missing = next((node for node in _forced(facts) if node.id not in made), None)
+    if missing is not None:
+        # What no data change needs nothing: a pad of which only zeros are left.
+        known = fixed(facts)
+        missing = next((node for node in _forced(facts, known) if node.id not in made), None)
     return None if missing is None else f"no item makes {missing.id!r}, a copy that is forced"
 
 
@@ -262,7 +270,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C7",
-        "A copy that is forced and needed is made, unless it is of a constant or of nothing.",
+        "A copy that is forced and needed is made, unless it is of a constant or of nothing, or all that "
+        "needs it is the same whatever it copies.",
         "tinygrad.multi: all_reduce",
         forced_copies,
         lambda facts: any(_forced(facts)),

@@ -8,12 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
+from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
+from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.specs.schedules.facts.free import alias, free
 from conformance.specs.schedules.facts.keys import keys
@@ -75,6 +77,9 @@ def complete(facts: Facts) -> str | None:
         held[home] = joined(held.get(home, NOTHING), touch.ranges)
     for name in _computed_results(facts):
         place = facts.place(name)
+        if place is None and name in fixed(facts):
+            # Whoever knows its value need not store it, as with a constant.
+            continue
         if place is None:
             return f"result {name!r} is in no buffer at the end"
         if len(without(place.ranges, held.get(facts.home(place.access.buffer), NOTHING))):
@@ -101,9 +106,10 @@ def nothing_dead(facts: Facts) -> str | None:
         own = [(facts.home(touch.access.buffer), touch) for touch in facts.touches[number]]
         written = [(home, touch) for home, touch in own if touch.write and len(touch.ranges)]
         alive = [overlap(touch.ranges, needed.get(home, NOTHING)) for home, touch in written]
-        # A collective has an effect on its peers, and an assign is one, whether anybody here reads the outcome or not.
+        # A collective has an effect on its peers, and an assign or a forced copy is one, whether anybody here reads the
+        # outcome or not.
         named = {touch.access.node for _, touch in written if touch.access.node is not None}.union(leaf.provenance)
-        effect = isinstance(leaf, Collective) or any(facts.nodes[node].op == "assign" for node in named)
+        effect = isinstance(leaf, Collective) or any(_effect(facts.nodes[node]) for node in named)
         # Writes of no byte are the business of ``no_kernel.C6``.
         idle = not written and any(touch.write for _, touch in own)
         if not any(alive) and not idle and owner is None and not effect:
@@ -115,6 +121,11 @@ def nothing_dead(facts: Facts) -> str | None:
             if not touch.write:
                 needed[home] = joined(needed.get(home, NOTHING), touch.ranges)
     return None
+
+
+def _effect(node: Node) -> bool:
+    """Return whether a node is done for its own sake: an assign, or a copy that is forced."""
+    return node.op == "assign" or (node.op == "copy" and node.arg is True)
 
 
 def _known_results(facts: Facts) -> bool:
@@ -227,7 +238,8 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C3",
-        "Every item serves a result, an assign, a collective, or a buffer that is reachable from outside.",
+        "Every item serves a result, an assign, a forced copy, a collective, or a buffer that is reachable from "
+        "outside.",
         "tinygrad.lazy: LazyBuffer.schedule",
         nothing_dead,
         both(_known_results, _lone),

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
+from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, judge
 from conformance.specs.schedules.domain.build import (
@@ -143,3 +145,29 @@ def test_bytes_are_given_on_along_edges_while_everything_is_under_way() -> None:
     assert findings(replace(made, items=(*started, *waits)))["memory.C1"] == "held"
     loose = replace(made, items=(*(replace(item, after=()) for item in started), *waits))
     assert "memory.C1" in {each.clause for each in judge(loose) if each.finding == "broken"}
+
+
+def test_a_result_that_no_data_change_need_not_be_stored() -> None:
+    def said(*nodes: Node, dtype: str) -> str:
+        made = schedule((buffer("a", dtype=dtype, preexisting=True),), [], graph(*nodes, results=["y"]), {})
+        return next(each.finding for each in judge(made) if each.clause == "order.C2")
+
+    whole = {"dtype": "int32"}
+    zeros = Tensor(dtype="int32", shape=(), bits="00000000")
+    integers = stored("a", **whole), node("0", "const", arg=zeros, **whole), alu("y", "mul", "a", "0", **whole)
+    assert said(*integers, dtype="int32") == "held"
+    # Of an infinity that is a NaN.
+    assert said(A, constant("0", 0), alu("y", "mul", "a", "0"), dtype="float32") == "broken"
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_forced_copy_of_which_only_padding_is_left_may_be_made_or_not(made: bool) -> None:
+    nodes = (
+        A,
+        node("c", "copy", "a", device="d1", arg=True),
+        node("p", "pad", "c", shape=(8,), device="d1", arg=((4, 0),)),
+        node("y", "shrink", "p", shape=(4,), device="d1", arg=((0, 4),)),
+    )
+    items = [copy("c", "a", writes("c", line(), node="c"))] if made else []
+    buffers = (*given("a"), *((buffer("c", device="d1"),) if made else ()))
+    assert findings(schedule(buffers, items, graph(*nodes, results=["y"]), {}))["copies.C7" if made else "order.C2"]

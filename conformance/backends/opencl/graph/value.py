@@ -81,30 +81,13 @@ class Values:
         if not source.size:
             # All that there is was added by a pad.
             return self.const(zero, source.dtype, shape, source.device)
-        if any(low >= high for low, high in by.mask or ()) and not _copies(source):
-            # So it is here, but a result that is made of values is stored.
-            return self.make(
-                "contig", source.dtype, shape, source.device, (self.const(zero, source.dtype, shape, source.device),)
-            )
+        if any(low >= high for low, high in by.mask or ()):
+            return self.const(zero, source.dtype, shape, source.device)
         if source.op == "const" and (by.mask is None or source.arg == zero):
             return self.const(source.arg, source.dtype, shape, source.device)
         if shape == source.shape and by == affine(shape, steps(shape)):
             return source
         return self.make("move", source.dtype, shape, source.device, (source,), by)
-
-
-def _copies(value: Value) -> bool:
-    """Return whether a value is made of a copy that is made whoever takes it."""
-    seen: set[Value] = set()
-    stack = [value]
-    while stack:
-        each = stack.pop()
-        if each.op == "copy" and each.arg:
-            return True
-        if each not in seen:
-            seen.add(each)
-            stack.extend(each.of)
-    return False
 
 
 def plain(value: Value) -> Value:
