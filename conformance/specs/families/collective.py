@@ -85,12 +85,18 @@ def about_operands(clause: Clause) -> Clause:
 
 COLLECTIVE: tuple[Clause, ...] = (
     Clause(
-        "collective.C1", "must", "Every rank returns every result.", legal, answered, "jax.psum: Returns", general=True
+        "collective.C1",
+        "must",
+        "Every rank gives every result that the operation has for it.",
+        legal,
+        answered,
+        "jax.psum: Returns",
+        general=True,
     ),
     Clause(
         "collective.C2",
         "must",
-        "Inputs keep every byte, also around a view.",
+        "An operation changes no byte of its inputs, nor of the memory around an input that is a view.",
         always,
         inputs_kept,
         "torch.inductor.comm_lowering: _all_reduce",
@@ -106,58 +112,56 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C4",
-        "The result depends on a block's value and not on its memory layout.",
+        "The result depends on the elements of a block and not on its memory layout.",
         "torch.inductor.comm_lowering: register_comm_lowering",
         has("layout", "strided", "transposed", "flipped", "broadcast", "offset"),
     ),
     rejection(
         "collective.C5",
-        "Groups name every position exactly once; any others are rejected.",
+        "Groups that do not name every position exactly once are rejected.",
         "jax.psum: _validate_reduce_axis_index_groups",
     ),
     rejection(
         "collective.C6",
-        "Groups of unequal size are rejected where the result's shape depends on it.",
+        "Groups of unequal size are rejected where the shape of the result depends on the group size.",
         "jax.all_to_all: _all_to_all_lowering",
     ),
     value(
         "collective.C7",
-        "Each group computes alone: no value crosses from one to another.",
+        "Each group computes alone: no element of a result depends on a block of another group.",
         "jax.psum: axis_index_groups",
         several_groups,
     ),
     value(
         "collective.C8",
-        "A member's position is its place in the group as listed, not its rank among the members.",
+        "The position of a member is its place in its group as the group is listed, not the order of its rank.",
         "jax.all_gather: axis_index_groups",
         has("groups", "unsorted"),
     ),
     value(
         "collective.C9",
-        "Members of a group need not be consecutive.",
+        "The members of a group need not be consecutive ranks.",
         "jax.all_gather: axis_index_groups",
         has("groups", "strided"),
     ),
     value(
         "collective.C10",
-        "A group of one is a group.",
+        "A group may have one member.",
         "jax.all_to_all: _all_to_all_lowering",
         has("groups", "singletons"),
     ),
     value(
         "collective.C11",
-        "A block with no elements has a result, of the right shape.",
+        "A block may have no elements, and its result has the shape that the operation gives it.",
         "mpi.allreduce: count",
         has("size", "empty"),
     ),
-    value(
-        "collective.C12", "A world of one rank is a world.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")
-    ),
+    value("collective.C12", "A world may have one rank.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")),
     diverging(
         Clause(
             "collective.C13",
             "must",
-            "What one rank refuses, every rank refuses.",
+            "A program that is rejected is rejected on every rank.",
             without_meaning,
             refused_by_all,
             "ours",
@@ -172,7 +176,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C14",
         "should",
-        "A refusal blames the argument, not the inside of the implementation.",
+        "The error that rejects a program reports a wrong argument, not a failure inside the implementation.",
         without_meaning,
         blames_argument,
         "jax.all_to_all: _all_to_all_is_async",
@@ -180,21 +184,22 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C15",
-        "Where groups may differ in size, each member uses its own.",
+        "Where groups may differ in size, each member computes with the size of its own group.",
         "jax.psum: axis_index_groups",
         has("groups", "uneven"),
     ),
-    value("collective.C16", "A block without axes is a block.", "jax.psum: examples", has("ndim", "0")),
+    value("collective.C16", "A block may have no axes.", "jax.psum: examples", has("ndim", "0")),
     value(
         "collective.C17",
-        "Ranks may hold their blocks in different layouts.",
+        "Ranks may hold their blocks of one value in different layouts.",
         "torch.inductor.comm_lowering: _all_reduce",
         mixed_layouts,
     ),
     replace(
         value(
             "collective.C18",
-            "Movement keeps every bit: NaN payloads and the sign of zero.",
+            "An operation that only moves blocks keeps every bit of their elements, NaN payloads and signs of zeros "
+            "included.",
             "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
             lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
         ),
@@ -202,37 +207,40 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C19",
-        "Ranks that hold different dtypes are rejected.",
+        "Blocks of one operand that have different dtypes are rejected.",
         "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
         requirement="should",
     ),
     rejection(
         "collective.C20",
-        "Ranks that hold different shapes are rejected, where all must share one.",
+        "Blocks of one operand that have different shapes are rejected, where the operation needs one shape.",
         "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
         requirement="should",
     ),
     Clause(
         "collective.C21",
         "must",
-        "Over no axis at all, of the mesh or local, all_gather, all_reduce and reduce_scatter, but for means, are the "
-        "identity, dtype included.",
+        "Over no mesh axis and no local axis, all_gather, all_reduce and reduce_scatter return their operand with "
+        "its dtype, unless they compute a mean.",
         idle_in_jax,
         same,
         "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
         each=True,
     ),
     about_operands(
-        rejection("collective.C22", "An axis name the mesh does not have is rejected.", "jax.psum: _check_axis_names")
+        rejection(
+            "collective.C22", "A mesh axis that the mesh does not have is rejected.", "jax.psum: _check_axis_names"
+        )
     ),
     diverging(
-        rejection("collective.C23", "An axis named twice is rejected.", "ours", requirement="should"),
+        rejection("collective.C23", "A mesh axis that is named twice is rejected.", "ours", requirement="should"),
         accepts("jax", "Some functions multiply by the size of an axis as often as it is named, such as axis_size."),
     ),
     diverging(
         value(
             "collective.C24",
-            "Positions along several axes count in the order the axes are named.",
+            "Where an operation names several mesh axes, positions count in row-major order of these axes as they "
+            "are named.",
             "jax.axis_index",
             permuted_axes,
         ),
@@ -245,20 +253,21 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C25",
-        "Axes that are not named repeat the operation for each of their coordinates.",
+        "Along mesh axes that an operation does not name, the ranks at each coordinate run the operation among "
+        "themselves.",
         "jax.psum: _replica_groups",
         unnamed_axes,
     ),
     value(
         "collective.C26",
-        "Several operands are each treated as if alone.",
+        "Each of several operands gives the result that it gives alone.",
         "jax.psum: tree_map",
         has("operands", "several"),
     ),
     Clause(
         "collective.C27",
         "must",
-        "No operands at all is legal and gives no results.",
+        "A collective of no operands is legal and has no results.",
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",
@@ -266,14 +275,14 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C28",
-        "An axis of size one adds nothing to the axes beside it.",
+        "A mesh axis of size one that is named beside other axes changes no result.",
         "jax.psum: _maybe_skip_one_sized_axes",
         size_one_axis,
     ),
     Clause(
         "collective.C29",
         "should",
-        "Where there are no operands to treat, groups are not looked at.",
+        "A collective of no operands does not reject wrong groups.",
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",
@@ -282,7 +291,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C30",
         "should",
-        "Over no axis at all every other operation of one operand, and a mean, is the identity, dtype included.",
+        "Over no mesh axis, every other operation of one operand and every mean return their operand with its dtype.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",

@@ -29,37 +29,42 @@ def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> 
 CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C1",
-        "Where results may round, a sum is that of a tree of its terms in the number model of the backend.",
+        "Where results may round, a sum is the result of some tree over its terms, in the number model of the "
+        "implementation.",
         "jax.psum; stablehlo.all_reduce",
         some(facts.order_sensitive, "sum"),
     ),
     value(
         "numerics.C2",
-        "Where results may round, a mean is such a sum divided, or adds terms scaled first, as its number model says.",
+        "Where results may round, a mean is such a sum divided by the number of terms, or a sum of terms that were "
+        "scaled first, as the number model says.",
         "jax.pmean",
         some(facts.order_sensitive, "mean"),
     ),
     value(
         "numerics.C3",
-        "Where results may round, a premul_sum adds terms times the factor like a sum, fused if its number model says.",
+        "Where results may round, a premul_sum is the result of some tree over the terms times the factor, fused "
+        "where the number model says so.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         some(facts.order_sensitive, "premul_sum"),
     ),
     value(
         "numerics.C4",
-        "Where results may round, a product is that of a tree of its factors in the number model, or in the bound.",
+        "Where results may round, a product is the result of some tree over its factors in the number model, or lies "
+        "within the error bound of products.",
         "mpi.reduce; mpi.scan",
         some(facts.order_sensitive, "product"),
     ),
     value(
         "numerics.C5",
-        "A NaN among the terms makes the element NaN, of a complex sum that part of it, and nothing else.",
+        "A NaN among the terms makes the element NaN, or the part of a complex sum that it is in, and no other "
+        "element or part.",
         "ieee754: section 6.2",
         some(facts.has_nan, *ADDING, "product"),
     ),
     value(
         "numerics.C6",
-        "A sum of nothing but -0.0 is -0.0, as it is without a start at +0.0.",
+        "A sum of terms that are all -0.0 is -0.0, since a sum does not start at +0.0.",
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
@@ -67,80 +72,88 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C7",
-        "Terms that cancel, and zeros of both signs, add up to +0.0.",
+        "A sum of terms that cancel, or of zeros of both signs, is +0.0.",
         "ieee754: section 6.3",
         some(facts.cancels, *ADDING),
     ),
     value(
         "numerics.C8",
-        "An infinity among the terms of a sum, without the opposite one, is the sum.",
+        "A sum with an infinite term is that infinity, where no term is NaN or the opposite infinity.",
         "ieee754: section 6.1",
         some(facts.one_infinity, *ADDING),
     ),
     value(
         "numerics.C9",
-        "Infinities of both signs add up to NaN.",
+        "A sum with infinite terms of both signs is NaN.",
         "ieee754: section 7.2",
         some(facts.both_infinities, *ADDING),
     ),
     value(
         "numerics.C10",
-        "A product with an infinity is NaN where a factor is zero, else the infinity with the sign of the factors.",
+        "A product with an infinite factor is NaN where another factor is zero, and else an infinity with the sign "
+        "that the signs of the factors give.",
         "ieee754: section 7.2",
         some(facts.has_infinity, "product"),
     ),
     value(
         "numerics.C11",
-        "A product with a zero is a zero with the sign of the factors.",
+        "A product with a factor that is zero is a zero with the sign that the signs of the factors give, where no "
+        "factor is infinite or NaN.",
         "ieee754: section 6.3",
         some(facts.has_zero, "product"),
     ),
     value(
         "numerics.C12",
-        "Subnormal numbers of the 8-bit formats, float64 and complex128 are kept unless the number model flushes.",
+        "Subnormal numbers of float64, complex128 and the 8-bit formats are kept, unless the number model flushes "
+        "them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=GRADUAL),
     ),
     value(
         "numerics.C13",
-        "Subnormal numbers of the other formats are kept unless the number model flushes.",
+        "Subnormal numbers of the other formats are kept, unless the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
     ),
     value(
         "numerics.C14",
-        "What every order takes past the greatest finite number is an infinity, unless the number model saturates.",
+        "An element that every order of the terms takes past the greatest finite number is an infinity, unless the "
+        "number model saturates.",
         "ieee754: section 7.4",
         some(facts.overflows, "sum", "premul_sum", "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C15",
-        "In float8_e4m3fn, which has no infinity, it is NaN there, unless the number model saturates.",
+        "In float8_e4m3fn, which has no infinity, an element that every order of the terms takes past the greatest "
+        "finite number is NaN, unless the number model saturates.",
         "ocp.ofp8",
         some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)),
     ),
     value(
         "numerics.C16",
-        "By a count that is no power of two, a mean is the rounded quotient, or what its number model scales it to.",
+        "A mean over a number of terms that is no power of two is the quotient rounded once, or the number that its "
+        "number model scales it to.",
         "jax.pmean",
         some(facts.inexact_quotient, "mean"),
     ),
     value(
         "numerics.C17",
-        "Where some orders of the terms overflow and others do not, the element is what one of them comes to.",
+        "Where some orders of the terms overflow and others do not, the element is the result of one of these orders.",
         "ieee754: section 7.4",
         some(facts.order_overflows, *ADDING, "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C18",
-        "What is past the greatest float16 and no order takes past the greatest number of its own dtype is finite.",
+        "An element past the greatest float16 is finite, where no order of the terms takes it past the greatest "
+        "number of its own dtype.",
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
     diverging(
         strict(
             "numerics.C19",
-            "The count and the factor are real: what is no number in one part leaves the other alone.",
+            "The count of a mean and the factor of a premul_sum are real numbers: a NaN or an infinity in one part "
+            "of a complex number leaves the other part alone.",
             "c11.complex: G.5.1",
             facts.parts_apart("mean", "premul_sum"),
         ),
@@ -148,14 +161,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C20",
-        "Where the greatest or the least is a zero, it is a zero that some member holds.",
+        "Where the greatest or the least element is a zero, the result is a zero that some member holds.",
         "jax.pmax",
         some(facts.zero_is_chosen, "max", "min"),
     ),
     diverging(
         strict(
             "numerics.C21",
-            "Of both zeros +0.0 is the greatest and -0.0 the least.",
+            "Of zeros of both signs max gives +0.0 and min gives -0.0.",
             "ieee754: section 9.6",
             some(facts.both_zeros, "max", "min"),
         ),
@@ -165,31 +178,34 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C22",
-        "A complex sum adds part by part: what is no number in one part leaves the other part alone.",
+        "A complex sum adds the parts separately: a NaN or an infinity in one part leaves the other part alone.",
         "c11.complex: G.5.2",
         facts.parts_apart("sum"),
     ),
     value(
         "numerics.C23",
-        "Where nothing is infinite, a NaN in either part of a factor makes both parts of a complex product NaN.",
+        "Where no factor is infinite, a NaN in either part of a factor makes both parts of a complex product NaN.",
         "c11.complex: G.5.1",
         some(facts.complex_nan, "product"),
     ),
     value(
         "numerics.C24",
-        "A complex product with an infinite part is, in some order, that of the formula or what C11 recovers from it.",
+        "A complex product with a factor that has an infinite part is, in some order of the factors, what the "
+        "formula of complex products gives or what C11 annex G recovers from it.",
         "c11.complex: G.5.1",
         some(facts.complex_infinity, "product"),
     ),
     value(
         "numerics.C25",
-        "A complex product with a zero is zero in both parts, with the signs that the formula gives in some order.",
+        "A complex product with a factor that is zero is zero in both parts, with the signs that the formula of "
+        "complex products gives in some order of the factors.",
         "c11.complex: G.5.1",
         some(facts.complex_zero, "product"),
     ),
     value(
         "numerics.C26",
-        "A part of a complex product that every order takes past the greatest number is an infinity there.",
+        "A part of a complex product that every order of the factors takes past the greatest finite number is an "
+        "infinity.",
         "c11.complex: G.5.1",
         some(facts.complex_overflows, "product"),
     ),

@@ -11,9 +11,11 @@ from conformance.specs.op import rejection
 Pairs = tuple[tuple[int, int], ...]
 
 PAIRS: tuple[Clause, ...] = (
-    rejection("pairs.C1", "A source named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
-    rejection("pairs.C2", "A destination named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
-    rejection("pairs.C3", "A position at or beyond the group size is rejected.", "jax.ppermute: perm"),
+    rejection("pairs.C1", "A source that is named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
+    rejection(
+        "pairs.C2", "A destination that is named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"
+    ),
+    rejection("pairs.C3", "A position that is not below the group size is rejected.", "jax.ppermute: perm"),
     diverging(
         rejection("pairs.C4", "A negative position is rejected.", "jax.ppermute: perm", "should"),
         accepts("jax", "Positions are indices of a list of Python, which count from the end too."),

@@ -116,37 +116,41 @@ def order_with_nan(subject: Subject) -> bool:
 
 
 REDUCTION: tuple[Clause, ...] = (
-    variant("reduction.C1", "sum adds.", "jax.psum", attr("op", "sum")),
-    variant("reduction.C2", "product multiplies.", "mpi.operations", attr("op", "product")),
-    variant("reduction.C3", "max keeps the greatest.", "jax.pmax", attr("op", "max")),
-    variant("reduction.C4", "min keeps the least.", "jax.pmin", attr("op", "min")),
-    variant("reduction.C5", "and keeps the bits that every member has set.", "mpi.operations", attr("op", "and")),
-    variant("reduction.C6", "or keeps the bits that any member has set.", "mpi.operations", attr("op", "or")),
+    variant("reduction.C1", "sum adds the terms.", "jax.psum", attr("op", "sum")),
+    variant("reduction.C2", "product multiplies the terms.", "mpi.operations", attr("op", "product")),
+    variant("reduction.C3", "max gives the greatest term.", "jax.pmax", attr("op", "max")),
+    variant("reduction.C4", "min gives the least term.", "jax.pmin", attr("op", "min")),
+    variant("reduction.C5", "and gives the bits that are set in every term.", "mpi.operations", attr("op", "and")),
+    variant("reduction.C6", "or gives the bits that are set in at least one term.", "mpi.operations", attr("op", "or")),
     variant(
-        "reduction.C7", "xor keeps the bits that an odd number of members has set.", "mpi.operations", attr("op", "xor")
+        "reduction.C7",
+        "xor gives the bits that are set in an odd number of terms.",
+        "mpi.operations",
+        attr("op", "xor"),
     ),
     variant(
         "reduction.C8",
-        "premul_sum multiplies every block by the factor, then adds.",
+        "premul_sum multiplies every term by the factor and adds the products.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
     value(
         "reduction.C9",
-        "mean divides the sum by how many were added, in the member's own group; by a power of two that is exact.",
+        "mean divides the sum by the number of terms in the member's own group; a division by a power of two is exact.",
         "jax.pmean",
         mean_of("float", "complex", powers=True),
     ),
     value(
         "reduction.C10",
-        "By any other number, mean divides the sum once and rounds once, or scales as its number model says.",
+        "By a number of terms that is no power of two, mean divides the sum once and rounds once, or scales as its "
+        "number model says.",
         "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
     ),
     diverging(
         value(
             "reduction.C11",
-            "sum and product of bool count in int32.",
+            "sum and product of bool compute in int32, with true as 1.",
             "jax.psum: boolean inputs",
             counts_bools,
             "should",
@@ -155,7 +159,7 @@ REDUCTION: tuple[Clause, ...] = (
         means("torch", "A reduction keeps the dtype of its tensor, so that a sum of bools is a disjunction.", logical),
     ),
     diverging(
-        value("reduction.C12", "Integer sums and products wrap around.", "numpy.integers", wraps),
+        value("reduction.C12", "Sums and products of integers wrap around.", "numpy.integers", wraps),
         leaves_open(
             "mpi",
             "MPI 4.1 6.9.2 lists the operations and says nothing of results that their type cannot hold, and "
@@ -166,7 +170,8 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C13",
-            "mean of integers divides the wrapped sum, and of bool the count, in float64.",
+            "mean of integers divides the wrapped sum in float64, and mean of bool divides the number of true terms "
+            "in float64.",
             "jax.pmean",
             mean_of("integer", "bool"),
             "should",
@@ -179,11 +184,11 @@ REDUCTION: tuple[Clause, ...] = (
         Divergence("tinygrad", "Tensor.mean of integers and bools is float32.", mean_in_float32),
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
-    rejection("reduction.C15", "Bitwise reductions of floats and complex numbers are rejected.", "mpi.operations"),
+    rejection("reduction.C15", "and, or and xor of floats and complex numbers are rejected.", "mpi.operations"),
     diverging(
         rejection(
             "reduction.C16",
-            "max and min of complex numbers, which have no order, are rejected.",
+            "max and min of complex numbers are rejected, since complex numbers have no order.",
             "mpi.operations",
             "should",
         ),
@@ -198,17 +203,22 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C18",
-            "A product of complex numbers multiplies numbers, not their parts.",
+            "A product of complex numbers is the complex product, not the product of the parts.",
             "mpi.operations",
             complex_product,
         ),
         refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
     ),
-    value("reduction.C19", "max and min of bool are bool: or, and.", "jax.pmax", order_of_bools),
+    value(
+        "reduction.C19",
+        "max of bool is the or of the terms, min of bool is their and, and both are bool.",
+        "jax.pmax",
+        order_of_bools,
+    ),
     diverging(
         value(
             "reduction.C20",
-            "max and min are NaN wherever some member's element is, whichever member that is.",
+            "max and min are NaN where the element of at least one member is NaN.",
             "numpy.maximum",
             order_with_nan,
             "should",
@@ -224,8 +234,8 @@ REDUCTION: tuple[Clause, ...] = (
     replace(
         value(
             "reduction.C21",
-            "In whatever dtype, a sum of bools is their disjunction or the count of those that hold, one of them "
-            "throughout a result, and a product their conjunction.",
+            "A sum of bools is, in whatever dtype it is given, their or, or the number that are true, the same "
+            "throughout a result; a product of bools is their and.",
             "jax.psum: boolean inputs",
             counts_bools,
         ),
@@ -234,8 +244,8 @@ REDUCTION: tuple[Clause, ...] = (
     Clause(
         "reduction.C22",
         "must",
-        "In whatever dtype, a mean of integers or bools whose sum does not wrap around is the sum by the count: "
-        "rounded as that dtype rounds, or cut to an integer.",
+        "A mean of integers or bools whose sum does not wrap around is, in whatever dtype it is given, the sum "
+        "divided by the number of terms, rounded to that dtype or truncated to an integer.",
         lambda s: s.legal and not s.step.idle and bool(s.folds.by_result) and mean_of("integer", "bool")(s),
         quotients,
         "jax.pmean",
@@ -243,7 +253,7 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C23",
-        "A mean of nothing, of floats or complex numbers, is NaN.",
+        "A mean of floats or complex numbers that has no terms is NaN.",
         "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) == 0,
         "should",

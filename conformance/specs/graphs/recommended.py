@@ -65,7 +65,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C37",
         "should",
-        "A maximum or a minimum of a NaN and a number is a NaN, and so is one of NaNs alone.",
+        "A maximum or a minimum of a NaN and a number is NaN, and so is a maximum or a minimum of NaNs alone.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _some(_BESIDE),
         _each(_BESIDE, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
@@ -73,8 +73,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C38",
         "should",
-        "A zero that is computed has the sign that IEEE 754 gives it. A maximum or a minimum of zeros of both signs "
-        "may have either, and so may a sum of negative zeros along axes: sources differ.",
+        "A computed zero has the sign that IEEE 754 gives it. A maximum or a minimum of zeros of both signs may have "
+        "either sign, and so may a sum of negative zeros along axes, since sources differ.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
         _some(_ZEROS),
         _each(_ZEROS, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
@@ -82,7 +82,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C39",
         "should",
-        "A square root, a quotient and a reciprocal are rounded correctly.",
+        "A square root, a quotient and a reciprocal are correctly rounded.",
         "ieee754: 5.4.1; stablehlo.operations: sqrt, divide",
         _some(_ROOTS),
         _each(_ROOTS, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
@@ -90,7 +90,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C40",
         "should",
-        "exp2, log2 and sin are within the units in the last place that OpenCL allows them.",
+        "exp2, log2 and sin lie within the number of units in the last place that OpenCL allows them.",
         "opencl.accuracy",
         _some(_FUNCTIONS),
         _each(_FUNCTIONS, lambda worth, given, seen: unrecommended(worth, given, ULPS, seen.numbers)),
@@ -98,7 +98,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C41",
         "may",
-        "A shift by the width of a dtype or more leaves nothing but the sign.",
+        "A shift by the width of the dtype or more gives 0, or -1 where a negative number is shifted right.",
         "stablehlo.operations: shift_left, shift_right_arithmetic, shift_right_logical",
         _some(_WHOLE),
         _each(_WHOLE, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
@@ -106,7 +106,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C42",
         "may",
-        "An index that is no element's is taken for the nearest that is.",
+        "An index outside the axis is taken as the nearest index inside it.",
         "stablehlo.operations: gather",
         _some(_BEYOND),
         _each(_BEYOND, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),

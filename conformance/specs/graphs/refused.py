@@ -35,7 +35,7 @@ REFUSED = (
     GraphClause(
         "graph.C5",
         "should",
-        "What is refused is refused as a wrong argument.",
+        "The error that refuses a graph reports a wrong argument.",
         "ours",
         _illegal,
         _as_argument,

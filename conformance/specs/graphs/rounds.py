@@ -8,8 +8,8 @@ ROUNDS = (
     GraphClause(
         "graph.C31",
         "must",
-        "A name of storage shows what is stored when it is used: all that was written until then, through whatever "
-        "view of it.",
+        "A node that names storage shows what is stored when the node is used: all writes until then, through "
+        "whatever view of the storage.",
         "tinygrad.lazy; tinygrad.schedule",
         about("storage"),
         right("storage"),
@@ -17,7 +17,7 @@ ROUNDS = (
     GraphClause(
         "graph.C32",
         "must",
-        "What is written into a buffer between two rounds is read in the second.",
+        "A value that is written into a buffer between two rounds is read in the second round.",
         "tinygrad.schedule",
         about("outside"),
         right("outside"),
@@ -25,8 +25,8 @@ ROUNDS = (
     GraphClause(
         "graph.C33",
         "must",
-        "An assign writes the elements of its target, all of them and no others, with a value that was read before "
-        "any of them was written; of two the later one lasts.",
+        "An assign writes all elements of its target and no others, with a value that was read before any of them "
+        "was written; of two assigns to an element the later one stays.",
         "tinygrad.schedule",
         about("assign"),
         right("assign"),
@@ -34,8 +34,8 @@ ROUNDS = (
     GraphClause(
         "graph.C34",
         "must",
-        "A value that was listed before something that it read was written is that of before, however late it is "
-        "asked for.",
+        "A computed value depends on what was stored when its node was listed, and not on later writes, however late "
+        "it is asked for.",
         "tinygrad.schedule",
         about("late"),
         right("late"),
@@ -43,7 +43,7 @@ ROUNDS = (
     GraphClause(
         "graph.C35",
         "must",
-        "A computed value that is asked for again is the same.",
+        "A computed value that is asked for again is the same value.",
         "tinygrad.lazy",
         about("again"),
         right("again"),
@@ -51,7 +51,7 @@ ROUNDS = (
     GraphClause(
         "graph.C36",
         "must",
-        "A buffer that nothing writes holds what it held.",
+        "A buffer that no node writes keeps its elements.",
         "tinygrad.lazy",
         about("kept"),
         right("kept"),

@@ -24,7 +24,7 @@ GENERAL = (
     GraphClause(
         "graph.C1",
         "must",
-        "Every value that is asked for, and every buffer that is read, is given, with the shape and the dtype of its "
+        "Every value that is asked for, and every buffer that is read, is given in the shape and the dtype of its "
         "node or buffer.",
         "tinygrad.lazy",
         _legal,
@@ -34,8 +34,8 @@ GENERAL = (
     GraphClause(
         "graph.C2",
         "must",
-        "Where one value is right it is given, bit by bit: that of evaluating the nodes one after the other, as they "
-        "are listed. A zero or a NaN that was computed may have another sign, and a NaN another payload.",
+        "Where only one value is right, its bits are given: those of evaluating the nodes one after the other in "
+        "list order. The sign of a computed zero, and the sign and the payload of a computed NaN, are free.",
         "tinygrad.lazy; ieee754",
         _settled,
         way("bits"),
@@ -44,8 +44,8 @@ GENERAL = (
     GraphClause(
         "graph.C3",
         "must",
-        "Where sums and products may be associated otherwise, fused, or accumulated more widely, and where a function "
-        "is approximated, a value is no farther from the real one than any of that takes it.",
+        "Where sums and products may be associated in another way, fused or accumulated in a wider dtype, and where "
+        "a function is approximated, a value lies within the error bound of all these choices around the real value.",
         "opencl.accuracy; ieee754",
         _bounded,
         way("bound"),
@@ -63,144 +63,155 @@ OPERATIONS = (
     _operation(
         6,
         "movement",
-        "Reshape, permute, expand, shrink, stride and flip show each element of their source where their argument "
-        "says, with its bits: NaN payloads and signs of zeros too. A negative step takes the last element first.",
+        "Reshape, permute, expand, shrink, stride and flip keep every bit of the elements that they take from their "
+        "source, NaN payloads and signs of zeros included. A stride with a negative step takes the last element "
+        "first.",
         "tinygrad.lazy: reshape, permute, expand, shrink, stride; stablehlo.operations: slice, transpose, reverse",
     ),
     _operation(
         7,
         "whole",
-        "Integers wrap around; a division of them truncates toward zero, and a remainder has the sign of the dividend. "
-        "Of bools a sum is or, a product and.",
+        "Integers wrap around; an integer division truncates toward zero, and a remainder has the sign of the "
+        "dividend. A sum of bools is their or, and a product of bools is their and.",
         "stablehlo.operations: add, multiply, divide, remainder; numpy.integers",
     ),
     _operation(
         8,
         "float",
-        "Every operation on floats rounds once, to its own dtype, to nearest with ties to even, however many are "
-        "computed together: those of 8 and 16 bits too.",
+        "Every operation on floats rounds once to its own dtype, to nearest with ties to even, also where several "
+        "operations are computed together and where the dtype has 8 or 16 bits.",
         "ieee754: 4.3.1, 5.4.1",
     ),
     _operation(
         9,
         "compare",
-        "A comparison gives bool. A NaN is unequal to everything, itself included, and less than nothing; zeros of "
-        "either sign are equal.",
+        "A comparison gives bool. A NaN is unequal to every value, itself included, and less than none; zeros of "
+        "both signs are equal.",
         "ieee754: 5.11; stablehlo.operations: compare",
     ),
     _operation(
         10,
         "choose",
-        "A choice has the bits of the value that is chosen, whatever the other one is.",
+        "where gives the bits of the value that is chosen, whatever the other value is.",
         "stablehlo.operations: select",
     ),
     _operation(
         11,
         "cast",
-        "A conversion to a float rounds once, to nearest with ties to even; one to an integer truncates toward zero; "
-        "one to bool is whether the value is unequal to zero. A NaN becomes a NaN of any sign and payload.",
+        "A conversion to a float rounds once, to nearest with ties to even; a conversion to an integer truncates "
+        "toward zero; a conversion to bool tells whether the value is unequal to zero. A NaN becomes a NaN of any "
+        "sign and payload.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
-    _operation(12, "bitcast", "A bitcast has the same bits.", "stablehlo.operations: bitcast_convert"),
+    _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),
     _operation(
         13,
         "reduce",
-        "A reduction combines all elements along its axes, each once, and no others.",
+        "A reduction folds every element along its axes exactly once, and no other element.",
         "stablehlo.operations: reduce",
     ),
     _operation(
         14,
         "gather",
-        "A gather has along its axis the elements that the indices number, with their bits.",
+        "A gather takes along its axis the elements that the indices number, with their bits.",
         "stablehlo.operations: gather",
     ),
     _operation(
         15,
         "iota",
-        "A count goes up by one along its axis, from zero, in its dtype.",
+        "An iota counts up by one along its axis, from zero, in its dtype.",
         "stablehlo.operations: iota",
     ),
     _operation(
         16,
         "const",
-        "A constant has its bits: large integers, zeros of either sign and NaN payloads.",
+        "A constant keeps its bits, also those of large integers, zeros of both signs and NaN payloads.",
         "tinygrad.lazy: const; stablehlo.operations: constant",
     ),
     _operation(
         17,
         "call",
-        "A call gives what its function gives for its arguments, and nothing else of where it is called.",
+        "A call gives what its function gives for its arguments, wherever the call stands.",
         "tinygrad.schedule; stablehlo.operations: composite",
     ),
     _operation(
         18,
         "keep",
-        "What is made contiguous, or detached, has the value of its source.",
+        "A node that makes its source contiguous, or detaches it, has the value of its source.",
         "tinygrad.lazy: contiguous",
     ),
     _operation(
         19,
         "cross",
-        "What is copied to a device, or received from others, has the bits that were sent.",
+        "A value that is copied to a device, or received from other devices, has the bits that were sent.",
         "tinygrad.lazy: copy_to_device",
     ),
     _operation(
         20,
         "variable",
-        "A variable has, in the nodes of a round, the value that the round gives it.",
+        "A variable has in the nodes of a round the value that the round gives it.",
         "tinygrad.schedule",
     ),
     _operation(
         21,
         "symbolic",
-        "An extent that is a variable is as long as the variable says: what is beyond shows nowhere.",
+        "An extent that is a variable is as long as the value of the variable says, and elements beyond it show in "
+        "no result.",
         "tinygrad.schedule",
     ),
     _operation(
         22,
         "pad",
-        "What a pad adds is zero, whatever is made of its source before, or computed together with it.",
+        "A pad adds zeros, whatever is computed from its source before or together with it.",
         "tinygrad.lazy: pad; stablehlo.operations: pad",
     ),
     _operation(
         23,
         "promoted",
-        "Operands of several dtypes are converted first, to the least dtype that all can be converted to.",
+        "Operands of several dtypes are converted, before they are combined, to the least dtype that all of them can "
+        "be converted to.",
         "jax.promotion",
     ),
     _operation(
         24,
         "extreme",
-        "A maximum or a minimum of numbers is one of them.",
+        "A maximum or a minimum of numbers is one of these numbers.",
         "stablehlo.operations: maximum, minimum",
     ),
     _operation(
         25,
         "root",
-        "A square root, a quotient and a reciprocal of what has none are a NaN, those of zeros and infinities "
-        "infinities and zeros, and those that are numbers of the dtype are these.",
+        "A square root, a quotient or a reciprocal that is undefined is NaN; one of zeros and infinities is the "
+        "infinity or zero of IEEE 754; one whose exact value is a number of the dtype is that number.",
         "ieee754: 6, 7",
     ),
     _operation(
         26,
         "function",
-        "exp2, log2 and sin of what has no value are a NaN; log2 of zero is minus infinity, exp2 of infinities is "
-        "infinity and zero, and the sine of zero is that zero.",
+        "exp2, log2 and sin are NaN where they are undefined. log2 of zero is minus infinity, exp2 of plus infinity "
+        "is infinity and of minus infinity zero, and the sine of a zero is that zero.",
         "ieee754: 9.2.1",
     ),
-    _operation(27, "empty", "What has no elements is given with none of them, and its shape.", "tinygrad.lazy"),
+    _operation(
+        27, "empty", "A value without elements is given as an array without elements, in its shape.", "tinygrad.lazy"
+    ),
     _operation(
         28,
         "empty_reduce",
-        "A reduction of no elements is what changes nothing: zero for a sum, one for a product, the least value of the "
-        "dtype for a maximum and the greatest for a minimum.",
+        "A reduction of no elements is the identity of its operation: zero for a sum, one for a product, the least "
+        "value of the dtype for a maximum and the greatest for a minimum.",
         "tinygrad.lazy; stablehlo.operations: reduce",
     ),
     _operation(
         29,
         "accumulator",
-        "A reduction accumulates in the dtype that it names, and rounds to its own once, at the end.",
+        "A reduction accumulates in the dtype that it names, and rounds once to its own dtype at the end.",
         "tinygrad.schedule; stablehlo.operations: reduce",
     ),
-    _operation(30, "results", "Every result of a call is its own.", "tinygrad.schedule"),
+    _operation(
+        30,
+        "results",
+        "Each of several results of a call is the value of its own node of the function.",
+        "tinygrad.schedule",
+    ),
 )

@@ -38,7 +38,11 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE,
     clauses=(
-        value("all_gather.C1", "Slot p of the result holds the block of the p-th member.", "jax.all_gather"),
+        value(
+            "all_gather.C1",
+            "Slot p of the result along the axis holds the block of the member at position p.",
+            "jax.all_gather",
+        ),
         variant(
             "all_gather.C2",
             "Untiled, blocks are stacked along a new axis of the result.",
@@ -47,7 +51,7 @@ OP = Op(
         ),
         variant(
             "all_gather.C3",
-            "Tiled, blocks are concatenated along an existing axis.",
+            "Tiled, blocks are concatenated along an axis that they have.",
             "jax.all_gather: tiled; stablehlo.all_gather",
             attr("tiled", True),
         ),
@@ -57,7 +61,7 @@ OP = Op(
             "jax.all_gather: _all_gather",
             has("axis", "negative"),
         ),
-        rejection("all_gather.C5", "An axis the result does not have is rejected.", "jax.all_gather: _all_gather"),
+        rejection("all_gather.C5", "An axis that the result does not have is rejected.", "jax.all_gather: _all_gather"),
     ),
     aliases={
         "jax": ("lax.all_gather",),

@@ -64,32 +64,42 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("all_reduce.C1", "Every member receives its group's reduction, in the shape of its block.", "jax.psum"),
+        value(
+            "all_reduce.C1",
+            "Every member receives the reduction of its group's blocks, in the shape of one block without its local "
+            "axes.",
+            "jax.psum",
+        ),
         value(
             "all_reduce.C2",
-            "Local axes are reduced with the named ones and are gone from the result.",
+            "The reduction folds the elements along the local axes of all members' blocks, and the result does not "
+            "have these axes.",
             "jax.psum: _allreduce_lowering",
             lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
         ),
         rejection(
             "all_reduce.C3",
-            "A local axis the block does not have is rejected.",
+            "A local axis that the block does not have is rejected.",
             "jax.psum: _allreduce_effectful_abstract_eval",
         ),
         rejection(
-            "all_reduce.C4", "A local axis named twice is rejected.", "jax.psum: _allreduce_effectful_abstract_eval"
+            "all_reduce.C4",
+            "A local axis that is named twice is rejected.",
+            "jax.psum: _allreduce_effectful_abstract_eval",
         ),
         value(
             "all_reduce.C5",
-            "Over a local axis without elements the result is the value that changes nothing: 0 for a sum, 1 for a "
-            "product, the least value of the dtype for max, the greatest for min, all bits for and.",
+            "Where a local axis has no elements, the result is the identity of the reduction: 0 for a sum, or and "
+            "xor, 1 for a product, the least value of the dtype for max, the greatest for min, and all bits set for "
+            "and.",
             "tinygrad.schedule: earliest_rewrites",
             reduces_nothing,
         ),
         diverging(
             value(
                 "all_reduce.C6",
-                "Local axes and groups may be given together: each group's members and the local axes are reduced.",
+                "Local axes and groups may be given together: the blocks of each group are reduced with their local "
+                "axes.",
                 "ours",
                 lambda s: has_local_axes(s) and s.step.groups is not None,
             ),
@@ -98,7 +108,8 @@ OP = Op(
         diverging(
             value(
                 "all_reduce.C7",
-                "A mean over local axes divides by the number of all terms: members times elements along those axes.",
+                "A mean over local axes divides by the number of its terms: the number of members times the number "
+                "of elements along those axes.",
                 "ours",
                 lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
             ),

@@ -61,26 +61,27 @@ OP = Op(
     clauses=(
         value(
             "all_to_all.C1",
-            "The member at position p receives piece p of every member, in member order.",
+            "The member at position p receives piece p of the block of every member, in member order.",
             "jax.all_to_all",
         ),
         variant(
             "all_to_all.C2",
-            "Untiled, the split axis has one slice a member and a new axis of slices appears at the "
-            "concat axis of the result.",
+            "Untiled, the split axis has one slice for each member; the result loses it and stacks the received "
+            "slices along a new axis at the concat axis.",
             "jax.all_to_all: tiled",
             attr("tiled", False),
         ),
         variant(
             "all_to_all.C3",
-            "Tiled, the split axis is divided and the concat axis multiplied by the group size.",
+            "Tiled, the extent of the split axis is divided by the group size, and the extent of the concat axis is "
+            "multiplied by it.",
             "jax.all_to_all: tiled",
             attr("tiled", True),
         ),
         diverging(
             value(
                 "all_to_all.C4",
-                "Negative axes count from the end.",
+                "A negative split or concat axis counts from the end.",
                 "ours",
                 lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
             ),
@@ -88,17 +89,17 @@ OP = Op(
         ),
         rejection(
             "all_to_all.C5",
-            "A split axis the block does not have is rejected.",
+            "A split axis that the block does not have is rejected.",
             "jax.all_to_all: _all_to_all_effectful_abstract_eval",
         ),
         rejection(
             "all_to_all.C6",
-            "A concat axis the result does not have is rejected.",
+            "A concat axis that the result does not have is rejected.",
             "jax.all_to_all: _all_to_all_effectful_abstract_eval",
         ),
         rejection(
             "all_to_all.C7",
-            "Tiled, an extent the group size does not divide is rejected.",
+            "Tiled, an extent that the group size does not divide is rejected.",
             "jax.all_to_all: _all_to_all_is_async",
         ),
         rejection(
@@ -108,7 +109,7 @@ OP = Op(
         ),
         variant(
             "all_to_all.C9",
-            "The axis that is split and the axis that is joined may differ.",
+            "The split axis and the concat axis may differ.",
             "jax.all_to_all: concat_axis",
             axes_differ,
         ),

@@ -90,7 +90,8 @@ OP = Op(
     clauses=(
         value(
             "all_to_all_uneven.C1",
-            "The member at position p receives its part of every member, in member order.",
+            "The member at position p receives the part for p of the block of every member, concatenated in member "
+            "order.",
             "torch.inductor.comm_lowering: _all_to_all_single",
         ),
         value(
@@ -107,18 +108,18 @@ OP = Op(
         ),
         rejection(
             "all_to_all_uneven.C4",
-            "Split sizes that are not one count a member are rejected.",
+            "Split sizes that do not give one count for each member are rejected.",
             "torch.distributed: all_to_all_single",
         ),
         rejection(
             "all_to_all_uneven.C5",
-            "Receive sizes that do not mirror the send sizes are rejected.",
+            "Receive sizes that are not the send sizes of the other members are rejected.",
             "ours",
             requirement="should",
         ),
         rejection(
             "all_to_all_uneven.C6",
-            "Split sizes that do not add up to the rows of the block are rejected.",
+            "Split sizes whose sum is not the number of rows of the block are rejected.",
             "torch.distributed: all_to_all_single",
         ),
     ),

@@ -72,26 +72,37 @@ OP = Op(
     clauses=(
         value(
             "arg_reduce.C1",
-            "The result is an int32 position in the member's own group, in the block's shape.",
+            "The result holds, for each element of the block, an int32 position in the rank's own group.",
             "jax.pargmax: _axis_index_of_val",
         ),
-        variant("arg_reduce.C2", "max gives the position of the greatest.", "jax.pargmax", attr("op", "max")),
-        variant("arg_reduce.C3", "min gives the position of the least.", "jax.pargmin", attr("op", "min")),
+        variant(
+            "arg_reduce.C2",
+            "max gives the position of the member that holds the greatest element.",
+            "jax.pargmax",
+            attr("op", "max"),
+        ),
+        variant(
+            "arg_reduce.C3",
+            "min gives the position of the member that holds the least element.",
+            "jax.pargmin",
+            attr("op", "min"),
+        ),
         value(
             "arg_reduce.C4",
-            "Of equal elements, both zeros among them, the first position counts.",
+            "Where several members hold the greatest or the least element, the first of their positions is given; "
+            "zeros of both signs are equal.",
             "jax.pargmax: _axis_index_of_val",
             has_ties,
         ),
         value(
             "arg_reduce.C5",
-            "Where some element is NaN no member's equals it, and the position is 2**31 - 1.",
+            "Where the element of some member is NaN, no member holds the extreme, and the position is 2**31 - 1.",
             "jax.pargmax: _axis_index_of_val",
             has("values", "nan"),
             "should",
             nan_among_members,
         ),
-        rejection("arg_reduce.C6", "A reduction without a position is rejected.", "jax.pargmax"),
+        rejection("arg_reduce.C6", "A reduction other than max and min is rejected.", "jax.pargmax"),
     ),
     aliases={"jax": ("lax.pargmax", "lax.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
     examples=(Example("jax.pargmax", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),

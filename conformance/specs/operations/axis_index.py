@@ -23,7 +23,9 @@ OP = Op(
     shares=WITHOUT_OPERANDS,
     clauses=(
         value(
-            "axis_index.C1", "The result is the rank's position in its group, an int32 without axes.", "jax.axis_index"
+            "axis_index.C1",
+            "The result is the position of the rank in its group, as an int32 array without axes.",
+            "jax.axis_index",
         ),
     ),
     aliases={"jax": ("lax.axis_index",), "torch": ("distributed.get_rank",), "mpi": ("MPI_Comm_rank",)},

@@ -23,7 +23,9 @@ OP = Op(
     shares=WITHOUT_OPERANDS,
     clauses=(
         value(
-            "axis_size.C1", "The result is the size of the rank's own group, an int32 without axes.", "jax.axis_size"
+            "axis_size.C1",
+            "The result is the number of members of the rank's own group, as an int32 array without axes.",
+            "jax.axis_size",
         ),
     ),
     aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",), "mpi": ("MPI_Comm_size",)},

@@ -36,14 +36,14 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE,
     clauses=(
-        value("broadcast.C1", "Every member of a group receives the block of its root.", "jax.pbroadcast"),
+        value("broadcast.C1", "Every member of a group receives the block of the root of its group.", "jax.pbroadcast"),
         value(
             "broadcast.C2",
             "The root is a position in the group, not a rank of the world.",
             "jax.pbroadcast",
             root_is_not_its_rank,
         ),
-        rejection("broadcast.C3", "A root that some group does not have is rejected.", "mpi.bcast"),
+        rejection("broadcast.C3", "A root that is no position of some group is rejected.", "mpi.bcast"),
     ),
     aliases={
         "jax": ("lax.pbroadcast",),

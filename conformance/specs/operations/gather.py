@@ -40,7 +40,11 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE,
     clauses=(
-        value("gather.C1", "Slot p of the root's result holds the block of the p-th member.", "mpi.gather"),
+        value(
+            "gather.C1",
+            "Slot p of the root's result along the axis holds the block of the member at position p.",
+            "mpi.gather",
+        ),
         variant(
             "gather.C2",
             "Untiled, blocks are stacked along a new axis of the result.",
@@ -49,7 +53,7 @@ OP = Op(
         ),
         variant(
             "gather.C3",
-            "Tiled, blocks are concatenated along an existing axis.",
+            "Tiled, blocks are concatenated along an axis that they have.",
             "ours",
             attr("tiled", True),
         ),
@@ -59,8 +63,8 @@ OP = Op(
             "mpi.gather",
             root_is_not_its_rank,
         ),
-        rejection("gather.C5", "A root the group does not have is rejected.", "mpi.gather"),
-        rejection("gather.C6", "An axis the result does not have is rejected.", "ours"),
+        rejection("gather.C5", "A root that is no position of the group is rejected.", "mpi.gather"),
+        rejection("gather.C6", "An axis that the result does not have is rejected.", "ours"),
         value(
             "gather.C7",
             "A negative axis counts from the end of the result's axes.",

@@ -55,21 +55,26 @@ OP = Op(
         value("permute.C1", "Every destination receives the block of its source.", "jax.ppermute"),
         value(
             "permute.C2",
-            "A position that is no destination receives zeros, +0 in every format; in float8_e8m0fnu, which has no "
-            "zero, the bits of one, 2**-127.",
+            "A position that is the destination of no pair receives zeros: +0 in every format, and in "
+            "float8_e8m0fnu, which has no zero, the number whose bits are all zero, 2**-127.",
             "jax.ppermute; stablehlo.collective_permute",
             partial,
         ),
         value(
             "permute.C3",
-            "No pairs at all is legal, and every position receives zeros.",
+            "An empty list of pairs is legal, and every position receives zeros.",
             "jax.ppermute",
             lambda s: not pairs_of(s),
         ),
-        value("permute.C4", "Disjoint cycles move together.", "jax.ppermute", several_cycles),
+        value(
+            "permute.C4",
+            "Pairs may form several disjoint cycles, and each cycle moves its own blocks.",
+            "jax.ppermute",
+            several_cycles,
+        ),
         value(
             "permute.C5",
-            "A position sent to itself keeps its block.",
+            "A position that is paired with itself keeps its block.",
             "jax.ppermute",
             lambda s: any(source == destination for source, destination in pairs_of(s)),
         ),

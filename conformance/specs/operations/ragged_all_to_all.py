@@ -128,36 +128,38 @@ OP = Op(
     clauses=(
         value(
             "ragged_all_to_all.C1",
-            "Slice i goes to member i over the slices a member gets, and is written at the sender's output offset.",
+            "Where offsets have s entries for each member, slice i of a sender goes to the member at position i // "
+            "s, which receives it from row output_offsets[i] of the sender on.",
             "jax.ragged_all_to_all",
         ),
         value(
             "ragged_all_to_all.C2",
-            "Rows of the output that nothing is written to survive.",
+            "Rows of the output that no slice is written to keep their elements.",
             "jax.ragged_all_to_all",
             rows_left,
         ),
         value(
             "ragged_all_to_all.C3",
-            "A member may get several slices of one sender.",
+            "A member may receive several slices of one sender.",
             "jax.ragged_all_to_all",
             several_slices,
         ),
         value(
             "ragged_all_to_all.C4",
-            "Where slices overlap, they are written in sender order, slice by slice.",
+            "Slices that overlap are written in sender order, and those of one sender in the order of their numbers, "
+            "so that the last one stays.",
             "jax.ragged_all_to_all",
             overlapping,
         ),
         value("ragged_all_to_all.C5", "A slice may have no rows.", "jax.ragged_all_to_all", empty_slices),
         rejection(
             "ragged_all_to_all.C6",
-            "Offsets and sizes that are not integers are rejected.",
+            "Offsets and sizes of a dtype that is no integer are rejected.",
             "jax.ragged_all_to_all: _ragged_all_to_all_effectful_abstract_eval",
         ),
         rejection(
             "ragged_all_to_all.C7",
-            "Offsets and sizes that have not one axis with an element or more are rejected.",
+            "Offsets and sizes that do not have exactly one axis with at least one element are rejected.",
             "jax.ragged_all_to_all: _ragged_all_to_all_effectful_abstract_eval",
         ),
         rejection(
@@ -168,19 +170,19 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C9",
-            "Rows of the operand that are no rows of the output, by shape or dtype, are rejected.",
+            "An operand and an output whose rows differ in shape or dtype are rejected.",
             "ours",
             requirement="should",
         ),
         rejection(
             "ragged_all_to_all.C10",
-            "Receive sizes that are not the send sizes of the peers are rejected.",
+            "Receive sizes that are not the send sizes of the other members are rejected.",
             "ours",
             requirement="should",
         ),
         rejection(
             "ragged_all_to_all.C11",
-            "A slice beyond the rows of the operand or of the output is rejected.",
+            "A slice outside the rows of the operand or of the output is rejected.",
             "ours",
             requirement="should",
         ),

@@ -39,14 +39,14 @@ OP = Op(
         value("recv.C1", "Every destination receives the block that its source sent.", "jax.precv"),
         value(
             "recv.C2",
-            "A position that nothing was sent to receives zeros of the expected shape and dtype.",
+            "A position that is the destination of no pair receives zeros of the shape and dtype that recv names.",
             "jax.precv",
             partial,
         ),
         diverging(
             rejection(
                 "recv.C3",
-                "A shape or dtype other than what was sent is rejected.",
+                "A shape or dtype other than that of the sent block is rejected.",
                 "ours",
                 requirement="should",
             ),
@@ -54,7 +54,7 @@ OP = Op(
         ),
         rejection(
             "recv.C4",
-            "Pairs other than those of the send, which leave someone without a partner, are rejected.",
+            "Pairs other than those of the send are rejected, since some position would have no partner.",
             "ours",
             requirement="should",
         ),

@@ -36,14 +36,18 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("reduce.C1", "The root receives its group's reduction, in the shape of its block.", "mpi.reduce"),
+        value(
+            "reduce.C1",
+            "The root receives the reduction of its group's blocks, in the shape of one block.",
+            "mpi.reduce",
+        ),
         value(
             "reduce.C2",
             "The root is a position in the group, not a rank of the world.",
             "mpi.reduce",
             root_is_not_its_rank,
         ),
-        rejection("reduce.C3", "A root that some group does not have is rejected.", "mpi.reduce"),
+        rejection("reduce.C3", "A root that is no position of some group is rejected.", "mpi.reduce"),
     ),
     aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
     examples=(Example("mpi.reduce", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),

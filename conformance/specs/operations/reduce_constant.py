@@ -25,10 +25,17 @@ OP = Op(
     shares=WITHOUT_OPERANDS,
     clauses=(
         value(
-            "reduce_constant.C1", "The result is the number times the size of the rank's own group.", "jax.psum: _psum"
+            "reduce_constant.C1",
+            "The result is the number times the number of members of the rank's own group.",
+            "jax.psum: _psum",
         ),
         diverging(
-            rejection("reduce_constant.C2", "A result beyond int32 is rejected, not wrapped.", "ours", "should"),
+            rejection(
+                "reduce_constant.C2",
+                "A result outside the range of int32 is rejected and does not wrap around.",
+                "ours",
+                "should",
+            ),
             accepts("jax", "The psum of a Python int is a Python int, of any size."),
         ),
     ),

@@ -43,18 +43,18 @@ OP = Op(
     clauses=(
         value(
             "reduce_scatter.C1",
-            "The member at position p receives piece p of the group's reduction.",
+            "The member at position p receives piece p of the reduction of its group's blocks.",
             "jax.psum_scatter",
         ),
         variant(
             "reduce_scatter.C2",
-            "Untiled, the axis has one slice a member and is removed.",
+            "Untiled, the axis has one slice for each member, and the result does not have it.",
             "jax.psum_scatter: tiled",
             attr("tiled", False),
         ),
         variant(
             "reduce_scatter.C3",
-            "Tiled, the axis is divided by the group size and stays.",
+            "Tiled, the result has the axis, with the extent divided by the group size.",
             "jax.psum_scatter: tiled",
             attr("tiled", True),
         ),
@@ -69,12 +69,12 @@ OP = Op(
         ),
         rejection(
             "reduce_scatter.C5",
-            "An axis the block does not have is rejected.",
+            "An axis that the block does not have is rejected.",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
         rejection(
             "reduce_scatter.C6",
-            "Tiled, an extent the group size does not divide is rejected.",
+            "Tiled, an extent that the group size does not divide is rejected.",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
         rejection(

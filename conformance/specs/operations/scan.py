@@ -57,19 +57,33 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
-        value("scan.C1", "The member at position p receives the reduction of the blocks before p.", "mpi.scan"),
-        variant("scan.C2", "Inclusive, its own block is the last of them.", "mpi.scan", attr("exclusive", False)),
-        variant("scan.C3", "Exclusive, its own block is left out.", "mpi.scan", attr("exclusive", True)),
+        value(
+            "scan.C1",
+            "The member at position p receives the reduction of the blocks of the members before it.",
+            "mpi.scan",
+        ),
+        variant(
+            "scan.C2",
+            "Inclusive, the member's own block is the last term of its reduction.",
+            "mpi.scan",
+            attr("exclusive", False),
+        ),
+        variant(
+            "scan.C3",
+            "Exclusive, the member's own block is no term of its reduction.",
+            "mpi.scan",
+            attr("exclusive", True),
+        ),
         value(
             "scan.C4",
-            "Exclusive, the first member of a group receives the value that changes nothing: 0 for a sum, 1 for a "
-            "product, the least value of the dtype for max, the greatest for min, all bits for and.",
+            "Exclusive, the first member of a group receives the identity of the reduction: 0 for a sum, or and xor, "
+            "1 for a product, the least value of the dtype for max, the greatest for min, and all bits set for and.",
             "ours",
             of_no_blocks,
         ),
         value(
             "scan.C5",
-            "Exclusive, the mean of no blocks, which the first member of a group receives, is NaN.",
+            "Exclusive, the mean of the first member of a group has no terms and is NaN.",
             "ours",
             means_of_no_blocks,
             "should",

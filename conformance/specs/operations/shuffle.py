@@ -39,7 +39,9 @@ OP = Op(
     shares=COLLECTIVE,
     clauses=(
         value("shuffle.C1", "Position p receives the block of position sources[p].", "jax.pshuffle"),
-        rejection("shuffle.C2", "Sources that are no permutation of all positions are rejected.", "jax.pshuffle"),
+        rejection(
+            "shuffle.C2", "Sources that are no permutation of all positions of a group are rejected.", "jax.pshuffle"
+        ),
     ),
     aliases={"jax": ("lax.pshuffle",)},
     examples=(Example("jax.pshuffle", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),

@@ -8,15 +8,16 @@ from conformance.judging.schedules.clause import AnswerClause
 
 ANSWERED: Final = AnswerClause(
     "answer.C1",
-    "Who schedules programs gives a schedule of each that no claim leaves out, and of graphs of each that it has words "
-    "for: nothing else is raised, hangs or ends the process.",
+    "An implementation that schedules programs gives a schedule of every program that no claim leaves out, and of "
+    "every graph that it has words for; it raises no other error, and neither hangs nor ends its process.",
     "ours",
 )
 
 ANSWERED_AGAIN: Final = AnswerClause(
     "answer.C2",
-    "So it is when the same is asked for again: in another process, for fewer results or the same in another order, "
-    "with other values for its variables, or, where that is offered, without a memory plan or once it has been run.",
+    "An implementation gives a schedule also when it is asked again: in another process, for fewer results or for "
+    "the same results in another order, with other values for its variables, and, where it offers that, without a "
+    "memory plan or after a run.",
     "ours",
 )
 

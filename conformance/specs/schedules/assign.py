@@ -192,36 +192,36 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C6",
-        "What comes before an assign in the program reads the old value; of assigns that read each other's old values "
-        "one is kept elsewhere.",
+        "Items that come before an assign in the program read the old value; of assigns that read each other's old "
+        "values, one old value is kept elsewhere.",
         "tinygrad.schedule: get_kernel_graph",
         old_value_first,
         lambda facts: meeting(facts, earlier=False),
     ),
     ScheduleClause(
         "assign.C7",
-        "What comes after an assign in the program reads the new value.",
+        "Items that come after an assign in the program read the new value.",
         "tinygrad.schedule: handle_after",
         new_value_after,
         lambda facts: meeting(facts, earlier=True),
     ),
     ScheduleClause(
         "assign.C8",
-        "Of assigns to one element the last in the program is done last.",
+        "Of several assigns to one element, the last one in the program is done last.",
         "tinygrad.schedule: get_kernel_graph",
         last_assign_wins,
         lambda facts: any(_assigned_twice(facts)),
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign writes nothing outside its target but what it reads there.",
+        "An assign writes nothing outside its target, except the value that it reads there.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,
     ),
     ScheduleClause(
         "assign.C10",
-        "An assign writes all of its target that no later one writes.",
+        "An assign writes every element of its target that no later assign writes.",
         "tinygrad.schedule: bufferize_to_store",
         all_of_the_view,
         done_there,
@@ -235,7 +235,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C12",
-        "What was there before is written only where the graph assigns to it.",
+        "A buffer that was there before the schedule is written only where the graph assigns to it.",
         "tinygrad.lazy: LazyBuffer.schedule",
         only_what_is_assigned,
         both(_given, touched(write=True)),
@@ -250,7 +250,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C14",
-        "Every assign that changes anything is done, on every device that has one.",
+        "Every assign that changes a value is done, on every device that has one.",
         "tinygrad.multi: MultiLazyBuffer.assign",
         every_assign,
         lambda facts: any(due(facts)),

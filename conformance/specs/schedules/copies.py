@@ -245,8 +245,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C4",
-        "A copy reads bytes that lie side by side, and keeps their order; others are made contiguous on their device "
-        "first.",
+        "A copy reads contiguous bytes and keeps their order; a value that is not contiguous is made contiguous on "
+        "its own device first.",
         "tinygrad.schedule: earliest_rewrites",
         contiguous_source,
         _copied,
@@ -262,7 +262,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C6",
-        "What a device has a copy of is not copied there again, unless that is forced.",
+        "A value that a device has a copy of is not copied there again, unless the copy is forced.",
         "tinygrad.multi: MultiLazyBuffer.copy_to_device",
         replica_reused,
         _copied,
@@ -270,7 +270,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C7",
-        "A copy that is forced and needed is made, unless it is of a constant or of nothing, or all that "
+        "A copy that is forced and needed is made, unless it copies a constant or no elements, or everything that "
         "needs it is the same whatever it copies.",
         "tinygrad.multi: all_reduce",
         forced_copies,
@@ -278,8 +278,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C8",
-        "An all_reduce of n devices moves n(n-1) blocks between them when it is naive, and 2(n-1) as ring, all-to-all "
-        "or direct, at most.",
+        "An all_reduce of n devices moves at most n(n-1) blocks between them in the naive form, and at most 2(n-1) "
+        "blocks as ring, all-to-all or direct.",
         "tinygrad.multi: all_reduce",
         remote_bytes,
         lambda facts: any(measured(facts)),
@@ -287,7 +287,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C9",
-        "A ring copies from each participant to the next only.",
+        "A ring copies only from each participant to the next one.",
         "tinygrad.multi: all_reduce",
         ring_edges,
         lambda facts: any(ring_copies(facts)),
@@ -295,14 +295,15 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C10",
-        "A value is at the end on the device that its node is on.",
+        "At the end a value is on the device of its node.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         on_its_device,
         lambda facts: bool(facts.schedule.places),
     ),
     ScheduleClause(
         "copies.C11",
-        "A collective that makes a collective of the graph is its operation, of its members in their order.",
+        "A collective of the schedule that computes a collective of the graph has the same operation and the same "
+        "members in the same order.",
         "tinygrad.multi: MultiLazyBuffer.r",
         same_meeting,
         lambda facts: any(_met(facts)),

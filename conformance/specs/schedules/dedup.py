@@ -127,7 +127,7 @@ def _second_runs(first: Facts, second: Facts) -> bool:
 DEDUP = (
     ScheduleClause(
         "dedup.C1",
-        "What two nodes of one operation, sources and arguments are is computed once.",
+        "Two nodes with the same operation, sources and arguments are computed once.",
         "tinygrad.lazy: create_lazybuffer",
         twins_stored_once,
         lambda facts: labelled_node(*_VALUES)(facts) and bool(_twins(facts)),
@@ -135,7 +135,7 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C2",
-        "Kernels of one device that are one up to the names of buffers, which are as large, launch one program.",
+        "Kernels of one device that differ only in the names of buffers of equal sizes launch one program.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -143,7 +143,7 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C3",
-        "Kernels that launch one program are one up to the names of buffers and devices.",
+        "Kernels that launch one program differ only in the names of buffers and devices.",
         "tinygrad.schedule: split_store",
         one_kernel_for_one_program,
         lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),
@@ -153,7 +153,8 @@ DEDUP = (
 DEDUP_OF_TWO = (
     PairClause(
         "dedup.C4",
-        "Asked for again in the same process, a schedule gives the graph's values, whatever is kept of the first.",
+        "A schedule that is asked for again in the same process gives the values of its graph, whatever the "
+        "implementation has kept of the first one.",
         "ours",
         "cached",
         cached_values,

@@ -30,7 +30,7 @@ def _assigns(facts: Facts) -> bool:
 FORM = (
     FormClause(
         "form.C1",
-        "No two items, buffers, nodes or started handles have one name, nor two places one node.",
+        "No two items, buffers, nodes or started handles have one name, and no node has two places.",
         "tinygrad.schedule: bufferize_to_store",
         lambda facts: named_twice(facts.schedule),
     ),
@@ -48,7 +48,7 @@ FORM = (
     ),
     FormClause(
         "form.C4",
-        "What is waited for was started before.",
+        "Every item that is waited for was started before.",
         "torch.inductor.comm_lowering: _wait_tensor",
         some_leaf(is_wait),
     ),
@@ -60,25 +60,27 @@ FORM = (
     ),
     FormClause(
         "form.C6",
-        "Nothing needs itself: items, nodes, functions and bases of buffers have an order.",
+        "No item, node, function or base of a buffer depends on itself.",
         "tinygrad.schedule: get_kernel_graph",
         lambda facts: dependent(facts.schedule),
     ),
     FormClause(
         "form.C7",
-        "All buffers of a kernel are on its device, or on those of its collective.",
+        "All buffers of a kernel are on the device of the kernel, or on the devices of the collective that it is a "
+        "part of.",
         "tinygrad.schedule: split_store",
         some_leaf(uses_buffers),
     ),
     FormClause(
         "form.C8",
-        "Sizes, ranges, maps and views fit the buffers they speak of.",
+        "Sizes, ranges, maps and views fit the buffers that they refer to.",
         "tinygrad.lazy: _replace_bufferops",
         some_buffer(lambda each: True),
     ),
     FormClause(
         "form.C9",
-        "A collective has distinct participants, and parts, or accesses for those who read and write in its operation.",
+        "A collective has distinct participants, and has either parts or an access for each participant that reads "
+        "or writes in its operation.",
         "tinygrad.multi: all_reduce",
         some_collective(lambda each: True),
     ),
@@ -90,13 +92,14 @@ FORM = (
     ),
     FormClause(
         "form.C11",
-        "An instruction takes earlier ones, of dtypes that it takes, and accesses over the same points.",
+        "An instruction takes the results of earlier instructions, in dtypes that it accepts, and accesses over the "
+        "same points.",
         "tinygrad.schedule: add_ranges_to_store",
         some_body(lambda each: True),
     ),
     FormClause(
         "form.C12",
-        "A call gives a buffer that fits for each parameter of its sequence, which names no others.",
+        "A call gives a fitting buffer for each parameter of its sequence, and the sequence names no other buffers.",
         "tinygrad.schedule: resolve_function",
         lambda facts: facts.captured is not None and bool(facts.captured.sequences),
     ),

@@ -254,7 +254,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C2",
-        "An elementwise value that one reduce takes, each element once, is computed in the reduce's kernel.",
+        "An elementwise value that one reduce takes, each element once, is computed in the kernel of the reduce.",
         _RANGEIFY,
         _apart(_into_reduce, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),
@@ -262,7 +262,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C3",
-        "What is elementwise of a reduce, and as large, is computed in the reduce's kernel where nobody else takes it.",
+        "An elementwise operation on the result of a reduce, with as many elements, is computed in the kernel of the "
+        "reduce where nothing else takes that result.",
         _RANGEIFY,
         _apart(_out_of_reduce, "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),
@@ -270,7 +271,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C4",
-        "No reduce is evaluated at points that it does not depend on.",
+        "No reduce is evaluated at points that its value does not depend on.",
         _RANGEIFY,
         no_reduce_recomputed,
         some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
@@ -286,7 +287,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C6",
-        "What is asked to be contiguous is in a buffer of its own.",
+        "A node that asks for a contiguous value has a buffer of its own.",
         _LAZY,
         kept_as_asked,
         both(labelled, _barriers),
@@ -301,7 +302,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C8",
-        "A value of more than three buffers that several kernels take is kept in one.",
+        "A value that is computed from more than three buffers and that several kernels take is kept in a buffer.",
         _RANGEIFY,
         costly_is_kept,
         both(traced, lambda facts: any(facts.nodes[name].op in _ELEMENTWISE for name in facts.computing)),
@@ -309,7 +310,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C9",
-        "An assign of what depends on the target at the same place alone is done by the kernel that computes it.",
+        "An assign whose value depends on the target only at the same place is done by the kernel that computes the "
+        "value.",
         _RANGEIFY,
         updated_in_one,
         lambda facts: any(facts.nodes[name].op == "assign" for name in facts.writers),

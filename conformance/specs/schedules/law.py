@@ -55,9 +55,9 @@ def signs(facts: Facts) -> str | None:
 LAW = (
     ScheduleClause(
         "law.C1",
-        "Run in its order, and in every order that its edges and waits permit and that keeps the conflicts of what is "
-        "only listed, a schedule gives the values of its graph in every result and every alias, and touches no other "
-        "byte.",
+        "A schedule gives the values of its graph in every result and every alias, and writes no other byte: run in "
+        "its own order, and in every order that its edges and waits permit and that keeps the conflicts of items "
+        "without edges.",
         "tinygrad.lazy: LazyBuffer.schedule",
         law,
         _runs,
@@ -65,7 +65,7 @@ LAW = (
     ),
     ScheduleClause(
         "law.C2",
-        "A maximum or a minimum of a NaN and a number is a NaN.",
+        "A maximum or a minimum of a NaN and a number is NaN.",
         "ours",
         beside_nan,
         _compares,
@@ -74,7 +74,8 @@ LAW = (
     ),
     ScheduleClause(
         "law.C4",
-        "A zero has the sign that the graph's operations give it, where none folds, takes the greater or meets.",
+        "A zero has the sign that the operations of the graph give it, where none of these is a fold, a maximum, a "
+        "minimum or a collective.",
         "tinygrad.lazy: create_lazybuffer",
         signs,
         lambda facts: _runs(facts) and bool(_signed(facts)),

@@ -201,20 +201,21 @@ OURS = "ours"
 MEMORY = (
     ScheduleClause(
         "memory.C1",
-        "Buffers that share bytes of an arena, planned ones or views, are never in use at the same time.",
+        "Buffers that share bytes of an arena, planned buffers or views, are never in use at the same time.",
         OURS,
         disjoint_lives,
         lambda facts: any(sharing(facts)),
     ),
     ScheduleClause(
         "memory.C2",
-        "What was there before, is held from outside or is read afterwards is not planned, nor its bytes an arena.",
+        "A buffer that was there before, is held from outside or is read afterwards is not planned, and its bytes "
+        "are no arena.",
         OURS,
         only_what_is_inside,
         both(_plans, _seen_from_outside),
     ),
     ScheduleClause(
-        "memory.C3", "Nothing is planned on a device without sub-buffers.", OURS, where_there_are_parts, _plans
+        "memory.C3", "No buffer is planned on a device without sub-buffers.", OURS, where_there_are_parts, _plans
     ),
     ScheduleClause(
         "memory.C4",
@@ -225,11 +226,11 @@ MEMORY = (
     ),
     ScheduleClause("memory.C5", "Planned buffers end within their arena.", OURS, in_the_arena, _plans),
     ScheduleClause(
-        "memory.C6", "Buffers begin at whole elements of their dtype.", OURS, whole_elements, some_buffer(_is_part)
+        "memory.C6", "Every buffer begins at a whole element of its dtype.", OURS, whole_elements, some_buffer(_is_part)
     ),
     ScheduleClause(
         "memory.C7",
-        "An arena is no larger than its buffers side by side.",
+        "An arena is no larger than its buffers laid side by side.",
         OURS,
         no_larger_than_without,
         _plans,
@@ -238,7 +239,7 @@ MEMORY = (
     ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", OURS, on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
-        "Buffers of a communicator share bytes only with those of the same group, device, dtype and size.",
+        "Buffers of a communicator share bytes only with buffers of the same group, device, dtype and size.",
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),
@@ -246,7 +247,7 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C11",
-        "What a copy writes or reads shares an arena with nothing that no copy does.",
+        "A buffer that a copy reads or writes shares an arena only with other such buffers.",
         OURS,
         copies_apart,
         lambda facts: bool(_planned(facts)) and any(isinstance(leaf, Copy) for leaf in facts.leaves),
@@ -254,7 +255,7 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C12",
-        "The base of a view is no view.",
+        "The base of a view is not a view.",
         "tinygrad.lazy: LazyBuffer",
         base_is_no_view,
         some_buffer(lambda each: _is_part(each) and not each.planned),
@@ -265,7 +266,7 @@ MEMORY = (
 MEMORY_OF_TWO = (
     PairClause(
         "memory.C10",
-        "Values are the graph's with the memory plan and without it, and without it nothing is planned.",
+        "The values are those of the graph with the memory plan and without it, and without it no buffer is planned.",
         OURS,
         "unplanned",
         same_values,

@@ -98,7 +98,8 @@ def _moved_twice(facts: Facts) -> bool:
 MOVED = (
     ScheduleClause(
         "movement.C1",
-        "No kernel stores a computed value once more in the order that it has: a reshape moves nothing.",
+        "No kernel stores a computed value a second time in the order of elements that it has, since a reshape moves "
+        "nothing.",
         "tinygrad.schedule: pm_mops",
         handed_on,
         both(labelled, _moved),
@@ -106,7 +107,7 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C2",
-        "Movement that only other movement takes is stored nowhere: several are one.",
+        "Movement that only other movement takes is not stored, since several movements are one.",
         "tinygrad.lazy: LazyBuffer._movement_op",
         chain_kept,
         both(labelled, _moved_twice),
@@ -114,7 +115,7 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C3",
-        "Movement of a computed value that one kernel computes with, each element once, is done by that kernel.",
+        "Movement of a computed value that one kernel computes with, taking each element once, is done by that kernel.",
         "tinygrad.schedule: pm_mops",
         moved_apart,
         both(labelled, _moved),

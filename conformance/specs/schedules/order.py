@@ -224,22 +224,22 @@ def same_order(first: Facts, second: Facts) -> str | None:
 ORDER = (
     ScheduleClause(
         "order.C1",
-        "An item reads only bytes that were there before or that an earlier item wrote.",
+        "An item reads only bytes that were there before the schedule or that an earlier item wrote.",
         "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
     ),
     ScheduleClause(
         "order.C2",
-        "The value of every result that has to be computed is in a buffer at the end.",
+        "At the end a buffer holds the value of every result that has to be computed.",
         "tinygrad.lazy: LazyBuffer.schedule",
         complete,
         lambda facts: any(_computed_results(facts)),
     ),
     ScheduleClause(
         "order.C3",
-        "Every item serves a result, an assign, a forced copy, a collective, or a buffer that is reachable from "
-        "outside.",
+        "Every item contributes to a result, an assign, a forced copy, a collective, or a buffer that is reachable "
+        "from outside.",
         "tinygrad.lazy: LazyBuffer.schedule",
         nothing_dead,
         both(_known_results, _lone),
@@ -247,7 +247,7 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C4",
-        "No value but an assigned one is written twice to the same bytes.",
+        "A value is written to the same bytes only once, unless it is assigned.",
         "tinygrad.lazy: LazyBuffer.schedule",
         realised_once,
         labelled_node(but=["assign"]),
@@ -255,7 +255,7 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C5",
-        "A contig or reduce node that is kept in a buffer is computed once for all who use it.",
+        "A contig or reduce node that is kept in a buffer is computed once for all items that use it.",
         "tinygrad.lazy: LazyBuffer.schedule",
         shared_once,
         both(labelled_node("contig", "reduce"), traced),
@@ -266,7 +266,7 @@ ORDER = (
 ORDER_OF_TWO = (
     PairClause(
         "order.C6",
-        "After a schedule has run there is nothing left to do.",
+        "After a schedule has run, the schedule of the same results has no items.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "afterwards",
         idle,
@@ -275,7 +275,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C7",
-        "The order in which results are asked for changes the order of the items only.",
+        "The order in which results are asked for changes only the order of the items.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "reordered",
         same_kernels,
@@ -293,7 +293,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C10",
-        "A node that nothing needs changes nothing.",
+        "A node that no result depends on changes no item.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "dropped",
         same_kernels_with_more,
@@ -302,7 +302,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C9",
-        "Results that are asked for together take no more items than they take alone.",
+        "Results that are asked for together take no more items than the same results asked for one by one.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "together",
         no_more_together,

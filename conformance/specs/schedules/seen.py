@@ -131,7 +131,7 @@ def _speaks(facts: Facts) -> bool:
 SEEN = (
     ScheduleClause(
         "law.C3",
-        "What cannot be run makes no value that depends on bytes which did not come to it.",
+        "In a schedule that cannot be run, no value depends on bytes that did not reach it.",
         "ours",
         unseen,
         _speaks,

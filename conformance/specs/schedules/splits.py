@@ -89,7 +89,7 @@ def _accumulates(facts: Facts) -> bool:
 SPLITS = (
     ScheduleClause(
         "splits.C1",
-        "A reduce is split only where each result has 32768 terms or more, and all its extents are numbers.",
+        "A reduce is split only where each result has at least 32768 terms and all its extents are numbers.",
         "tinygrad.schedule: split_reduceop",
         only_what_is_long,
         _split,
@@ -97,7 +97,7 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C2",
-        "Parts of a reduce are kept in the dtype that it accumulates in, or a wider one.",
+        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in a wider one.",
         "tinygrad.schedule: split_reduceop",
         parts_are_wide,
         _split,
@@ -105,7 +105,7 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C3",
-        "Of a split reduce as many elements are kept as it has, for each of its parts.",
+        "A split reduce keeps, for each of its parts, as many elements as its result has.",
         "tinygrad.schedule: split_reduceop",
         as_many_as_said,
         _split,

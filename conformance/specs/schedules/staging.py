@@ -137,28 +137,29 @@ def _calls(facts: Facts) -> bool:
 STAGING = (
     ScheduleClause(
         "staging.C1",
-        "What a point takes from local memory was written in an earlier phase, behind a barrier, or by itself.",
+        "A point reads from local memory only what was written in an earlier phase, behind a barrier, or by the "
+        "point itself.",
         "ours",
         behind_a_barrier,
         _has_local,
     ),
     ScheduleClause(
         "staging.C2",
-        "Points of a group touch the local memory of their own group.",
+        "A point reads and writes only the local memory of its own group.",
         "ours",
         own_group,
         _has_local,
     ),
     ScheduleClause(
         "staging.C3",
-        "Local memory is used by one kernel.",
+        "Local memory is used by one kernel only.",
         "ours",
         of_one_kernel,
         _has_local,
     ),
     ScheduleClause(
         "replays.C1",
-        "A captured sequence is given buffers that share no byte where it writes one of them.",
+        "A captured sequence is given buffers that share no byte, where it writes one of them.",
         "ours",
         apart_as_captured,
         _calls,

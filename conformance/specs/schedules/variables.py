@@ -184,7 +184,7 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C3",
-        "A variable has one value in all of a schedule.",
+        "A variable has one value throughout a schedule.",
         "tinygrad.lazy: LazyBuffer.schedule",
         one_value,
         _binds,
@@ -198,7 +198,7 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C5",
-        "A buffer of symbolic shape has room for its greatest extents.",
+        "A buffer of symbolic shape has room for the greatest values of its extents.",
         "tinygrad.schedule: debuf",
         room_for_the_most,
         some_buffer(_symbolic),
@@ -248,7 +248,7 @@ def same_kernels(first: Facts, second: Facts) -> str | None:
 VARIABLES_OF_TWO = (
     PairClause(
         "variables.C7",
-        "Other values of variables take the same kernels, which are told the new values.",
+        "A schedule with other values of its variables has the same kernels, which receive the new values.",
         "tinygrad.lazy: _replace_bufferops",
         "rebound",
         same_kernels,

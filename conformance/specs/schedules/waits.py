@@ -169,7 +169,7 @@ def one_order(facts: Facts) -> str | None:
 WAITS = (
     ScheduleClause(
         "waits.C1",
-        "What is started is waited for.",
+        "Every started item is waited for.",
         "torch.inductor.comm_lowering: _wait_tensor",
         waited,
         handled,
@@ -177,7 +177,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C2",
-        "What is started is waited for once.",
+        "Every started item is waited for only once.",
         "torch.inductor.comm_lowering: should_skip_wait",
         waited_once,
         some_leaf(is_wait),
@@ -185,28 +185,28 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C3",
-        "Nothing reads what a started item writes before it is waited for.",
+        "No item reads what a started item writes before the started item is waited for.",
         "torch.inductor.comm_lowering: _wait_tensor",
         read_after_wait,
         started(write=True),
     ),
     ScheduleClause(
         "waits.C4",
-        "Nothing writes what a started item reads or writes before it is waited for.",
+        "No item writes what a started item reads or writes before the started item is waited for.",
         "torch.inductor.comm_lowering: _wait_tensor",
         written_after_wait,
         started(write=False),
     ),
     ScheduleClause(
         "waits.C5",
-        "A collective is done in place only where nothing reads the old value afterwards.",
+        "A collective is done in place only where no later item reads the old value.",
         "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
         lambda facts: any(access.node is not None for _, access in _overwritten(facts)),
     ),
     ScheduleClause(
         "waits.C6",
-        "No value is cloned for a collective in place when nothing else needs it.",
+        "No value is cloned for a collective in place where nothing else needs the value.",
         "torch.inductor.comm_lowering: _all_reduce",
         no_needless_clone,
         lambda facts: any(_clones(facts)),
@@ -214,7 +214,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C7",
-        "All participants enter their collectives in one order, those of other groups too.",
+        "All participants enter their collectives in one order, collectives of other groups included.",
         "torch.inductor.comm_lowering: NOTE, lowering-time collective optimization",
         one_order,
         lambda facts: any(len(entered) > 1 for entered in _entered(facts).values()),

@@ -57,9 +57,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C7",
         "must",
-        "A placement that does not fit is refused, before anything is moved: bounds that do not tile an axis, overlap "
-        "or exceed it, more or fewer parts than positions, an axis that is not there, of a tensor without axes too, a "
-        "mesh axis used twice, a mask without a real part, a device named twice.",
+        "A placement that does not fit is refused before anything is moved: bounds that do not tile an axis, overlap "
+        "or exceed it, more or fewer parts than positions, an axis that the tensor does not have, a mesh axis that "
+        "is used twice, a mask without a real part, a device that is named twice.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
         _refused,
@@ -67,7 +67,7 @@ REFUSED = (
     ShardedClause(
         "sharded.C8",
         "must",
-        "An extent that is a variable is refused.",
+        "A tensor with an extent that is a variable is refused.",
         "tinygrad.multi: all_reduce",
         _breaks("sharded.C8"),
         _refused,
@@ -75,7 +75,8 @@ REFUSED = (
     ShardedClause(
         "sharded.C9",
         "should",
-        "What is refused is refused as a wrong argument, or as what is not supported: a step across parts too.",
+        "The error that refuses a program, or a step across parts, reports a wrong argument or something that is not "
+        "supported.",
         "ours",
         lambda subject: _illegal(subject) or _refusable(subject),
         _as_argument,
@@ -83,7 +84,7 @@ REFUSED = (
     ShardedClause(
         "sharded.C10",
         "must",
-        "Who refuses does so on every device.",
+        "A program that is refused is refused on every device.",
         "torch.distributed",
         lambda _: True,
         _together,
@@ -119,7 +120,7 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C40",
         "must",
-        "What was asked to be moved to a placement is reported to be there.",
+        "A tensor that was moved to a placement is reported to have that placement.",
         "tinygrad.multi: from_sharded; torch.dtensor: redistribute; jax.sharding: device_put",
         lambda subject: bool(subject.wanted),
         lambda subject, found: _elsewhere(subject.wanted, found),
@@ -127,9 +128,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "A computed value is where the rules of the source have it: operands are placed as the last one that is split, "
-        "a fold of the split axis is replicated, a reshape splits the last axis with as many elements before it, and a "
-        "range that is one part has that part alone for real.",
+        "A computed value has the placement that the rules of the source give it: operands are placed as the last "
+        "operand that is split, a fold along the split axis is replicated, a reshape splits the last axis with as "
+        "many elements before it, and of a range that is one part that part alone is real.",
         "tinygrad.multi",
         _by_rule,
         lambda subject, found: None if found.wrong else _elsewhere(subject.by_rule, found),
@@ -137,7 +138,7 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C42",
         "may",
-        "A step whose result has elements of several parts in one place, which the source refuses, has a value.",
+        "A step whose result has elements of several parts in one place has a value, although the source refuses it.",
         "tinygrad.multi: reshape, pad, expand, shrink, stride, alu",
         _refusable,
         _given,

@@ -24,8 +24,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C1",
         "must",
-        "Every device gives its part of every value that is asked for, with the dtype of the value and the shape that "
-        "the placement says which the implementation itself reports.",
+        "Every device gives its part of every value that is asked for, in the dtype of the value and in the shape "
+        "that the placement which the implementation reports says.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _legal,
         way("form"),
@@ -34,8 +34,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C2",
         "must",
-        "The parts that are real tile the tensor: every element is in one, none is in two that are not replicas, and "
-        "none lies outside.",
+        "The real parts tile the tensor: every element lies in a part, two parts that are not replicas of each other "
+        "share no element, and no part lies outside the tensor.",
         "tinygrad.multi: bounds; torch.dtensor; jax.sharding",
         _legal,
         way("bounds"),
@@ -44,7 +44,7 @@ GENERAL = (
     ShardedClause(
         "sharded.C3",
         "must",
-        "Replicas are equal, bit by bit.",
+        "Replicas have the same bits.",
         "tinygrad.multi: all_reduce; torch.dtensor; jax.sharding",
         _legal,
         way("replicas"),
@@ -53,9 +53,9 @@ GENERAL = (
     ShardedClause(
         "sharded.C4",
         "must",
-        "Where one value is right the parts make it, bit by bit: that of the same program on whole tensors, whatever "
-        "the placements and however often something was moved. A zero or a NaN that was computed may have another "
-        "sign, and a NaN another payload.",
+        "Where only one value is right, the parts together have its bits: those of the same program on whole "
+        "tensors, whatever the placements and moves are. The sign of a computed zero, and the sign and the payload "
+        "of a computed NaN, are free.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _settled,
         way("bits"),
@@ -64,8 +64,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C5",
         "must",
-        "Where the order of devices shows, or terms of a sum are kept apart, a value is no farther from the real one "
-        "than any order takes it.",
+        "Where the order of devices shows in a value, or the terms of a sum are kept apart, the value lies within "
+        "the error bound of every such order around the real value.",
         "tinygrad.multi: all_reduce; ieee754",
         _bounded,
         way("bound"),
@@ -97,139 +97,153 @@ OPERATIONS = (
     _about(
         11,
         ("even",),
-        "Parts of one size make the tensor that was cut, in the order of the mesh.",
+        "Parts of one size make up the tensor that was cut, in the order of the positions of the mesh.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
     ),
     _about(
         12,
         ("uneven",),
-        "Parts of different sizes make the tensor that was cut: no element is missing, no padding shows.",
+        "Parts of different sizes make up the tensor that was cut: no element is missing, and no padding shows.",
         "tinygrad.multi: from_sharded, bounds; torch.dtensor",
     ),
     _about(
         13,
         ("empty_part",),
-        "A part without elements adds nothing: not to a sum, not to a product or a maximum, not to a shape.",
+        "A part without elements contributes nothing to a sum, a product, a maximum or a shape.",
         "tinygrad.multi: from_sharded, r; torch.dtensor",
     ),
     _about(
         14,
         ("masked",),
-        "What a device holds that is not real shows in no value.",
+        "Elements that a device holds and that are not real show in no value.",
         "tinygrad.multi: real",
     ),
     _about(
         15,
         ("pending",),
-        "Contributions are folded once each before anything is done that is not linear in them.",
+        "The contributions of a partial tensor are folded, each once, before any operation that is not linear in them.",
         "torch.dtensor: Partial",
     ),
     _about(
         16,
         ("crossed",),
-        "Two mesh axes that cut two axes give each device the part of both cuts.",
+        "Where two mesh axes cut two axes of the tensor, each device holds the part in which both cuts meet.",
         "torch.dtensor; jax.sharding",
     ),
     _about(
         17,
         ("several",),
-        "Several mesh axes that cut one axis number its parts in their own order, the major one first.",
+        "Where several mesh axes cut one axis, the parts are numbered in row-major order of these mesh axes as the "
+        "placement lists them.",
         "torch.dtensor; jax.sharding",
     ),
     _about(
         18,
         ("turned",),
-        "What devices are numbered changes nothing: parts belong to positions of the mesh.",
+        "The numbers of the devices change no value: parts belong to positions of the mesh.",
         "jax.sharding; torch.dtensor",
     ),
     _about(
         19,
         ("elementwise",),
-        "An elementwise operation combines elements of the same place in the tensor, whatever part they are in.",
+        "An elementwise operation combines elements that have the same place in the whole tensor, whatever parts "
+        "they are in.",
         "tinygrad.multi: alu",
     ),
     _about(
         20,
         ("mixed",),
-        "Operands that are placed differently are placed alike first: what is moved is what it was, and what is "
-        "replicated counts once.",
+        "Operands with different placements are brought to one placement first: a move changes no value, and a "
+        "replicated value counts once.",
         "tinygrad.multi: alu; torch.dtensor",
     ),
     _about(
         21,
         ("across",),
-        "A fold of other axes than those that are split folds each part by itself.",
+        "A fold along axes that are not split folds each part by itself.",
         "tinygrad.multi: r",
     ),
     _about(
         22,
         ("along",),
-        "A fold of an axis that is split folds the elements of all parts, each once, on every device alike.",
+        "A fold along a split axis folds the elements of all parts, each once, and gives the same result on every "
+        "device.",
         "tinygrad.multi: r, all_reduce",
     ),
     _about(
         23,
         ("reshape_split",),
-        "A reshape keeps the order of the elements of the whole tensor, whichever axis is split then.",
+        "A reshape keeps the row-major order of the elements of the whole tensor, whichever axis is split afterwards.",
         "tinygrad.multi: reshape",
     ),
     _about(
         24,
         ("pad_split",),
-        "A pad surrounds the whole tensor, not its parts; what is added is zero.",
+        "A pad adds zeros around the whole tensor, not around its parts.",
         "tinygrad.multi: pad",
     ),
-    _about(25, ("expand_split",), "An expansion repeats the whole tensor.", "tinygrad.multi: expand"),
-    _about(26, ("permute_split",), "With its axes a tensor's split is permuted.", "tinygrad.multi: permute"),
+    _about(25, ("expand_split",), "An expand repeats the elements of the whole tensor.", "tinygrad.multi: expand"),
+    _about(
+        26,
+        ("permute_split",),
+        "A permute of the axes of a tensor moves its splits with the axes.",
+        "tinygrad.multi: permute",
+    ),
     _about(
         27,
         ("shrink_split",),
-        "A range is one of the whole tensor: a part, several, or some of each.",
+        "A shrink takes a range of the whole tensor: one part, several parts, or some elements of each.",
         "tinygrad.multi: shrink",
     ),
     _about(
         28,
         ("stride_split",),
-        "Steps are taken over the whole tensor: they go on from one part to the next.",
+        "A stride takes its steps over the whole tensor, and goes on from one part to the next.",
         "tinygrad.multi: stride",
     ),
     _about(
         29,
         ("flip_split",),
-        "What is turned round is the whole tensor: the last part comes first.",
+        "A flip reverses the whole tensor, so that the last part comes first.",
         "tinygrad.multi: stride",
     ),
     _about(
         30,
         ("gathered",),
-        "Indices number elements of the whole tensor, not of a part.",
+        "The indices of a gather number elements of the whole tensor, not of a part.",
         "stablehlo.operations: gather; torch.dtensor",
     ),
     _about(
         31,
         ("counted", "split"),
-        "A count goes through the whole tensor: it does not begin again in each part.",
+        "An iota counts through the whole tensor, and does not begin again in each part.",
         "stablehlo.operations: iota; jax.sharding",
     ),
     _about(
         32,
         ("written",),
-        "An assign writes the elements of its target in every part and every replica that has them, and no others.",
+        "An assign writes the elements of its target in every part and every replica that has them, and no other "
+        "elements.",
         "tinygrad.multi: assign",
     ),
-    _about(33, ("convert",), "A conversion, or a cast of bits, leaves parts where they are.", "tinygrad.multi: cast"),
-    _about(34, ("kept",), "What is made contiguous is what it was.", "tinygrad.multi: contiguous, clone"),
+    _about(33, ("convert",), "A conversion or a bitcast leaves every part on its device.", "tinygrad.multi: cast"),
+    _about(34, ("kept",), "A tensor that is made contiguous keeps its value.", "tinygrad.multi: contiguous, clone"),
     _about(
         35,
         ("move",),
-        "What is moved to another placement is what it was, and stays so when its source is written later.",
+        "A tensor that is moved to another placement keeps its value, also when its source is written later.",
         "tinygrad.multi: copy_to_device, from_sharded; torch.dtensor: redistribute; jax.sharding",
     ),
-    _about(36, ("detach_split",), "What is detached is what it was, where it was.", "tinygrad.multi: detach"),
+    _about(
+        36,
+        ("detach_split",),
+        "A detached tensor has the value and the placement of its source.",
+        "tinygrad.multi: detach",
+    ),
     ShardedClause(
         "sharded.C37",
         "should",
-        "A zero keeps its sign when it is moved.",
+        "A zero that is moved keeps its sign.",
         "ieee754: 6.3; tinygrad.multi: copy_to_device",
         about("move"),
         _signs,
@@ -238,7 +252,7 @@ OPERATIONS = (
     ShardedClause(
         "sharded.C38",
         "should",
-        "A maximum or a minimum of a NaN is a NaN, whichever device has it.",
+        "A maximum or a minimum of values with a NaN among them is NaN, whichever device holds the NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _beside_nan,
         _lost,

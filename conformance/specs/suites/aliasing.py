@@ -83,37 +83,39 @@ def some_have_no_part(subject: Subject) -> bool:
 CLAUSES: Final[tuple[Clause, ...]] = (
     shown(
         "aliasing.C1",
-        "The out form writes the result into the storage it is given.",
+        "A collective that is given a target writes its result into the storage of the target.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         plain,
     ),
     shown(
         "aliasing.C2",
-        "In place, the result takes the place of the operand.",
+        "A collective in place writes its result into the storage of its operand.",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("effects", "in_place"),
     ),
     shown(
         "aliasing.C3",
-        "What the out form returns is the written storage: what is written to the one later is read in the other.",
+        "A collective that is given a target returns the storage of the target: a later write to either is read in "
+        "both.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         has("flow", "write_seen", "written_through"),
     ),
     shown(
         "aliasing.C4",
-        "A result out of place stays what it is when its operand is overwritten.",
+        "A result without a target does not change when its operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result"),
     ),
     shown(
         "aliasing.C5",
-        "That holds over no axis and in groups of one too, where the result equals the operand.",
+        "A result without a target does not change either over no axis and in groups of one, where it equals its "
+        "operand.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result_alone"),
     ),
     shown(
         "aliasing.C6",
-        "Operand and target may share elements: the operand is read as it was before.",
+        "Operand and target may share elements, and the operand is read as it was before the write.",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "target_overlap"),
     ),
@@ -126,7 +128,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C8",
         "must",
-        "What lies around a buffer's elements keeps every byte.",
+        "A write into a buffer changes no byte around or between its elements.",
         around,
         surroundings_kept,
         "torch.inductor.comm_lowering: _all_reduce_",
@@ -134,44 +136,51 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C9",
-        "A copy stays what it is when its source is overwritten.",
+        "A copy does not change when its source is overwritten.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         has("flow", "old_copy"),
     ),
     shown(
         "aliasing.C10",
-        "A result may be the next operand in the same storage, again and again.",
+        "A result may be the next operand in the same storage, any number of times.",
         "tinygrad.lazy: LazyBuffer.schedule",
         has("flow", "feedback"),
     ),
     shown(
         "aliasing.C11",
-        "A result stays what it is when its operand's storage is freed and used again.",
+        "A result does not change when the storage of its operand is freed and used again.",
         "torch.inductor.comm_lowering: _create_out_of_place",
         has("flow", "survives_free"),
     ),
     shown(
         "aliasing.C12",
-        "A value that shares elements with what it is assigned to is read as it was before.",
+        "An assign of a value that shares elements with its target reads the value as it was before the write.",
         "tinygrad.schedule: fix_store_hazard",
         has("flow", "assign_overlap"),
     ),
-    Clause("aliasing.C13", "must", "A written bool is the byte 0 or 1.", writes_bool, canonical_bools, "c11.bool"),
+    Clause(
+        "aliasing.C13",
+        "must",
+        "A bool that is written is the byte 0 or the byte 1.",
+        writes_bool,
+        canonical_bools,
+        "c11.bool",
+    ),
     shown(
         "aliasing.C14",
-        "On ranks that have no part in a result its target stays what it is.",
+        "On a rank that receives no result, the target keeps its elements.",
         "mpi.gather: recvbuf",
         some_have_no_part,
     ),
     rejection(
         "aliasing.C15",
-        "A target of another shape than the result is rejected.",
+        "A target whose shape is not that of the result is rejected.",
         "torch.distributed: all_gather_into_tensor",
     ),
     diverging(
         rejection(
             "aliasing.C16",
-            "A target of another dtype than the result is rejected.",
+            "A target whose dtype is not that of the result is rejected.",
             "torch.distributed: all_gather_into_tensor",
         ),
         accepts(
@@ -183,10 +192,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
             "and Tensor.copy_ converts.",
         ),
     ),
-    rejection("aliasing.C17", "More or fewer targets than results are rejected.", "torch.distributed: all_gather"),
+    rejection(
+        "aliasing.C17",
+        "A number of targets other than the number of results is rejected.",
+        "torch.distributed: all_gather",
+    ),
     rejection(
         "aliasing.C18",
-        "A target for the result of a group of another size is rejected.",
+        "A target in the shape that the result has for another group size is rejected.",
         "torch.distributed: all_gather_into_tensor",
     ),
     shown(
@@ -198,7 +211,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C20",
         "must",
-        "Where the first step that writes is refused, or one before it, no buffer has changed.",
+        "Where the first step that writes, or a step before it, is rejected, no buffer has changed.",
         first_write_refused,
         nothing_written,
         "ours",

@@ -38,16 +38,22 @@ SUITE = Suite(
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
         law(1, "ranks_agree", "All members of a group receive the same bits."),
-        law(2, "size", "The size of the message makes no difference: a block may be cut, or padded."),
+        law(2, "size", "The bits of an element do not depend on the size of the block, which may be cut or padded."),
         law(
             3,
             "position",
-            "The place in the block makes no difference: equal columns give equal elements, and permuting commutes.",
+            "The bits of an element do not depend on its place in the block: equal columns give equal elements, and "
+            "permuted columns give permuted elements.",
         ),
-        law(4, "rank_relabelling", "Which ranks hold the positions of a group makes no difference."),
-        law(5, "group_relabelling", "Which other groups there are, and how groups are listed, makes no difference."),
-        law(6, "coalescing", "Operands beside it in the same call make no difference to an operand."),
-        law(7, "history", "What was called in between makes no difference."),
+        law(4, "rank_relabelling", "The bits of a result do not depend on which ranks hold the positions of a group."),
+        law(
+            5,
+            "group_relabelling",
+            "The bits of a result do not depend on which other groups there are, nor on the order in which groups "
+            "are listed.",
+        ),
+        law(6, "coalescing", "The bits of a result do not depend on the other operands of the same call."),
+        law(7, "history", "The bits of a result do not depend on which calls were made before."),
         law(8, "run_to_run", "A call that is made again at once gives the same bits."),
     ),
     share=1 / 3,

@@ -163,7 +163,7 @@ def unlike(number: int, text: str) -> Clause:
     """Return the clause about one kind of disagreement."""
     return rejection(
         f"liveness.C{number}",
-        f"{text}: an error on every rank that cannot go on.",
+        f"Where {text}, every rank that cannot go on raises an error.",
         "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
     )
 
@@ -172,7 +172,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C1",
         "must",
-        "Every rank ends in time, but for one that dies: it answers or raises.",
+        "Every rank that does not die ends in time: it returns a result or raises an error.",
         troubled,
         ended,
         "ours",
@@ -181,7 +181,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C2",
         "must",
-        "That a rank is late changes nothing.",
+        "A rank that is late changes no result.",
         lambda s: s.legal and s.has("faults", "late") and not s.unsettled,
         same,
         "ours",
@@ -189,7 +189,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C3",
         "must",
-        "Groups may do different things, and the same things in different orders.",
+        "Different groups may run different operations, and the same operations in different orders.",
         lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
         same,
         "mpi.correctness",
@@ -197,24 +197,24 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C4",
         "must",
-        "Members meet in one collective though it is a step of its own for each of them.",
+        "The members of a group meet in one collective although each member has it as a step of its own.",
         lambda s: s.legal and s.case.apart and shared(s) and not s.unsettled,
         same,
         "mpi.correctness",
     ),
-    unlike(5, "Members of a group call different operations"),
-    unlike(6, "They give one operation different attributes"),
-    unlike(7, "They hold blocks of different dtypes"),
-    unlike(8, "They hold blocks of different shapes"),
-    unlike(9, "They make the same calls in different orders"),
-    unlike(10, "Two groups with members in common meet in different orders"),
-    unlike(11, "Ranks do not mean the same members in the same order"),
-    unlike(12, "One member makes fewer calls than the others"),
-    rejection(DEAD, "A member dies: an error on every rank that waits for it.", "ours"),
+    unlike(5, "members of a group call different operations"),
+    unlike(6, "members of a group give one operation different attributes"),
+    unlike(7, "members of a group hold blocks of different dtypes"),
+    unlike(8, "members of a group hold blocks of different shapes"),
+    unlike(9, "members of a group make the same calls in different orders"),
+    unlike(10, "two groups with members in common meet in different orders"),
+    unlike(11, "ranks name different members of a group, or the same members in different orders"),
+    unlike(12, "one member of a group makes fewer calls than the others"),
+    rejection(DEAD, "Where a member dies, every rank that waits for it raises an error.", "ours"),
     Clause(
         "liveness.C14",
         "must",
-        "Who can go on while others cannot has the right value, or an error.",
+        "A rank that can go on while others cannot returns the right value or raises an error.",
         partly,
         others_right,
         "ours",
@@ -222,7 +222,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C15",
         "must",
-        "Afterwards the same ranks compute as ever.",
+        "After a program that failed, the same ranks run the next program as before.",
         troubled,
         healthy,
         "ours",

@@ -39,70 +39,75 @@ def _behind(meaning: TypedMeaning) -> bool:
 BATCHES: Final = (
     _mapped(
         1,
-        "A program mapped over a new axis gives for each slice what the program gives of the slices.",
+        "A program that is mapped over a new axis gives for each slice of its inputs what the program gives for that "
+        "slice.",
         "jax.vmap",
         _any,
         UNCAST,
     ),
     _mapped(
         9,
-        "An axis may be mapped wherever it stands in an operand, and stands in a result where that was asked.",
+        "The mapped axis may be any axis of an operand, and is the axis of a result that was asked for.",
         "jax.vmap: in_axes, out_axes",
         _behind,
     ),
     _mapped(10, "An operand that is not mapped is the same in every slice.", "jax.vmap: in_axes", _unmapped),
     _mapped(
         11,
-        "Several levels nest: each maps what the levels outside leave.",
+        "Levels nest: each level maps over its axis what the levels outside it leave.",
         "jax.vmap",
         lambda meaning: len(meaning.case.batch) > 1,
     ),
     _mapped(
         2,
-        "A reduction over mesh axes is made for every slice; over a mapped axis it is made of the slices.",
+        "A reduction over mesh axes is computed for every slice; a reduction over a mapped axis reduces the slices.",
         "jax.psum: batching rule; jax.pmax: batching rule",
         _has("all_reduce"),
     ),
     _mapped(
         3,
-        "A permute and a shuffle move every slice; over a mapped axis they move the slices.",
+        "A permute or a shuffle over mesh axes moves the blocks of every slice; over a mapped axis it moves the "
+        "slices.",
         "jax.ppermute: batching rule",
         _has("permute", "shuffle"),
         PARTIAL,
     ),
     _mapped(
         4,
-        "An all_gather and a reduce_scatter are made for every slice; over a mapped axis their members are the slices.",
+        "An all_gather or a reduce_scatter over mesh axes is computed for every slice; over a mapped axis its "
+        "members are the slices.",
         "jax.all_gather: batching rule; jax.psum_scatter: batching rule",
         _has("all_gather", "reduce_scatter"),
     ),
     _mapped(
         5,
-        "An all_to_all is made for every slice; over a mapped axis its members are the slices.",
+        "An all_to_all over mesh axes is computed for every slice; over a mapped axis its members are the slices.",
         "jax.all_to_all: batching rule",
         _has("all_to_all"),
     ),
     _mapped(
         6,
-        "A broadcast is made for every slice; over a mapped axis its root is a slice.",
+        "A broadcast over mesh axes is computed for every slice; over a mapped axis its root is a slice.",
         "jax.pbroadcast: batching rule",
         _has("broadcast"),
     ),
     _mapped(
         7,
-        "A ragged_all_to_all is made for every slice, with the same offsets and sizes.",
+        "A ragged_all_to_all is computed for every slice, with the same offsets and sizes.",
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
     ),
     _mapped(
         8,
-        "The index along a mapped axis is the number of the slice, and along mesh axes the same in every slice.",
+        "The axis_index along a mapped axis is the number of the slice, and along mesh axes it is the same in every "
+        "slice.",
         "jax.axis_index: batching rule",
         _has("axis_index"),
     ),
     _mapped(
         12,
-        "Axes that are mapped and axes of the mesh may be named together in any order; the first is the major one.",
+        "Mapped axes and mesh axes may be named together in any order, and positions count in row-major order of the "
+        "axes as they are named.",
         "jax.all_to_all: batching rule; jax.axis_index",
         _has(
             "all_reduce",
@@ -122,7 +127,7 @@ BATCHES: Final = (
     ),
     _mapped(
         13,
-        "Groups divide the members as they do without a mapped axis.",
+        "Groups divide the positions along a mapped axis as they divide those along mesh axes.",
         "ours",
         lambda meaning: _any(meaning) and any(step.groups is not None for step in meaning.case.program.steps),
     ),

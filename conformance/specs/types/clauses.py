@@ -51,7 +51,7 @@ TYPES: Final = (
     TypedClause(
         "types.C12",
         "must",
-        "Each value has, for each mesh axis, the state that the rule of the operation gives it.",
+        "Each value has along each mesh axis the state that the rule of its operation gives it.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         typed_alike,
@@ -59,7 +59,7 @@ TYPES: Final = (
     TypedClause(
         "types.C14",
         "must",
-        "Types change no value: a program computes what it computes without them, and a cast moves nothing.",
+        "Types change no value: a program computes the same without them, and a cast moves no data.",
         "jax.pcast",
         _legal,
         valued_alike,
@@ -68,12 +68,16 @@ TYPES: Final = (
     TypedClause(
         "types.C13",
         "must",
-        "Along an axis where a value is invariant or reduced all ranks hold the same bits.",
+        "Along an axis where a value is invariant or reduced, all ranks hold the same bits.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         same_along,
     ),
-    _rule(1, "An operation that names a mesh axis that is not mapped is refused.", "jax.psum: unbound axis names"),
+    _rule(
+        1,
+        "An operation that names a mesh axis which the program is not mapped over is refused.",
+        "jax.psum: unbound axis names",
+    ),
     _rule(
         2,
         "Where no cast is automatic, an operation that needs an operand varying along an axis refuses one that is "
@@ -89,7 +93,7 @@ TYPES: Final = (
     _rule(
         4,
         "A cast, a sum and a reduce_scatter over several mesh axes refuse an operand that has different states along "
-        "them.",
+        "these axes.",
         "jax.pcast; jax.psum; jax.psum_scatter",
     ),
     _rule(
@@ -97,37 +101,40 @@ TYPES: Final = (
         "An operation that needs an operand varying along an axis refuses one that is unreduced or reduced there.",
         "jax.ppermute; jax.all_gather; jax.all_to_all; jax.pmax",
     ),
-    _rule(6, "An all_gather to reduced refuses an operand that varies along none of its axes.", "jax.all_gather"),
+    _rule(
+        6,
+        "An all_gather to reduced refuses an operand that varies along none of the axes that it names.",
+        "jax.all_gather",
+    ),
     _rule(7, "A mean refuses an operand whose sum is unreduced or reduced along another axis.", "ours", "should"),
     _rule(
         8,
-        "Along an axis where an operand of a local operation is reduced, every operand is reduced, or unreduced in a "
-        "product; others are refused.",
+        "A local operation with an operand that is reduced along an axis refuses operands that are not reduced along "
+        "it, except an unreduced factor of a product.",
         "jax.local",
         "should",
     ),
     _rule(
         9,
-        "A local operation refuses an unreduced operand unless it is linear and all its operands are unreduced along "
-        "the same axes.",
+        "A local operation refuses an unreduced operand, unless it is linear and all its operands are unreduced "
+        "along the same axes.",
         "jax.local",
         "should",
     ),
     _rule(
         10,
-        "A product of an unreduced factor needs the other factor reduced along exactly the same axes; any other is "
-        "refused.",
+        "A product of an unreduced factor refuses any other factor that is not reduced along exactly the same axes.",
         "jax.local",
         "should",
     ),
     _rule(
         15,
-        "A reduction over groups of the members along an axis, and a gather over them whose result is not varying, are "
-        "refused: what a group has is not the same along the axis.",
+        "A reduction over groups along an axis, and an all_gather over groups whose result is not varying, are "
+        "refused, since the groups have different results.",
         "jax.psum",
         "should",
     ),
-    _rule(16, "A reduction over mesh axes and local axes at once is refused.", "jax.psum", "may"),
+    _rule(16, "A reduction over mesh axes and local axes together is refused.", "jax.psum", "may"),
 )
 """The clauses of the suite ``types``, the most particular last."""
 
@@ -167,9 +174,8 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C12",
         "must",
-        "Of a linear program, results paired with their cotangents come to the same number as inputs paired with what "
-        "came back for them, "
-        "where the products of all ranks add up but along an invariant axis count once.",
+        "In a linear program the results paired with their cotangents give the same number as the inputs paired with "
+        "the cotangents that come back; a pairing adds the products of all ranks, and counts an invariant axis once.",
         "ours: the adjoint of a linear map",
         lambda meaning: _back(meaning) and all(step.op != "multiply" for step in meaning.case.program.steps),
         adjoint,
@@ -179,7 +185,7 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C14",
         "must",
-        "The cotangents of inputs are those that the transposes of the steps give in reverse order.",
+        "The cotangents of the inputs are those that the transposes of the steps give, taken in reverse order.",
         "jax.pcast: transpose rules",
         _back,
         pulled_alike,
@@ -196,12 +202,15 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         15,
-        "Without types every rank has a result of its own, and the transpose of a sum is a sum.",
+        "Without types every rank has a result of its own, and the transpose of a sum over ranks is a sum over ranks.",
         "jax.psum",
         lambda meaning: _sums("sum", "mean")(meaning) and not meaning.case.program.checked,
     ),
     _transpose(
-        2, "The transpose of a mean is that of the sum, divided by the number of members.", "jax.pmean", _sums("mean")
+        2,
+        "The transpose of a mean is the transpose of the sum, divided by the number of terms.",
+        "jax.pmean",
+        _sums("mean"),
     ),
     _transpose(
         3,
@@ -212,7 +221,7 @@ TRANSPOSES: Final = (
     _transpose(4, "The transpose of all_gather to varying is reduce_scatter.", "jax.all_gather", _gathers("varying")),
     _transpose(
         5,
-        "The transpose of all_gather to invariant is the member's own piece.",
+        "The transpose of all_gather to invariant gives each member its own piece of the cotangent.",
         "jax.all_gather",
         _gathers("invariant"),
         OWN_PIECE,
@@ -227,14 +236,15 @@ TRANSPOSES: Final = (
     _transpose(8, "The transpose of all_to_all sends every piece back.", "jax.all_to_all", _one("all_to_all")),
     _transpose(
         9,
-        "The transpose of broadcast is the sum at the root and zero elsewhere.",
+        "The transpose of broadcast gives the root the sum of the cotangents, and the other members zeros.",
         "jax.pbroadcast",
         _one("broadcast"),
     ),
     _transpose(
         16,
-        "The transpose of ragged_all_to_all gives each row of the operand the sum of the cotangents of its copies, in "
-        "its own group, and the rows of output that were written over zero; a slice without rows writes over nothing.",
+        "The transpose of ragged_all_to_all gives each row of the operand the sum of the cotangents of its copies in "
+        "its own group, and gives zero to each row of output that was written over; a slice without rows writes over "
+        "nothing.",
         "ours: the adjoint of a linear map; jax.ragged_all_to_all: transpose rule",
         _one("ragged_all_to_all"),
         ZEROS,
@@ -243,26 +253,27 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         17,
-        "The transpose of a sum over local axes too gives every element along them the cotangent of the sum.",
+        "The transpose of a sum over mesh axes and local axes gives every element along the local axes the cotangent "
+        "of the sum.",
         "jax.psum",
         _steps(lambda step: bool(step.attrs.get("local_axes"))),
     ),
     _transpose(
         18,
-        "Over groups of members the transpose moves within each group as the operation does.",
+        "The transpose of an operation over groups moves data within each group, as the operation does.",
         "jax.all_gather; jax.psum_scatter; jax.all_to_all",
         _steps(lambda step: step.groups is not None),
     ),
     _transpose(
         10,
         "The transpose of a cast from invariant is a sum; the casts from varying to unreduced and from reduced to "
-        "varying are each other's.",
+        "varying are the transposes of each other.",
         "jax.pcast",
         _one("cast"),
     ),
     _transpose(
         11,
-        "The transpose of an automatic cast is that of the cast.",
+        "The transpose of an automatic cast is the transpose of the same cast as a step.",
         "jax.pcast",
         _casts_by_itself,
     ),
