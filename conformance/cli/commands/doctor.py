@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import click
 from rich.console import Console
 
 from conformance.backends.discovery import Listing, find, listed
+from conformance.backends.opencl.runtime import program_cache
 from conformance.cli.opening import DEFAULT
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.log.environment import environment
@@ -42,7 +44,7 @@ def command(as_json: bool) -> int:
             progress.tell(f"starting {listing.name}, {number + 1} of {len(listings)} backends")
             found.append(examine(listing))
     if as_json:
-        print_json({"environment": environment(), "backends": found})
+        print_json({"environment": environment(), "backends": found, "programs": programs().split(maxsplit=1)[1]})
     else:
         _show(printer(), found)
     works = {entry["name"] for entry in found if entry["works"]}
@@ -52,7 +54,7 @@ def command(as_json: bool) -> int:
 def _show(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for the machine, one for each backend, and one that says what to do next."""
     console.print(", ".join(f"{name} {value}" for name, value in environment().items())[:WIDTH], markup=False)
-    for line in lines(found):
+    for line in (*lines(found), programs()):
         console.print(line, markup=False)
     console.print(next_step(found), markup=False)
 
@@ -73,6 +75,14 @@ def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         # The end of a problem is the command that mends it.
         told = problem if len(problem) <= 2 * WIDTH else f"{problem[:WIDTH]} ... {problem[-WIDTH:]}"
         yield f"  missing  {', '.join(names)}: {told}"
+
+
+def programs(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the line about the programs that the native backend has built and keeps."""
+    kept = program_cache.folder(environ)
+    if kept is None:
+        return f"  cache    none: {program_cache.FOLDER} is {program_cache.OFF!r}"
+    return f"  cache    {program_cache.size(kept) / 2**20:.1f} MiB of OpenCL programs in {kept}"
 
 
 def next_step(found: Sequence[Mapping[str, Any]]) -> str:

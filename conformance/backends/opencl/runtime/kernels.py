@@ -2,6 +2,7 @@
 
 The first is built when a session is opened, the others when they are first needed. There are as many as operations,
 dtypes and numbers of storages, whatever the sizes and strides, and whatever the caches hold, for those are arguments.
+What was built is kept on disk for other processes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from conformance.backends.opencl.render.lanes import FUNCTIONS
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
+from conformance.backends.opencl.runtime.program_cache import ProgramCache, digest, features, folder
+from conformance.backends.opencl.settings import POCL
+
+BEFORE = PRELUDE + ELEMENTWISE + FUNCTIONS
+"""What the text of every program of fused kernels begins with."""
 
 
 class Kernels:
@@ -27,6 +33,12 @@ class Kernels:
         """Start with nothing built."""
         self._context = context
         self._made: dict[str, cl.Kernel] = {}
+        devices = context.devices
+        # PoCL keeps what it builds itself.
+        below = None if devices[0].platform.name == POCL else folder()
+        told = [each for one in devices for each in (one.platform.version, one.name, one.version, one.driver_version)]
+        self._cache = ProgramCache([devices[0].platform.name, *told, features()], below)
+        self._loaded: dict[str, cl.Program | None] = {}
 
     @cached_property
     def _exact(self) -> tuple[str, ...]:
@@ -44,15 +56,15 @@ class Kernels:
         took 15 s, and from PoCL's cache 0.6 s where they took 8 s (two busy cores, all 45 kernels).
         """
         # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
-        return _built(self._context, render())
+        return self._program(render())
 
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
             if body.stream is not None:
-                program = _built(self._context, render_stream(body))
+                program = self._program(render_stream(body))
             else:
-                program = self.program if body.slots == SLOTS else _built(self._context, render_wide(body))
+                program = self.program if body.slots == SLOTS else self._program(render_wide(body))
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
 
@@ -64,16 +76,57 @@ class Kernels:
         """Build the kernels of those texts that have not been built, all that are to be optimised in one program.
 
         So are all others: what 46 kernels of small graphs cost was 0.9 s of the compiler, and 0.2 s where it did not
-        optimise (Intel's on two busy cores).
+        optimise (Intel's on two busy cores). Those that another process built are taken from where it kept them.
         """
         for optimised in (True, False):
+            options = (*self._exact, *(() if optimised else ("-cl-opt-disable",)))
             wanted = {named(text): text for text, fast in texts.items() if fast == optimised}
             missing = {name: text for name, text in wanted.items() if name not in self._made}
+            for name in list(missing):
+                kept = self._kept(name, options)
+                if kept is not None:
+                    self._made[name] = cl.Kernel(kept, name)
+                    del missing[name]
             if missing:
                 source = "".join(text.replace(NAME, name, 1) for name, text in missing.items())
-                options = (*self._exact, *(() if optimised else ("-cl-opt-disable",)))
-                program = _built(self._context, PRELUDE + ELEMENTWISE + FUNCTIONS + source, options)
+                program = self._program(BEFORE + source, options, [_entry(name, options) for name in missing])
                 self._made |= {name: cl.Kernel(program, name) for name in missing}
+
+    def _kept(self, name: str, options: Sequence[str]) -> cl.Program | None:
+        """Return a program on disk that has a kernel, loaded once."""
+        program = self._cache.program_of(_entry(name, options))
+        if program is None:
+            return None
+        if program not in self._loaded:
+            self._loaded[program] = self._load(program)
+        return self._loaded[program]
+
+    def _load(self, program: str) -> cl.Program | None:
+        """Return a program of the binaries on disk; ``None`` where there are none that the devices take."""
+        binaries = self._cache.find(program)
+        if binaries is None or len(binaries) != len(self._context.devices):
+            return None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cl.CompilerWarning)
+                made: cl.Program = cl.Program(self._context, self._context.devices, binaries).build()
+        except cl.Error:
+            return None
+        return made
+
+    def _program(self, source: str, options: Sequence[str] = (), kernels: Sequence[str] = ()) -> cl.Program:
+        """Return the program of a source, from disk if it is there, else built and kept."""
+        name = digest([source, *options])
+        found = self._load(name)
+        if found is None:
+            found = _built(self._context, source, options)
+            self._cache.keep(name, found.get_info(cl.program_info.BINARIES), kernels)
+        return found
+
+
+def _entry(kernel: str, options: Sequence[str]) -> str:
+    """Return the name under which it is kept which program has a kernel, built with these options."""
+    return digest([kernel, BEFORE, *options])
 
 
 def _built(context: cl.Context, source: str, options: Sequence[str] = ()) -> cl.Program:
