@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import pyopencl as cl
 
@@ -120,7 +121,8 @@ class Kernels:
         found = self._load(name)
         if found is None:
             found = _built(self._context, source, options)
-            self._cache.keep(name, found.get_info(cl.program_info.BINARIES), kernels)
+            binaries: Any = found.get_info(cl.program_info.BINARIES)
+            self._cache.keep(name, binaries, kernels)
         return found
 
 
