@@ -8,7 +8,7 @@ from conformance.reference.rejected import Rejected
 
 
 def partition(groups: Groups, world: int) -> Groups:
-    """Return ``groups`` when each has a member and they name every rank exactly once (``collective.C5``)."""
+    """Return ``groups`` when none is empty and they name every rank exactly once; else reject (``collective.C5``)."""
     named = sorted(rank for group in groups for rank in group)
     if named != list(range(world)) or not all(groups):
         raise Rejected(
@@ -19,29 +19,29 @@ def partition(groups: Groups, world: int) -> Groups:
 
 
 def equal_sizes(groups: Groups) -> int:
-    """Return the size all groups share (``collective.C6``)."""
+    """Return the one size of all groups; reject groups of several sizes (``collective.C6``)."""
     sizes = sorted({len(group) for group in groups})
     if len(sizes) != 1:
         raise Rejected("collective.C6", f"groups must have one size, for all ranks share one shape; got sizes {sizes}")
     return sizes[0]
 
 
-def axis_in(axis: int, rank: int, clause: str) -> int:
-    """Return ``axis`` counted from the front when ``-rank <= axis < rank``; otherwise break ``clause``."""
-    if not -rank <= axis < rank:
-        raise Rejected(clause, f"axis {axis} is outside [{-rank}, {rank - 1}]")
-    return axis % rank
+def axis_in(axis: int, axes: int, clause: str) -> int:
+    """Return an axis of a block of so many ``axes``, counted from the front; reject others by ``clause``."""
+    if not -axes <= axis < axes:
+        raise Rejected(clause, f"axis {axis} is outside [{-axes}, {axes - 1}]")
+    return axis % axes
 
 
 def position_in(position: int, size: int, clause: str, what: str) -> int:
-    """Return ``position`` when it is one of ``size`` members; otherwise break ``clause``."""
+    """Return ``position`` when a group of ``size`` members has it; otherwise reject by ``clause``."""
     if not 0 <= position < size:
         raise Rejected(clause, f"{what} {position} is no position in a group of {size}: 0 to {size - 1} are")
     return position
 
 
 def pieces_of(extent: int, size: int, tiled: bool, indivisible: str, unequal: str) -> None:
-    """Break ``indivisible`` (tiled) or ``unequal`` (untiled) unless ``extent`` splits into ``size`` pieces."""
+    """Reject by ``indivisible`` (tiled) or ``unequal`` (untiled) an ``extent`` that has not ``size`` equal pieces."""
     if tiled and extent % size:
         raise Rejected(indivisible, f"extent {extent} does not divide into {size} equal pieces")
     if not tiled and extent != size:

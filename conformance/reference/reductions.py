@@ -87,7 +87,7 @@ def folded(terms: Sequence[Terms | None], op: str, factor: float) -> list[Any]:
 
 
 def of_nothing(dtype: np.dtype[Any], op: str, shape: tuple[int, ...]) -> Array:
-    """Return a reduction of no blocks at all: what changes nothing, and for a mean 0/0."""
+    """Return the reduction of no terms: the identity of ``op``, and for a mean 0/0."""
     dtype = np.dtype(np.int32) if dtype == np.bool_ and op in ARITHMETIC else dtype
     if op == "mean":
         with np.errstate(all="ignore"):
@@ -111,8 +111,8 @@ def check(dtype: str, op: str) -> None:
 def quotient(total: Array, count: int) -> Array:
     """Return every element divided by a count, rounded once: integers in float64, which is the result's dtype.
 
-    The count need not be a number of the dtype, so floats of up to 16 bits are divided in float64; 9 is none of
-    float8_e5m2. The others hold every count up to 2**24.
+    Floats of up to 16 bits are divided in float64, since the count need not be a number of their dtype: float8_e5m2 has
+    no 9. The other dtypes hold every count up to 2**24.
     """
     if kind(logical(total.dtype)) == "integer":
         return np.asarray(total.astype(np.float64) / count)
@@ -124,7 +124,8 @@ def quotient(total: Array, count: int) -> Array:
 def narrowed(exact: Array, dtype: np.dtype[Any]) -> Array:
     """Return float64 numbers rounded once to a float of up to 16 bits, to nearest, ties to even.
 
-    On the way to them is float32, in which what is inexact is made odd: that is no number of theirs, and no tie.
+    They are first cut to float32, and the last bit is set where that was inexact: so the second rounding meets a tie
+    only where the number is one.
     """
     with np.errstate(all="ignore"):
         near = exact.astype(np.float32)

@@ -7,12 +7,13 @@ from typing import Final
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.functions import function_lines
 from conformance.specification.graphs import graph_lines
+from conformance.specification.notation import notation_lines
 from conformance.specification.operation import operation_lines
+from conformance.specification.sharding import sharding_lines
 from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
 from conformance.specs import OPS, SHARED, SUITES
 from conformance.specs.schedules import EVERY
-from conformance.specs.sharded import EVERY as SHARDED
 from conformance.specs.sources import SOURCES
 
 WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
@@ -45,14 +46,17 @@ def _operations() -> list[str]:
         "# Specification",
         "",
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
-        "The meaning of each operation is the Python function that stands beside it; the clauses say the same in",
-        "sentences that can be tested. [Schedules](specification-schedules.md) have a page of their own, and so have",
-        "[graphs of tensor operations](specification-graphs.md),",
-        "[types of mesh axes and transposes](specification-types.md) and [sharded tensors](specification-sharding.md).",
+        "The Python function beside each operation is its meaning: it computes the result of every rank. The clauses",
+        "say the same in sentences, each of which is tested.",
+        "",
+        "Other pages are about [graphs of tensor operations](specification-graphs.md),",
+        "[schedules](specification-schedules.md), [types of mesh axes and transposes](specification-types.md) and",
+        "[sharded tensors](specification-sharding.md).",
         "",
         WRITTEN,
         "",
         *_words(),
+        *notation_lines(),
         "## Operations",
         "",
         *[f"- [{op.name}](#{op.name}): {op.summary}" for op in OPS.values()],
@@ -144,9 +148,7 @@ def _sharding() -> list[str]:
         "",
         WRITTEN,
         "",
-        "## Clauses of sharded tensors",
-        "",
-        *clause_lines(SHARDED.values()),
+        *sharding_lines(),
     ]
 
 

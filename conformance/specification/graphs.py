@@ -4,11 +4,40 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.reference.graph import conversion, elementwise, evaluate, movement, nodes
 from conformance.specification.clause_table import clause_lines
 from conformance.specs.graphs import CLAUSES
+
+NODES: Final = {
+    "`buf`": ("the name of a buffer", "the elements that the buffer holds when the node is used"),
+    "`const`": ("a number", "the number, at every index of the node's shape"),
+    "`iota`": ("an axis", "at each index the index along the axis: 0, 1, 2, …"),
+    "`var`": ("the name of a variable", "the value of the variable, without axes"),
+    "`param`": ("a number", "in a function: the argument of the call with this number"),
+    "`reshape`": ("", "the elements in row-major order in another shape"),
+    "`expand`": ("", "axes of extent 1 repeated to the extents of the node's shape"),
+    "`permute`": ("axes", "axis k of the result is axis number `axes[k]` of the source"),
+    "`pad`": ("a pair for each axis", "so many zeros before and after the elements of each axis"),
+    "`shrink`": ("a range for each axis", "the elements of the half-open range of each axis"),
+    "`stride`": (
+        "a step for each axis",
+        "every step-th element from the first on; of a negative step from the last on",
+    ),
+    "`flip`": ("axes", "the elements along these axes in reverse order"),
+    "`detach`, `contig`": ("", "the value of the source"),
+    "`alu`": ("an operation below", "that operation, element by element, on sources brought to one dtype"),
+    "`cast`, `bitcast`": ("", "the source converted to the node's dtype, or its bits read in that dtype"),
+    "`reduce`": ("axes; a fold", "the fold of the elements along the axes, which the result does not have"),
+    "`gather`": ("an axis", "along the axis, the elements of the first source that the second one numbers"),
+    "`copy`": ("whether it is forced", "the value of the source, on the node's device or in another placement"),
+    "`assign`": ("", "writes the second source into the storage that the first names; the value is that storage"),
+    "`all_reduce`": ("a fold", "the fold of the sources, one for each device, on the node's device"),
+    "`collective`": ("an operation", "what the node's device receives when the members run the operation"),
+    "`call`, `item`": ("a function; a number", "a result of the function for the sources as arguments"),
+}
+"""What each operation of a node is given beside its sources, and its value."""
 
 
 def graph_lines() -> list[str]:
@@ -16,11 +45,29 @@ def graph_lines() -> list[str]:
     return [
         "## What a graph means",
         "",
-        "A graph is a list of nodes over named buffers. A round lists some more of its nodes, then asks for values and",
-        "reads buffers. The meaning is eager evaluation of the nodes in list order. A node that names storage (a",
-        "buffer, or movement of one) is worth what is stored there when it is used. A computed node is worth what it",
-        "came to when it was listed. An element of a value has one right value, or a bound around it, or nothing is",
-        "said of it.",
+        "A graph is a list of nodes over named buffers. `y = add(a, b): float32[4] on d0` is the node `y`, with the",
+        "sources `a` and `b`, the shape (4) and the device `d0`. A case has one round or several. Each round lists",
+        "some more of the nodes, then asks for values of nodes, then reads buffers.",
+        "",
+        "The meaning is eager evaluation of the nodes in list order:",
+        "",
+        "- A `buf` node, and movement of one, is a name of storage. Its value is what is stored when it is used: by a",
+        "  node that is listed, or at the end of the round that asks for it.",
+        "- Any other node is computed when it is listed. Later writes do not change its value.",
+        "",
+        "```text",
+        'x = buf("x"): int32[3]            x holds 1 2 3',
+        "m = reshape(x): int32[3, 1]       a name of the storage of x",
+        "y = add(x, x): int32[3]           computed now: 2 4 6",
+        "z = assign(x, y): int32[3]        x holds 2 4 6",
+        "return m, y                       m is [[2] [4] [6]], y is 2 4 6",
+        "```",
+        "",
+        "An element of a value has one right value, or an error bound around the real value, or nothing is said of it.",
+        "",
+        "| node | argument | value |",
+        "| --- | --- | --- |",
+        *[f"| {name} | {given} | {worth} |" for name, (given, worth) in NODES.items()],
         "",
         *_functions((evaluate.evaluate, evaluate.run, nodes.leaf, nodes.computed)),
         "## Movement",

@@ -11,6 +11,7 @@ from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.example import example_call, example_table
+from conformance.specification.pictures import picture_lines
 from conformance.specs import Op
 
 
@@ -23,6 +24,7 @@ def operation_lines(op: Op) -> list[str]:
         "",
         *_signature(op),
         *_meaning(op),
+        *picture_lines(op.name),
         *_examples(op),
         *_names(op),
         "**Clauses**",
@@ -41,7 +43,7 @@ def _signature(op: Op) -> list[str]:
         default = signature.parameters[name].default
         given = "" if default is inspect.Parameter.empty else f", `{default}` by default"
         lines.append(f"| `{name}` | attribute | {_values(op, name, hint)}{given} |")
-    return [*lines, "| `groups` | groups | groups of ranks; one group of all by default |", ""]
+    return [*lines, "| `groups` | groups | groups of ranks, made from the axes and groups of the step |", ""]
 
 
 def _values(op: Op, name: str, hint: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from conformance.cases.types import axis_type
 from conformance.reference.transforms import batching, transposes
@@ -14,6 +14,55 @@ from conformance.specification.clause_table import clause_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
 
+INTRODUCTION: Final = """\
+A typed program has named inputs and a list of steps over a mesh. Each input has a dtype, a shape, and the mesh axes
+along which it varies; along the others it is invariant. The step
+
+```text
+v = all_reduce(a, op="sum") over i
+```
+
+names its result, its operation, its operands, its attributes and mesh axes. Operations are the collectives of the
+[specification](specification.md), `cast` to a state, and local operations, which every rank computes on its own
+blocks: `add`, `subtract`, `multiply`, `maximum`, `negate`, and `sum` over an axis of the block. Each value has one
+state along each mesh axis:
+"""
+
+NOTATION: Final = """\
+A rule is given the type of the operand, `given`, and the mesh axes that the step names. It returns `Typing(taken,
+result)`: the type of the operand as the operation takes it, automatic casts included, and the type of the result; or
+it raises `IllTyped`, and the program is refused. `given.state(axis)` is the state along an axis, and
+`given.along(axes, state)` the same type with `state` along `axes`. Where `automatic` is false no operation casts its
+operand by itself. A program that is not `checked` has no types.
+"""
+
+PULLBACK: Final = """\
+Given cotangents of results, the cotangents of inputs are computed by the transposes of the steps in reverse order. A
+result without a cotangent has zeros. A value that several steps take has the sum of the cotangents that come back
+from them. Each function below is given the `act`, a step with its groups of ranks and the types and blocks of its
+operands, and the cotangent of its result, `given`. It returns a cotangent for each operand. For example,
+
+```text
+v = reduce_scatter(a, op="sum", axis=0, tiled=True) over i        2 ranks, a of shape (2)
+cotangent of v:  rank 0  [1]    rank 1  [5]
+cotangent of a:  rank 0  [1 5]  rank 1  [1 5]                       the transpose is all_gather
+```
+"""
+
+LEVELS: Final = """\
+A program may be mapped over new axes, called levels, the outermost first. A level has a name, a size, for each input
+that has the new axis its place in the block, and the place of the new axis in each result. Axes are counted in the
+block as the levels outside leave it. An input that a level does not name is the same in each of its slices. The
+meaning is that of the program on a mesh with the levels as further axes: each slice is a rank. A step may name a
+level among its axes. For example, one level `p` of size 2 at axis 1 of `a`, and at axis 0 of the result of `v =
+add(a, a)`:
+
+```text
+a = [[1 2] [3 4] [5 6]]            slices [1 3 5] and [2 4 6]
+v = [[2 6 10] [4 8 12]]            a row for each slice
+```
+"""
+
 
 def type_lines() -> list[str]:
     """Return the lines of the page, below its title."""
@@ -21,6 +70,8 @@ def type_lines() -> list[str]:
     rules = (collectives.all_reduce, collectives.all_gather, collectives.reduce_scatter, collectives.moved)
     return [
         "## States",
+        "",
+        *INTRODUCTION.splitlines(),
         "",
         said.replace("``", "`"),
         "",
@@ -30,7 +81,7 @@ def type_lines() -> list[str]:
         "",
         "## Rules",
         "",
-        "A rule is given the type of the operand and the mesh axes that the operation names.",
+        *NOTATION.splitlines(),
         "",
         *_functions((casts.cast, casts.one_state, casts.made_varying, *rules, collectives.broadcast)),
         *_functions((local.taken, local.local)),
@@ -38,6 +89,8 @@ def type_lines() -> list[str]:
         "",
         *clause_lines(TYPES),
         "## Transposes",
+        "",
+        *PULLBACK.splitlines(),
         "",
         "A value and its cotangent have these states along an axis:",
         "",
@@ -50,6 +103,8 @@ def type_lines() -> list[str]:
         "",
         *clause_lines(TRANSPOSES),
         "## Mapping over new axes",
+        "",
+        *LEVELS.splitlines(),
         "",
         *_functions((batching.batched, batching.sliced, batching.stacked)),
         "## Clauses of mapping",

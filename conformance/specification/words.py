@@ -25,13 +25,13 @@ _LISTED: Final = (
     Word("mesh axis", "A named dimension of the mesh, with a size of at least 1."),
     Word(
         "position",
-        "The place of a rank along the mesh axes that an operation names, counted from 0 in row-major order of those "
-        "axes as they are named. Inside a group, the place of the rank in the group as it is listed.",
+        "The place of a rank along the mesh axes that a step names, counted from 0 in row-major order of those axes as "
+        "they are named. Inside a group, the place of the rank in the group as it is listed, counted from 0.",
     ),
     Word(
         "group",
-        "Ranks that compute together. An operation may list groups of positions, which name every position exactly "
-        "once; without a list all positions along the named axes are one group. Each group computes alone.",
+        "Ranks that compute together. A step may list groups of positions along the axes that it names, which name "
+        "every position exactly once; without a list all these positions are one group.",
     ),
     Word("member", "A rank of a group. Members are taken in the order in which the group lists them."),
     Word("root", "A member that an operation singles out, given by its position in the group."),
@@ -46,17 +46,32 @@ _LISTED: Final = (
         "A list of steps over a mesh. Its meaning is that every rank runs the steps one after the other, in list "
         "order, each to its end. An implementation may do otherwise as long as nobody can tell.",
     ),
-    Word("case", "A program with its input blocks, and with what befalls ranks while they run it."),
+    Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
     Word("legal", "A legal program has results. An illegal one has none, and its meaning is that it is rejected."),
     Word("rejected", "An implementation rejects a program when it raises an error before it returns any result."),
     Word("collective", "An operation for which ranks meet: no member has its result before the others take part."),
-    Word("reduction", "An operation that folds the elements of several blocks into one: sum, mean, max, min, product."),
-    Word("identity", "The value that a reduction gives when it folds nothing: 0 of a sum, 1 of a product."),
+    Word("term", "An element or a block that a reduction folds."),
+    Word("fold", "To combine terms with a binary operation, such as addition, until one value is left."),
+    Word(
+        "reduction",
+        "An operation that folds terms into one value: sum, mean, max, min, product, and, or, xor, premul_sum.",
+    ),
+    Word(
+        "identity",
+        "The value that changes nothing when it is folded with another, and the result of a reduction without terms: 0 "
+        "of a sum, or and xor, 1 of a product, the least value of the dtype of max, the greatest of min, and all bits "
+        "set of and.",
+    ),
     Word(
         "tiled",
         "A tiled operation joins or splits blocks along an axis that they have. An untiled one adds or removes it.",
     ),
-    Word("piece", "One of the equal parts of a block along an axis, as many as the group has members."),
+    Word("piece", "One of the equal parts of a block along an axis; there are as many as the group has members."),
+    Word(
+        "slice",
+        "The elements of a block at one index of an axis, or in a range of indices, without the other elements.",
+    ),
+    Word("row", "The elements of a block at one index of axis 0."),
     Word("rounding", "The step from an exact number to the nearest one that a dtype has, ties to even."),
     Word(
         "order-free",
@@ -71,27 +86,62 @@ _LISTED: Final = (
     Word("guarantee", "A promise of an implementation about the bits of its reductions, such as that all ranks agree."),
     Word("buffer", "Named storage that begins as a copy of an input and may be written."),
     Word("view", "A part of a buffer under a name of its own. It has no storage: a write to one is seen in both."),
-    Word("target", "The buffer or view that a step writes its result into."),
+    Word("target", "The buffer or view that a step writes its result into, instead of returning a new block."),
+    Word("assign", "A step or node that writes a value into a buffer or view."),
     Word("in place", "An operation is in place when its target is the storage of its operand."),
     Word(
         "start and done",
-        "A collective may be started in one step and ended by a later step `done`. Its operands are read at the start, "
-        "and its results are there from the start on.",
+        "A collective may be started in one step, which returns a handle, and ended by a later step `done` of that "
+        "handle. Its meaning is that of the collective at the place of the start.",
     ),
     Word("token", "What a `send` gives and a `recv` takes, so that the one comes after the other."),
     Word("refusal", "An error that an implementation raises because of what it was given."),
     Word("fault", "What befalls a rank from outside: it is late, or it dies."),
     Word("layout", "How the elements of a block lie in memory. It is no part of the block's value."),
     Word("graph", "Nodes in program order: constants, buffers, and operations on earlier nodes."),
+    Word("node", "One value of a graph, on one device, with an operation, sources, a shape and a dtype."),
+    Word(
+        "round",
+        "A part of a graph case: nodes that are listed, then values that are asked for and buffers that are read.",
+    ),
+    Word(
+        "movement",
+        "An operation that only selects, repeats or reorders elements: reshape, permute, expand, pad, shrink, "
+        "stride, flip, detach.",
+    ),
+    Word("contiguous", "Of elements: side by side in memory, in row-major order."),
     Word("schedule", "What a scheduler makes of a graph: kernels, copies, collectives, views and waits in an order."),
     Word("kernel", "An item of a schedule that computes elements on one device and writes them to buffers there."),
     Word("item", "One entry of a schedule."),
-    Word("wait", "An item that ends a collective or copy that an earlier item has started."),
+    Word(
+        "wait", "An item that ends a collective or copy that an earlier item has started, by the handle of that item."
+    ),
+    Word("alias", "A second name of storage that another name already has."),
+    Word("participant", "A device that takes part in a collective of a schedule."),
     Word("arena", "One allocation that holds several buffers whose lifetimes do not overlap."),
+    Word("placement", "Where the elements of a logical tensor are: its splits, partial axes and masks."),
+    Word("part", "The elements of a tensor that one device holds. A split cuts an axis of the tensor into parts."),
+    Word("replica", "A part that another device holds as well."),
+    Word("partial", "Of a tensor along a mesh axis: the devices hold contributions, and the tensor is their fold."),
+    Word("real", "Of a part: it belongs to the tensor. A mask says which parts are real."),
     Word("state", "What a value is along a mesh axis: invariant, varying, unreduced or reduced."),
     Word("type", "The states of a value along all mesh axes."),
-    Word("cotangent", "What is paired with a value: how much a result depends on it. It has a type of its own."),
-    Word("transpose", "Of a linear operation, what takes cotangents of its result to cotangents of its operands."),
+    Word(
+        "cast",
+        "A step that changes the state of a value along mesh axes and moves no data. An automatic cast is one that "
+        "an operation makes of its operand by itself.",
+    ),
+    Word("local operation", "An operation on the blocks of one rank, for which no ranks meet."),
+    Word("mapped", "Of a program and a mesh axis: the program runs on each rank along the axis and may name it."),
+    Word(
+        "cotangent",
+        "An array in the shape of a value that says how much a number computed from the results depends on "
+        "each of its elements.",
+    ),
+    Word("transpose", "Of a linear operation: the function from the cotangent of its result to those of its operands."),
+    Word(
+        "level", "A new axis that a program is mapped over, with a size, its place in each operand and in each result."
+    ),
     Word("variable", "A whole number that a graph leaves open, with bounds. It may be an extent or a value."),
 )
 

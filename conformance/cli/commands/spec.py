@@ -19,6 +19,7 @@ from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.dialects import further_clauses
+from conformance.specification.pictures import drawn
 from conformance.specs import OPS, SHARED, Clause, Op, every_clause
 from conformance.specs.sources import SOURCES, Source, cited, described
 
@@ -195,6 +196,8 @@ def _show_op(console: Console, op: Op) -> None:
         console.print(notes(op).replace("``", "`"), markup=False)
     for framework, names in op.aliases.items():
         console.print(f"{framework}: {', '.join(names)}", markup=False)
+    for line in drawn(op.name):
+        console.print(line, markup=False)
     _show_clauses(console, op.clauses)
     console.print("Shared with other operations:")
     _show_clauses(console, op.shares)

@@ -47,7 +47,7 @@ def fold(op: str, values: Array, axes: Sequence[int]) -> Array:
 
 
 def identity(op: str, dtype: np.dtype[Any]) -> Any:
-    """Return the value that changes nothing: 0 for add, or and xor, 1 for mul, all ones for and.
+    """Return the identity of a fold: 0 for add, or and xor, 1 for mul, all bits set for and.
 
     For max it is the least value of the dtype, for min the greatest, infinities included.
     """

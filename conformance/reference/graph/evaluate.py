@@ -58,7 +58,7 @@ class Evaluation:
 
 
 def evaluate(case: GraphCase) -> dict[str, Worth]:
-    """Return what every key of ``conformance.cases.graph.case.keys`` is worth; raise as ``run`` does."""
+    """Return the value of every result of a case, by its key; raise as ``run`` does."""
     return run(case).results
 
 

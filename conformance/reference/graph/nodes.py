@@ -34,7 +34,7 @@ def leaf(node: Node, values: Values) -> Array:
 
 
 def computed(node: Node, of: Sequence[Array]) -> Array:
-    """Return what a node that is neither a leaf nor movement makes of its sources."""
+    """Return the value of a node that is neither a leaf nor movement, of the values of its sources."""
     return np.array(_COMPUTED[node.op](node, of))
 
 

@@ -9,5 +9,5 @@ from conformance.reference.groups import partition
 
 @operation("query", readers="nobody", writers="nobody", groups="any")
 def barrier(*, groups: Groups) -> None:
-    """Return nothing: eager execution in list order has every rank come before any goes on."""
+    """Return nothing: steps run one after the other on all ranks, so every rank has come before any goes on."""
     partition(groups, sum(len(group) for group in groups))
