@@ -149,7 +149,6 @@ def shrink(
     best, numbers = numbered(domain, seed, number, limits)
     known = {name_of(best): True}
 
-    @hypothesis.seed(number)
     @settings(
         max_examples=calls,
         phases=(Phase.reuse, Phase.shrink),
@@ -158,6 +157,8 @@ def shrink(
         suppress_health_check=list(HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
+    # The seed takes the database away, so the settings come after it.
+    @hypothesis.seed(number)
     @given(strategy(domain, _chain(domain, seed, number)))
     def again(case: T) -> None:
         nonlocal best
