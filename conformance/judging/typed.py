@@ -52,7 +52,7 @@ class TypedClause:
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that the program was refused."""
-    return None if seen.raised else f"accepted without an error: {meaning.refused or meaning.not_linear}"
+    return None if seen.raised else f"accepted without an error: {meaning.refused or meaning.no_rule}"
 
 
 def accepted(_: TypedMeaning, seen: Observation) -> str | None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from conformance.cases.types import axis_type
+from conformance.cases.types.starts import STARTS
 from conformance.reference.transforms import batching, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
-from conformance.reference.types import casts, collectives, local
+from conformance.reference.types import casts, collectives, local, started
 from conformance.specification.clause_table import clause_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
@@ -85,6 +86,16 @@ def type_lines() -> list[str]:
         "",
         *_functions((casts.cast, casts.one_state, casts.made_varying, *rules, collectives.broadcast)),
         *_functions((local.taken, local.local)),
+        "## Starts",
+        "",
+        "An operation can be started where the table has it, in states along the axes that it names; without types the",
+        "first of its operation stands for all.",
+        "",
+        "| start | operation | operand | result | done |",
+        "| --- | --- | --- | --- | --- |",
+        *[f"| {name} | {s.op} | {s.operand or '-'} | {s.result or '-'} | {s.op} |" for name, s in STARTS.items()],
+        "",
+        *_functions((started.refuse_pending, started.name_of_start)),
         "## Clauses of types",
         "",
         *clause_lines(TYPES),

@@ -18,6 +18,7 @@ from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.tensor.dtypes import DTYPES
+from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_program import COLLECTIVES as COLLECTIVE_STEPS
 from conformance.cases.types.typed_program import LOCAL
 
@@ -112,10 +113,16 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     """
     nowhere = set() if platform == "gpu" else {"broadcast", "ragged_all_to_all"}
     steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - nowhere)
-    limits = {"steps": steps, "checks": ["on" if checked else "off"]}
-    batched = {**limits, "groups": ["none"], "across": ["mesh"] if checked else ["mesh", "level", "both"]}
+    # "lowering reduce_scatter_start with tiled=False unimplemented".
+    starts = [name for name in ("none", *STARTS) if name != "pbroadcast" or platform == "gpu"]
+    # pmean asks for the size of its axes, which a positional one has not.
+    local = ["none", "sum", "max", "min"]
+    limits = {"steps": steps, "checks": ["on" if checked else "off"], "local_axes": local, "starts": starts}
+    # "Batching rule for 'psum_start' not implemented", and the like of transposes.
+    limits_of_transforms = {**limits, "starts": ["none"]}
+    batched = {**limits_of_transforms, "groups": ["none"], "across": ["mesh"] if checked else ["mesh", "level", "both"]}
     # "Differentiation rule for 'pmin' not implemented", and pmax likewise.
-    transposed = {**limits, "op": ["sum", "mean"]}
+    transposed = {**limits_of_transforms, "op": ["sum", "mean"]}
     return {"typed_program": limits, "transposed_program": transposed, "batched_program": batched}
 
 

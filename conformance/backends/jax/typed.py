@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src import config, core
+
+# ``jax.lax`` exports no start and no done (jax 0.10.2); this is the module of the sources ``jax.*``.
+from jax._src.lax import parallel
 from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.adapting import adapter, framework
@@ -17,7 +21,7 @@ from conformance.backends.jax import collectives
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level
-from conformance.cases.types.typed_program import TypedProgram, TypedStep
+from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
 
 Blocks = list[Array]
 Varying = Mapping[str, tuple[str, ...]]
@@ -31,17 +35,39 @@ LOCAL: Final[Mapping[str, Callable[..., Any]]] = {
     "subtract": lax.sub,
 }
 
+STARTS: Final[Mapping[str, Callable[..., Any]]] = {
+    "all_gather": parallel.all_gather_start,
+    "all_reduce": parallel.psum_start,
+    "all_to_all": parallel.all_to_all_start,
+    "broadcast": parallel.pbroadcast_start,
+    "permute": parallel.ppermute_start,
+    "reduce_scatter": parallel.psum_scatter_start,
+}
+DONES: Final[Mapping[str, Any]] = {
+    "all_gather": parallel.all_gather_done_p,
+    "all_reduce": parallel.psum_done_p,
+    "all_to_all": parallel.all_to_all_done_p,
+    "broadcast": parallel.pbroadcast_done_p,
+    "permute": parallel.ppermute_done_p,
+    "reduce_scatter": parallel.reduce_scatter_done_p,
+}
+
 TO: Final = {"invariant": "invarying"}
 """JAX's word for a state, where it is another."""
 
 
 def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
     """Return the type of each value that a step makes; raise what JAX raises where it refuses the program."""
+    found = _types(program, devices)
+    return {step.output: found[step.output] for step in program.steps}
+
+
+def _types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
+    """Return the type of each value, those of inputs too."""
     found: dict[str, AxisType] = {}
 
     def rank(inputs: dict[str, Any]) -> dict[str, Any]:
-        values = _run(program, inputs)
-        found.update({step.output: _type_of(values[step.output]) for step in program.steps})
+        found.update({name: _type_of(value) for name, value in _run(program, inputs).items()})
         return {}
 
     given = {
@@ -55,7 +81,7 @@ def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
 
 def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
     """Return the blocks of each result, one a rank; of an unreduced one those of its sum."""
-    of = types(program, devices)
+    of = _types(program, devices)
     everywhere = program.names
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
 
@@ -70,7 +96,7 @@ def pullback(
     program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
 ) -> dict[str, Blocks]:
     """Return the cotangent of each input, by ``jax.vjp`` inside ``shard_map``."""
-    of = types(program, devices)
+    of = _types(program, devices)
     everywhere = program.names
     at = _entering(program) if program.checked else dict.fromkeys(program.inputs, everywhere)
     shown = {name: _leaving(of[name]) if program.checked else everywhere for name in cotangents}
@@ -191,20 +217,47 @@ def _run(program: TypedProgram, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result(step: TypedStep, operands: list[Any]) -> Any:
+    if step.start:
+        return _started(step, operands[0])
     if step.op in collectives.MAPPED and step.op != "all_gather":
         return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
     if step.op == "ragged_all_to_all":
         return collectives.ragged_all_to_all(*operands, **_tables(step), axis_name=step.axes, groups=step.groups)
     if step.op in LOCAL or step.op == "sum":
         return _local(step, operands)
+    if step.op in ("axis_index", "cast", "done"):
+        return _untouched(step, operands)
     with framework():
-        if step.op == "axis_index":
-            return lax.axis_index(step.axes)
-        if step.op == "cast":
-            return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))
         to = str(step.attrs["to"])
         how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to), "axis_index_groups": step.groups}
         return lax.all_gather(operands[0], step.axes, **how)
+
+
+def _untouched(step: TypedStep, operands: list[Any]) -> Any:
+    """Return what moves nothing: an index, a cast, or the done of what is started."""
+    with framework():
+        if step.op == "axis_index":
+            return lax.axis_index(step.axes)
+        if step.op == "done":
+            return DONES[str(step.attrs["of"])].bind(operands[0])
+        return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))
+
+
+def _started(step: TypedStep, operand: Any) -> Any:
+    """Return the operand of a done: what JAX wraps for its users, who call the done of the same operation on it."""
+    rest: dict[str, Any] = {"axis_index_groups": step.groups} if step.op in GROUPED else {}
+    if step.op == "all_gather":
+        rest |= {**step.attrs}
+    elif step.op == "permute":
+        rest |= {"perm": step.attrs["pairs"]}
+    elif step.op == "broadcast":
+        rest |= {"source": step.attrs["root"]}
+    elif step.op == "reduce_scatter":
+        rest |= {"scatter_dimension": step.attrs["axis"], "tiled": step.attrs["tiled"]}
+    elif step.op == "all_to_all":
+        rest |= {**step.attrs}
+    with framework():
+        return STARTS[step.op](operand, step.axes, **rest).x
 
 
 def _local(step: TypedStep, operands: list[Any]) -> Any:
@@ -218,9 +271,10 @@ def _tables(step: TypedStep) -> dict[str, Any]:
     """Return the row of this rank's position in its group, of each table of a ragged exchange."""
     groups = step.groups or (tuple(range(len(step.attrs["send_sizes"]))),)  # type: ignore[arg-type]
     place = {position: number for group in groups for number, position in enumerate(group)}
-    with framework():
-        at = np.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
-        return {name: np.array(rows, np.int32)[at] for name, rows in step.attrs.items()}
+    # The place of a rank is no step of the program: the cast of its parts is not what a case is about.
+    with framework(), config.auto_pcast(True):
+        at = jnp.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
+        return {name: jnp.array(rows, np.int32)[at] for name, rows in step.attrs.items()}
 
 
 def _visible(value: Any) -> Any:
@@ -239,7 +293,8 @@ def _cotangent(given: Any, of: AxisType) -> Any:
 
 def _type_of(value: Any) -> AxisType:
     with framework():
-        mat = core.typeof(value).mat
+        aval = core.typeof(value)
+        mat = (aval.inner_aval if isinstance(aval, core.AbstractFuture) else aval).mat
     varying, unreduced, reduced = (tuple(sorted(axes)) for axes in (mat.varying, mat.unreduced, mat.reduced))
     return AxisType(varying=varying, unreduced=unreduced, reduced=reduced)
 

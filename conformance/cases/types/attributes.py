@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Attr
 from conformance.cases.types.axis_type import STATES
+from conformance.cases.types.starts import DONES
 
 
 class Kind(NamedTuple):
@@ -51,6 +52,7 @@ KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "all_to_all": {"split_axis": AXIS, "concat_axis": AXIS, "tiled": TILED},
     "broadcast": {"root": AXIS._replace(words="a position, a number of at least 0")},
     "cast": {"to": _one_of(*STATES)},
+    "done": {"of": _one_of(*DONES)},
     "permute": {"pairs": PAIRS},
     "ragged_all_to_all": dict.fromkeys(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), ROWS),
     "reduce_scatter": {"op": _one_of("sum"), "axis": AXIS, "tiled": TILED},

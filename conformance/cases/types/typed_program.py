@@ -11,6 +11,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Attr, Axis, Groups
 from conformance.cases.program.validate import MOST_RANKS, footprint
 from conformance.cases.types.attributes import check_attributes
+from conformance.cases.types.starts import no_start
 
 COLLECTIVES: Final = frozenset(
     {
@@ -20,13 +21,14 @@ COLLECTIVES: Final = frozenset(
         "axis_index",
         "broadcast",
         "cast",
+        "done",
         "permute",
         "ragged_all_to_all",
         "reduce_scatter",
         "shuffle",
     }
 )
-"""Operations that name mesh axes."""
+"""Operations that name mesh axes, and ``done``, which waits for one that does."""
 
 LOCAL: Final = {"add": 2, "multiply": 2, "negate": 1, "maximum": 2, "sum": 1, "subtract": 2}
 """Operations on the blocks of one rank, and how many operands each has. ``sum`` is over the local axis ``axis``."""
@@ -49,6 +51,9 @@ class TypedInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 class TypedStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One operation on named values. ``axes`` are the mesh axes that it names, major first.
 
+    Where it is to ``start`` its output is what a ``done`` takes, which has the operation that it waits ``of`` as an
+    attribute and names no axes.
+
     ``groups`` partition the positions along them; without any all positions are one group. A ``ragged_all_to_all`` has
     its offsets and sizes as attributes, a row for each position in its group.
     """
@@ -59,6 +64,7 @@ class TypedStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     axes: tuple[str, ...] = ()
     attrs: dict[str, Attr] = {}
     groups: Groups | None = None
+    start: bool = False
 
 
 class TypedProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -87,6 +93,11 @@ class TypedProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         """Return the mesh axes that the program may name."""
         return tuple(axis.name for axis in self.mesh) if self.mapped is None else self.mapped
 
+    @property
+    def started(self) -> dict[str, str]:
+        """Return the operation of every value that is started."""
+        return {step.output: step.op for step in self.steps if step.start}
+
 
 def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
     """Raise ``CaseError`` where a program says nothing definite; an ill-typed program does.
@@ -109,6 +120,8 @@ def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
         known.add(step.output)
     if missing := set(program.results) - known:
         raise CaseError(f"result {min(missing)!r} is no value of the program")
+    if pending := set(program.results) & set(program.started):
+        raise CaseError(f"result {min(pending)!r} is only started; a done of it may be a result")
 
 
 def _validate_axes(program: TypedProgram, levels: tuple[Axis, ...]) -> None:
@@ -134,11 +147,13 @@ def _validate_step(where: str, step: TypedStep, known: set[str]) -> None:
     wanted = OPERANDS.get(step.op, 1)
     if len(step.inputs) != wanted:
         raise CaseError(f"{where} takes {wanted} operands; got {len(step.inputs)}")
-    if step.op in LOCAL and step.axes:
+    if (step.op in LOCAL or step.op == "done") and step.axes:
         raise CaseError(f"{where} names no mesh axes; got {list(step.axes)}")
     if len(set(step.axes)) != len(step.axes):
         raise CaseError(f"{where} names each axis once; got {list(step.axes)}")
     check_attributes(where, step.op, step.attrs)
+    if step.start and (why := no_start(step.op, step.attrs)):
+        raise CaseError(f"{where}: {why}")
 
 
 def _validate_groups(where: str, step: TypedStep, sizes: dict[str, int]) -> None:

@@ -6,13 +6,17 @@ from typing import Final
 
 from conformance.backends.reference import Reference
 from conformance.backends.worker import typed
-from conformance.qualification.typed_mutants import batches, transposes, types
+from conformance.qualification.typed_mutants import batches, starts, transposes, types
 from conformance.qualification.typed_mutants.mutant import TypedMutant
 from conformance.runner.dialects.types import BATCHED, DIALECT, TRANSPOSED, TYPED
 from conformance.runner.draws import numbered
 from conformance.specs.types.verdict import judge
 
-BY_OPERATION: Final = {TYPED: types.MUTANTS, TRANSPOSED: transposes.MUTANTS, BATCHED: batches.MUTANTS}
+BY_OPERATION: Final = {
+    TYPED: (*types.MUTANTS, *starts.MUTANTS),
+    TRANSPOSED: transposes.MUTANTS,
+    BATCHED: batches.MUTANTS,
+}
 """The mutants that are wrong about the cases of an operation."""
 
 MUTANTS: Final[dict[str, TypedMutant]] = {each.name: each for mutants in BY_OPERATION.values() for each in mutants}

@@ -17,6 +17,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.types.check import check
 from conformance.reference.types.values import evaluate, visible
 
@@ -32,8 +33,11 @@ def over_mesh(program: TypedProgram, names: Collection[str]) -> TypedProgram:
 def batched(program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
     """Return the results of ``program`` mapped over ``levels``, the outermost first; of an unreduced one its sum.
 
-    ``inputs`` has a block a rank, with the axes of the levels in it. Raise ``IllTyped`` for an ill-typed program.
+    ``inputs`` has a block a rank, with the axes of the levels in it. Raise ``IllTyped`` for an ill-typed program and
+    ``NoRule`` for one that starts something.
     """
+    if program.started:
+        raise NoRule(f"a started {next(iter(program.started.values()))} has no batching rule")
     types = check(over_mesh(program, [level.name for level in levels]))
     mesh = (*program.mesh, *(Axis(name=level.name, size=level.size) for level in levels))
     wide = replace(program, mesh=mesh)

@@ -25,7 +25,7 @@ def pullback(
     """Return the cotangent of every input: the transposes of the steps in reverse order, automatic casts included.
 
     ``rules`` has the transpose of each operation. ``cotangents`` has one for each result, of the type that
-    ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for an ill-typed program and ``NotLinear`` where a cotangent
+    ``pairing.cotangent_type`` gives it. Raise ``IllTyped`` for an ill-typed program and ``NoRule`` where a cotangent
     meets a step that has no transpose.
     """
     whole = written_out(program) if program.checked else program
@@ -51,7 +51,7 @@ def pullback(
 
 def _transposed(act: Act, given: Blocks, rules: Mapping[str, Rule]) -> list[Blocks]:
     """A collective over no axis is the identity, and so is its transpose."""
-    meets = act.step.op in LOCAL or act.step.axes or act.step.attrs.get("local_axes")
+    meets = act.step.op in LOCAL or act.step.op == "done" or act.step.axes or act.step.attrs.get("local_axes")
     return rules[act.step.op](act, given) if meets else [given]
 
 

@@ -22,6 +22,7 @@ from conformance.reference.operations import all_reduce as sums
 from conformance.reference.operations import all_to_all as exchanges
 from conformance.reference.operations import permute as moves
 from conformance.reference.operations import reduce_scatter as scatters
+from conformance.reference.transforms.no_rule import NoRule, NotLinear
 from conformance.reference.types.values import tables
 
 Blocks = list[Array]
@@ -29,10 +30,6 @@ Blocks = list[Array]
 
 Rule = Callable[["Act", Blocks], list[Blocks]]
 """A transpose: the cotangents of the operands, of an act and the cotangent of its result."""
-
-
-class NotLinear(ValueError):
-    """The step has no transpose: a maximum, a minimum or a position depends on its operand otherwise."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +170,11 @@ def maximum(act: Act, _: Blocks) -> list[Blocks]:
     raise NotLinear(f"{act.step.op} is not linear")
 
 
+def done(_: Act, __: Blocks) -> list[Blocks]:
+    """What is started has no transpose."""
+    raise NoRule("what is started has no transpose")
+
+
 TRANSPOSES: Final[dict[str, Rule]] = {
     "add": add,
     "all_gather": all_gather,
@@ -180,6 +182,7 @@ TRANSPOSES: Final[dict[str, Rule]] = {
     "all_to_all": all_to_all,
     "broadcast": broadcast,
     "cast": cast,
+    "done": done,
     "maximum": maximum,
     "multiply": multiply,
     "negate": negate,

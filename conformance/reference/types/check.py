@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,6 +14,9 @@ from conformance.reference.types.casts import cast, made_varying
 from conformance.reference.types.collectives import RULES
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.local import local, taken
+from conformance.reference.types.started import refuse_pending
+
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Typed(NamedTuple):
@@ -21,17 +26,22 @@ class Typed(NamedTuple):
     result: AxisType
 
 
-def check(program: TypedProgram) -> dict[str, AxisType]:
+Own = Callable[[TypedProgram, TypedStep, list[AxisType]], Typed]
+"""A rule of somebody else for an operation."""
+
+
+def check(program: TypedProgram, own: Mapping[str, Own] = NOTHING) -> dict[str, AxisType]:
     """Return the type of every value; raise ``IllTyped`` for the first step that a rule refuses.
 
-    Without checks every value counts as invariant everywhere.
+    Without checks every value counts as invariant everywhere. ``own`` has rules of somebody else by operation, which
+    stand in the place of those of this checker.
     """
     types = {
         name: AxisType(varying=given.varying) if program.checked else INVARIANT
         for name, given in program.inputs.items()
     }
     for number, step in enumerate(program.steps):
-        types[step.output] = _typed(program, number, types).result
+        types[step.output] = _typed(program, number, types, own).result
     return types
 
 
@@ -60,19 +70,22 @@ def written_out(program: TypedProgram) -> TypedProgram:
     return replace(program, steps=tuple(steps))
 
 
-def _typed(program: TypedProgram, number: int, types: dict[str, AxisType]) -> Typed:
+def _typed(program: TypedProgram, number: int, types: dict[str, AxisType], own: Mapping[str, Own] = NOTHING) -> Typed:
     step = program.steps[number]
     try:
-        return _by_rule(program, step, [types[name] for name in step.inputs])
+        rule = own.get(step.op, by_rule)
+        return rule(program, step, [types[name] for name in step.inputs])
     except IllTyped as error:
         raise IllTyped(error.clause, f"step {number} ({step.op}): {error}") from None
 
 
-def _by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+def by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """Return the types of a step's operands as it takes them, and of its result; raise ``IllTyped``."""
     for axis in step.axes:
         if axis not in program.names:
             known = ", ".join(program.names) or "none"
             raise IllTyped("types.C1", f"axis {axis!r} is not mapped here; mapped are {known}")
+    refuse_pending(program, step)
     if not program.checked:
         _unchecked(step)
         return Typed(operands, INVARIANT)
@@ -82,22 +95,24 @@ def _by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -
     if step.op == "axis_index":
         return Typed([], of(dict.fromkeys(step.axes, "varying")))
     if step.op == "ragged_all_to_all":
-        varying = {axis for each in operands for axis in each.varying}
-        as_taken = [
-            made_varying(each, tuple(sorted({*step.axes, *varying})), step.op, automatic=program.automatic)
-            for each in operands
-        ]
-        return Typed(as_taken, local("add", as_taken))
+        return _ragged(step, operands, automatic=program.automatic)
     if step.groups is not None and (step.op == "all_reduce" or step.attrs.get("to", "varying") != "varying"):
         raise IllTyped("types.C15", "what each of several groups has alone is not the same along the axes of all")
     if step.attrs.get("local_axes"):
         raise IllTyped(
             "types.C16", "a reduction is over mesh axes alone where types are checked; sum is over a local one"
         )
-    if not step.axes:
+    if not step.axes:  # a done too: the type of what is started is that of what it gives
         return Typed(operands, operands[0])
     found = RULES[step.op](operands[0], step.axes, automatic=program.automatic, **step.attrs)
     return Typed([found.taken], found.result)
+
+
+def _ragged(step: TypedStep, operands: list[AxisType], *, automatic: bool) -> Typed:
+    """Both operands vary along the axes, and wherever one does."""
+    wanted = tuple(sorted({*step.axes, *(axis for each in operands for axis in each.varying)}))
+    as_taken = [made_varying(each, wanted, step.op, automatic=automatic) for each in operands]
+    return Typed(as_taken, local("add", as_taken))
 
 
 def _unchecked(step: TypedStep) -> None:

@@ -9,8 +9,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import TypedCase, arrays
 from conformance.reference.transforms.batching import batched, over_mesh
+from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
-from conformance.reference.transforms.transposes import NotLinear
 from conformance.reference.types.check import check, paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
@@ -24,7 +24,7 @@ class TypedMeaning:
 
     Where it is mapped over levels ``values`` are the results with the axes of the levels.
 
-    Where it is ``refused`` it has none of them, and where it is ``not_linear`` nothing comes back.
+    Where it is ``refused`` it has none of them, and where a transform has ``no_rule`` for it nothing comes of that.
     """
 
     case: TypedCase
@@ -32,7 +32,7 @@ class TypedMeaning:
     values: dict[str, Blocks] = field(default_factory=dict)
     back: dict[str, Blocks] = field(default_factory=dict)
     refused: IllTyped | None = None
-    not_linear: NotLinear | None = None
+    no_rule: NoRule | None = None
 
     @property
     def paired(self) -> dict[str, AxisType]:
@@ -52,7 +52,10 @@ def typed_meaning(case: TypedCase) -> TypedMeaning:
     except IllTyped as error:
         return TypedMeaning(case, refused=error)
     if case.batch:
-        return TypedMeaning(case, types, batched(case.program, case.batch, inputs))
+        try:
+            return TypedMeaning(case, types, batched(case.program, case.batch, inputs))
+        except NoRule as error:
+            return TypedMeaning(case, types, no_rule=error)
     values = evaluate(case.program, inputs)
     if not case.cotangents:
         return TypedMeaning(case, types, values)
@@ -62,8 +65,8 @@ def typed_meaning(case: TypedCase) -> TypedMeaning:
             raise CaseError(f"the cotangent of {name!r} has the dtypes and shapes {found}; expected {wanted}")
     try:
         back = pullback(case.program, inputs, cotangents)
-    except NotLinear as error:
-        return TypedMeaning(case, types, values, not_linear=error)
+    except NoRule as error:
+        return TypedMeaning(case, types, values, no_rule=error)
     return TypedMeaning(case, types, values, back)
 
 

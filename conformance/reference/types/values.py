@@ -46,6 +46,8 @@ ELEMENTWISE: Final[dict[str, Callable[..., Array]]] = {
 def evaluate(program: TypedProgram, inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
     """Return the blocks of every value, one a rank; raise ``Rejected`` where an operation has no meaning.
 
+    What is started has happened from then on, whether anybody waits for it or not; who does gets it, again and again.
+
     ``inputs`` holds a block for each rank; along an axis where an input is invariant the blocks are equal.
     """
     values = {name: list(blocks) for name, blocks in inputs.items()}
@@ -77,7 +79,7 @@ def _blocks(mesh: tuple[Axis, ...], step: TypedStep, operands: list[Blocks]) -> 
     groups = rank_groups(mesh, step.axes, step.groups)
     if step.op == "axis_index":
         return axis_index(groups=groups)
-    if step.op == "cast" or not (step.axes or step.attrs.get("local_axes")):
+    if step.op in ("cast", "done") or not (step.axes or step.attrs.get("local_axes")):
         return operands[-1]
     if step.op == "ragged_all_to_all":
         return ragged_all_to_all(*operands, *tables(step, len(operands[0]), groups), groups=groups)

@@ -24,6 +24,8 @@ def reductions(case: TypedCase) -> Iterator[TypedCase]:
             yield replace(case, program=replace(program, inputs=rest), inputs=blocks)
     if not case.cotangents and len(program.results) > 1:
         yield from (replace(case, program=replace(program, results=(name,))) for name in program.results)
+    if len(case.cotangents) > 1:
+        yield from (_only(case, name) for name in case.cotangents)
     if program.mapped is not None:
         yield replace(case, program=replace(program, mapped=None))
     if not program.automatic:
@@ -37,6 +39,11 @@ def reductions(case: TypedCase) -> Iterator[TypedCase]:
         for axis in step.axes if len(step.axes) > 1 else ():
             fewer = replace(step, axes=tuple(other for other in step.axes if other != axis))
             yield replace(case, program=replace(program, steps=(*program.steps[:at], fewer, *program.steps[at + 1 :])))
+
+
+def _only(case: TypedCase, name: str) -> TypedCase:
+    """Return the case with one result and its cotangent."""
+    return replace(case, program=replace(case.program, results=(name,)), cotangents={name: case.cotangents[name]})
 
 
 def _without(case: TypedCase, at: int) -> TypedCase:

@@ -11,6 +11,7 @@ from conformance.cases.declarations.terms import Terms
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.attributes import REDUCTIONS
 from conformance.cases.types.codec import load_typed, save_typed
+from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.judging.typed import TypedClause
@@ -24,6 +25,7 @@ from conformance.runner.worker.answers import Broken
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
 from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
+from conformance.specs.types.starts import names_of_starts
 from conformance.specs.types.verdict import judge, speaking
 
 TYPED: Final = "typed_program"
@@ -63,6 +65,8 @@ def facts(meaning: TypedMeaning) -> Facts:
         "mapped": frozenset({"all" if program.mapped is None else "some"}),
         "groups": frozenset({"some" if any(step.groups is not None for step in program.steps) else "none"}),
         "across": frozenset(_across(case)),
+        "local_axes": frozenset(str(s.attrs["op"]) for s in program.steps if s.attrs.get("local_axes")) or {"none"},
+        "starts": frozenset(_starts(meaning)) or frozenset({"none"}),
     }
     dtypes = "+".join(sorted(words["dtype"]))
     return Facts(op, (op,), dtypes, program.world, legal=meaning.refused is None, features={op: words})
@@ -75,6 +79,12 @@ def _across(case: TypedCase) -> Iterator[str]:
         if step.axes and case.batch:
             inside = levels & set(step.axes)
             yield "mesh" if not inside else "level" if len(step.axes) == 1 else "both"
+
+
+def _starts(meaning: TypedMeaning) -> Iterator[str]:
+    """Yield the name of each start; untiled ones of a reduce_scatter have another."""
+    for step, name in names_of_starts(meaning):
+        yield f"{name} untiled" if step.op == "reduce_scatter" and not step.attrs["tiled"] else name
 
 
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
@@ -139,7 +149,6 @@ DIALECT: Final = Dialect(
             "types",
             "Which programs are well typed, and what their values are.",
             {TYPED: typed_cases()},
-            share=0.5,  # 150 draws reach every clause on seed 0, the last new one at draw 101.
         ),
         "transforms": DialectSuite(
             "transforms",
@@ -165,6 +174,8 @@ DIALECT: Final = Dialect(
         "mapped": ("all", "some"),
         "groups": ("none", "some"),
         "across": ("mesh", "level", "both"),
+        "local_axes": ("none", *REDUCTIONS),
+        "starts": ("none", *STARTS, "reduce_scatter untiled", "unreduced_reduce_scatter untiled"),
     },
     reductions=reductions,
     neutral=lambda case: iter(()),

@@ -8,6 +8,7 @@ from typing import Final
 from conformance.judging.typed import TypedClause, TypedDivergence, mapped_alike
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, UNCAST, across
+from conformance.specs.types.starts import MAPPED
 
 When = Callable[[TypedMeaning], bool]
 
@@ -25,7 +26,7 @@ def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level", "several", "both"
 
 
 def _any(meaning: TypedMeaning) -> bool:
-    return bool(meaning.case.batch) and meaning.refused is None
+    return bool(meaning.case.batch) and meaning.refused is None and meaning.no_rule is None
 
 
 def _unmapped(meaning: TypedMeaning) -> bool:
@@ -131,5 +132,6 @@ BATCHES: Final = (
         "ours",
         lambda meaning: _any(meaning) and any(step.groups is not None for step in meaning.case.program.steps),
     ),
+    *MAPPED,
 )
 """The clauses of programs mapped over levels, the most particular last."""

@@ -18,10 +18,12 @@ from conformance.judging.typed import (
     typed_alike,
     valued_alike,
 )
+from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS
+from conformance.specs.types.starts import BACK, STARTS
 
 
 def _rule(number: int, text: str, source: str, requirement: Requirement = "must") -> TypedClause:
@@ -135,12 +137,13 @@ TYPES: Final = (
         "should",
     ),
     _rule(16, "A reduction over mesh axes and local axes together is refused.", "jax.psum", "may"),
+    *STARTS,
 )
 """The clauses of the suite ``types``, the most particular last."""
 
 
 def _back(meaning: TypedMeaning) -> bool:
-    return meaning.case.kind == "transposed" and meaning.refused is None and meaning.not_linear is None
+    return meaning.case.kind == "transposed" and meaning.refused is None and meaning.no_rule is None
 
 
 def _steps(fits: Callable[[TypedStep], bool]) -> Callable[[TypedMeaning], bool]:
@@ -282,10 +285,11 @@ TRANSPOSES: Final = (
         "may",
         "A program that takes a maximum or a minimum of its inputs over ranks has no transpose and is refused.",
         "jax.pmax",
-        lambda meaning: meaning.not_linear is not None,
+        lambda meaning: isinstance(meaning.no_rule, NotLinear),
         refused,
         suite="transforms",
     ),
+    *BACK,
 )
 """The clauses of transposes in the suite ``transforms``, the most particular last."""
 

@@ -17,34 +17,43 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
-from conformance.reference.transforms.transposes import NotLinear
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.domain import BACK, mapped_programs, typed_programs
+from conformance.specs.types.domain import mapped_programs, typed_programs
+from conformance.specs.types.grammar import BACK
 
 Blocks = list[Array]
 
 EXACT: Final = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53, "int32": 31, "int64": 63}
 """Bits of a whole number that each dtype holds exactly."""
 
-POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4)
+POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4, 4, -3, -5)
+"""Numbers that blocks repeat, a prime number of them: pieces of blocks at other places are unlike too."""
 
 
 @choose.composite
 def typed_cases(draw: Draw) -> TypedCase:
-    """Draw a program with inputs; its dtype is one in which every value of it is exact."""
-    return _case(draw, _shortened(draw(typed_programs()), back=False), back=False)
+    """Draw a program with inputs; its dtype is one in which every value of it is exact.
+
+    Now and then an input is a result as well.
+    """
+    program = draw(typed_programs())
+    if draw(choose.sampled_from([False] * 7 + [True])):
+        program = replace(program, results=(*program.results, next(iter(program.inputs))))
+    return _case(draw, _shortened(program, back=False), back=False)
 
 
 @choose.composite
 def transposed_cases(draw: Draw) -> TypedCase:
-    """Draw a program with inputs and a cotangent of its last result."""
-    case = _case(draw, _shortened(draw(typed_programs(BACK)), back=True), back=True)
+    """Draw a program with inputs and a cotangent for each of its results: the last value, or some, inputs too."""
+    program = _shortened(_with_results(draw, draw(typed_programs(BACK))), back=True)
+    case = _case(draw, program, back=True)
     program = case.program
     if not program.results:
         return case
@@ -52,10 +61,21 @@ def transposed_cases(draw: Draw) -> TypedCase:
         types = paired_types(program)
     except IllTyped:
         return case
-    last = program.results[-1]
     (dtype,) = {given.dtype for given in program.inputs.values()}
-    given = _blocks(draw, program.mesh, cotangent_type(types[last]), _shapes(program)[last], dtype)
-    return replace(case, cotangents={last: given})
+    shapes = _shapes(program)
+    given = {
+        name: _blocks(draw, program.mesh, cotangent_type(types[name]), shapes[name], dtype) for name in program.results
+    }
+    return replace(case, cotangents=given)
+
+
+def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
+    """Return the program with its last result alone, or with up to three of its values in any order."""
+    count = draw(choose.sampled_from([1, 1, 1, 2, 3]))
+    if count == 1 or not program.results:
+        return replace(program, results=program.results[-1:])
+    order = draw(choose.permutations([*program.inputs, *program.results]))
+    return replace(program, results=tuple(order[:count]))
 
 
 @choose.composite
@@ -117,7 +137,11 @@ def _shortened(program: TypedProgram, *, back: bool) -> TypedProgram:
 
 
 def _beginning(program: TypedProgram, steps: int) -> TypedProgram:
-    return replace(program, steps=program.steps[:steps], results=program.results[:steps])
+    """Return the first steps of a program, and of its results those that are there, or else the last value."""
+    rest = replace(program, steps=program.steps[:steps])
+    made = [step.output for step in rest.steps if not step.start]
+    found = tuple(name for name in program.results if name in made or name in program.inputs)
+    return replace(rest, results=found or tuple(made[-1:]))
 
 
 def _has_mean(program: TypedProgram) -> bool:
@@ -143,11 +167,13 @@ def _bits(program: TypedProgram, *, back: bool) -> int:
     values = evaluate(positive, inputs)
     found = _largest(values)
     if back and program.results:
-        last = program.results[-1]
         try:
-            ones = {last: [np.full_like(block, float(greatest), np.float64) for block in values[last]]}
+            ones = {
+                name: [np.full_like(block, float(greatest), np.float64) for block in values[name]]
+                for name in program.results
+            }
             found = max(found, _largest(pullback(positive, inputs, ones)))
-        except (NotLinear, IllTyped):
+        except (NoRule, IllTyped):
             pass
     return max(1, int(np.ceil(np.log2(found + 1)))) + _halvings(program)
 
@@ -155,8 +181,14 @@ def _bits(program: TypedProgram, *, back: bool) -> int:
 def _halvings(program: TypedProgram) -> int:
     """Return how many bits behind the point means add: they are over powers of two, here and in the domain."""
     sizes = {axis.name: axis.size for axis in program.mesh}
-    means = (step for step in program.steps if step.attrs.get("op") == "mean")
-    return sum(sizes[axis].bit_length() - 1 for step in means for axis in step.axes if axis in sizes)
+    means = [step for step in program.steps if step.attrs.get("op") == "mean"]
+    shapes = _shapes(program) if any("local_axes" in step.attrs for step in means) else {}
+    found = sum(sizes[axis].bit_length() - 1 for step in means for axis in step.axes if axis in sizes)
+    for step in means:
+        axes = step.attrs.get("local_axes", ())
+        assert isinstance(axes, tuple)
+        found += sum(shapes[step.inputs[0]][int(str(axis))].bit_length() - 1 for axis in axes)
+    return found
 
 
 def _largest(values: Mapping[str, Blocks]) -> float:

@@ -10,92 +10,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from conformance.cases.program.program import Axis, Groups
-from conformance.cases.types.axis_type import STATES, State
-from conformance.cases.types.typed_program import GROUPED, TypedInput, TypedProgram, TypedStep
+from conformance.cases.program.program import Axis
+from conformance.cases.types.starts import DONES, STARTS
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.reference.transforms.batching import over_mesh
-from conformance.reference.types.casts import TABLE
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.started import name_of_start
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.steps import FITTING, Shape, ragged
-
-MESHES: Final = ((2,), (4,), (2, 2), (3,), (1, 2), (2, 1, 2), (2, 2, 2), (1,), (2, 3))
-NAMES: Final = ("i", "j", "k")
-LONGEST: Final = 6
-TRIES: Final = 8
-"""How often a step is drawn again until it is well-typed."""
-
-LARGEST: Final = 512
-"""Elements of a block, at most: a step that would make a larger one is left out."""
-
-PAIRS: Final = ("add", "multiply", "subtract", "maximum")
-MANY: Final = (
-    *["cast"] * 7,
-    "all_reduce",
-    "axis_index",
-    "ragged_all_to_all",
-    "negate",
-    "sum",
-    *["add", "multiply"] * 2,
+from conformance.specs.types.drawn_steps import Shapes, drawn_step
+from conformance.specs.types.grammar import (
+    ACROSS,
+    LONGEST,
+    MANIFOLD,
+    NAMES,
+    NEVER,
+    PENDING,
+    TRIES,
+    TRIES_OF_A_RULE,
+    TYPING,
+    WAYS,
+    Grammar,
 )
-LINEAR: Final = (*["cast"] * 4, *["all_reduce"] * 4, *["all_gather"] * 5, *["ragged_all_to_all", "all_to_all"] * 2)
-
-
-class Grammar(NamedTuple):
-    """What the steps of a program are drawn from, and its mesh.
-
-    Some of the ``ops`` stand there more often: those with most rules. One program in ``unchecked`` has no types.
-    One for which ``refused`` is drawn true ends in a step that a rule refuses. Steps may name ``levels``.
-    """
-
-    ops: tuple[str, ...]
-    meshes: tuple[tuple[int, ...], ...] = MESHES
-    unchecked: int = 12
-    refused: tuple[bool, ...] = (False, False, True, False, True)
-    levels: tuple[Axis, ...] = ()
-
-
-TYPING: Final = Grammar((*FITTING, *MANY, *PAIRS))
-BACK: Final = Grammar(
-    (*FITTING, *FITTING, *LINEAR, "add", "multiply", "negate", "subtract", "sum"),
-    unchecked=4,
-    refused=(*[False] * 11, True),
-)
-ACROSS: Final = Grammar(
-    (*FITTING, *["permute", "all_reduce", "axis_index", "all_gather"], "ragged_all_to_all", "negate", "add"),
-    # Every slice counts as a rank.
-    meshes=((2,), (3,), (2, 2), (1, 2), (4,)),
-)
-
-WAYS: Final = {
-    "types.C1": (*FITTING, "cast", "axis_index"),
-    "types.C2": (*FITTING, *PAIRS),
-    "types.C3": ("cast",),
-    "types.C4": ("cast", "all_reduce", "reduce_scatter"),
-    "types.C5": (*FITTING, *PAIRS),
-    "types.C6": ("all_gather",),
-    "types.C7": ("all_reduce",),
-    "types.C8": PAIRS,
-    "types.C9": PAIRS,
-    "types.C10": ("multiply",),
-    "types.C15": ("all_reduce", "all_gather"),
-    "types.C16": ("all_reduce",),
-}
-"""The rules that refuse, and operations that each may refuse."""
-
-TRIES_OF_A_RULE: Final = 25
-"""How often a step is drawn again until its rule refuses it: every rule is met once in some 30 programs then."""
-
-AFTER_CAST: Final = (*PAIRS * 5, *["all_reduce"] * 6)
-"""Operations after a cast, beside all others: more of those whose operands have to agree."""
-
-Shapes = dict[str, Shape]
+from conformance.specs.types.steps import Shape
 
 
 @choose.composite
@@ -105,9 +46,39 @@ def typed_programs(draw: Draw, grammar: Grammar = TYPING) -> TypedProgram:
         return _ill_typed(draw, grammar)
     program = _start(draw, grammar)
     shapes = {name: given.shape for name, given in program.inputs.items()}
-    for number in range(draw(choose.integers(1, LONGEST))):
+    if grammar.shows_starts and draw(choose.integers(1, 5)) == 1:
+        program = _starting(draw, program, grammar, shapes)
+    for number in range(draw(choose.integers(1, LONGEST - len(program.steps)))):
         program = _longer(draw, program, grammar, shapes, f"v{number}")
     return program
+
+
+def _starting(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes) -> TypedProgram:
+    """Return the program with a start of the table, and the cast of its operand; as it is where none was found."""
+    name = draw(choose.sampled_from(list(STARTS)))
+    start = STARTS[name]
+    program = replace(program, checked=bool(start.operand))
+    longer = program
+    for _ in range(TRIES_OF_A_RULE):
+        made = dict(shapes)
+        longer = program
+        if start.operand == "unreduced":
+            longer = _longer(draw, longer, grammar._replace(ops=("cast",), starts=NEVER), made, "operand")
+        longer = _longer(draw, longer, grammar._replace(ops=(start.op,), starts=1), made, "under way")
+        if name in _starts(longer):
+            shapes |= made
+            return longer
+    return program
+
+
+def _starts(program: TypedProgram) -> list[str]:
+    """Return the name of each start."""
+    types = check(program)
+    return [
+        name_of_start(step, types[step.inputs[0]], types[step.output], checked=program.checked)
+        for step in program.steps
+        if step.start
+    ]
 
 
 def _ill_typed(draw: Draw, grammar: Grammar) -> TypedProgram:
@@ -115,13 +86,16 @@ def _ill_typed(draw: Draw, grammar: Grammar) -> TypedProgram:
     several = tuple(sizes for sizes in grammar.meshes if len(sizes) > 1)
     program = _start(draw, grammar._replace(meshes=(*several * 3, *grammar.meshes)))
     shapes = {name: given.shape for name, given in program.inputs.items()}
-    rule = draw(choose.sampled_from(list(WAYS)))
+    rule = draw(choose.sampled_from([*WAYS, *MANIFOLD]))
     program = replace(program, checked=True, automatic=program.automatic and rule != "types.C2")
     if rule == "types.C1" and len(program.mesh) > 1:
         program = _partly_mapped(program)
     program = _longer(draw, program, grammar._replace(ops=("cast",)), shapes, "v0")
-    for number in range(draw(choose.integers(0, LONGEST - 3))):
+    most = 1 if rule in PENDING else LONGEST - 3
+    for number in range(draw(choose.integers(0, most))):
         program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
+    if rule in ("starts.C9", "starts.C10"):
+        program = _longer(draw, program, grammar._replace(ops=DONES, starts=1), shapes, "under way")
     return _refused(draw, program, grammar, shapes, rule)
 
 
@@ -139,11 +113,11 @@ def mapped_programs(draw: Draw, levels: tuple[Axis, ...]) -> TypedProgram:
 def _longer(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, output: str) -> TypedProgram:
     """Return the program with a step more, whose shape is added to ``shapes``; or as it is, where none was found."""
     for _ in range(TRIES):
-        found = _step(draw, program, grammar, shapes, output)
+        found = drawn_step(draw, program, grammar, shapes, output)
         if found is None:
             continue
         step, shape = found
-        longer = replace(program, steps=(*program.steps, step), results=(*program.results, step.output))
+        longer = _with(program, step)
         if _rule(over_mesh(longer, [level.name for level in grammar.levels])) is None:
             shapes[output] = shape
             return longer
@@ -154,16 +128,22 @@ def _refused(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes
     """Return the program with a step more that a rule refuses, this ``rule`` if there is one in so many tries."""
     other = program
     for _ in range(TRIES_OF_A_RULE):
-        found = _step(draw, program, grammar._replace(ops=WAYS[rule]), shapes, "last")
+        found = drawn_step(draw, program, grammar._replace(ops=WAYS[rule], starts=NEVER), shapes, "last", wild=True)
         if found is None:
             continue
         step, _ = found
-        longer = replace(program, steps=(*program.steps, step), results=(*program.results, step.output))
+        longer = _with(program, step)
         by = _rule(longer)
         if by == rule:
             return longer
         other = longer if by is not None else other
     return other
+
+
+def _with(program: TypedProgram, step: TypedStep) -> TypedProgram:
+    """Return the program with a step more, whose output is a result unless it is only started."""
+    results = program.results if step.start else (*program.results, step.output)
+    return replace(program, steps=(*program.steps, step), results=results)
 
 
 def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
@@ -197,7 +177,8 @@ def _partly_mapped(program: TypedProgram) -> TypedProgram:
 
 def _input(draw: Draw, mesh: Sequence[Axis], known: Sequence[str]) -> TypedInput:
     world = math.prod(axis.size for axis in mesh)
-    shape = draw(choose.sampled_from([(world,), (world, 2), (), (world,), (2, world), (world, world)]))
+    full: list[Shape] = [(world,), (world, 2), (), (world,), (2, world), (world, world)]
+    shape = draw(choose.sampled_from([*full * 3, (0,), (world, 0), (0, world)]))
     varying = tuple(axis for axis in sorted(known) if draw(choose.booleans()))
     return TypedInput(dtype="int32", shape=shape, varying=varying)
 
@@ -209,117 +190,3 @@ def _rule(program: TypedProgram) -> str | None:
     except IllTyped as error:
         return error.clause
     return None
-
-
-def _step(
-    draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, output: str
-) -> tuple[TypedStep, Shape] | None:
-    last = list(shapes)[-1]
-    name = draw(choose.sampled_from([last, last, last, *shapes]))
-    after_cast = bool(program.steps) and program.steps[-1].op == "cast"
-    levels, ops = grammar.levels, (*grammar.ops, *(AFTER_CAST if after_cast else ()))
-    op, shape = draw(choose.sampled_from(ops)), shapes[name]
-    if op in PAIRS or op == "negate":
-        others = [each for each in shapes if shapes[each] == shape]
-        inputs = (name,) if op == "negate" else (name, draw(choose.sampled_from(others)))
-        return TypedStep(op=op, inputs=inputs, output=output), shape
-    if op == "sum":
-        return _summed(draw, name, output, shape) if shape else None
-    axes = _axes(draw, program, levels)
-    others = [axis for axis in program.names if after_cast and axis not in program.steps[-1].axes]
-    if others and op == "all_reduce" and draw(choose.booleans()):
-        return _beside(draw, program, last, output, draw(choose.sampled_from(others))), shapes[last]
-    if op == "axis_index":
-        return TypedStep(op=op, inputs=(), output=output, axes=axes if levels else axes[:1]), ()
-    if op == "cast":
-        to = _to(draw, program, name, axes[0])
-        return TypedStep(op=op, inputs=(name,), output=output, axes=axes, attrs={"to": to}), shape
-    return _collective(draw, program, TypedStep(op=op, inputs=(name,), output=output, axes=axes), shapes, levels)
-
-
-def _collective(
-    draw: Draw, program: TypedProgram, step: TypedStep, shapes: Shapes, levels: tuple[Axis, ...]
-) -> tuple[TypedStep, Shape] | None:
-    shape, (name,) = shapes[step.inputs[0]], step.inputs
-    every = (*program.mesh, *levels)
-    if step.op in ("permute", "shuffle"):
-        # What their positions are in another order of mesh axes is a clause of the programs of collectives.
-        meshwise = iter([axis.name for axis in program.mesh if axis.name in step.axes])
-        named = {level.name for level in levels}
-        step = replace(step, axes=tuple(axis if axis in named else next(meshwise) for axis in step.axes))
-    size = math.prod(axis.size for axis in every if axis.name in step.axes)
-    if step.op in GROUPED and draw(choose.sampled_from([False] * 5 + [True])):
-        step = replace(step, groups=_groups(draw, size, uneven=step.op == "all_reduce"))
-        sizes = {len(group) for group in step.groups or ()}
-        # Means are over powers of two, and no one number is the size of unequal groups.
-        size = sizes.pop() if len(sizes) == 1 else 3
-    if step.op == "ragged_all_to_all":
-        other = draw(choose.sampled_from([each for each in shapes if shapes[each][1:] == shape[1:]] or [name]))
-        step, fitting = replace(step, inputs=(name, other)), ragged(draw, shape, shapes[other], size)
-    else:
-        fitting = FITTING[step.op](draw, shape, size)
-    if fitting is None or math.prod(fitting.shape) > LARGEST:
-        return None
-    named = {level.name for level in levels}
-    if fitting.attrs.get("to", "varying") != "varying" and named & set(step.axes):
-        return None
-    attrs, shape = dict(fitting.attrs), fitting.shape
-    if (
-        step.op == "all_reduce"
-        and shape
-        and step.groups is None
-        and attrs["op"] != "mean"
-        and _positional(draw, program)
-    ):
-        order = draw(choose.permutations(range(len(shape))))
-        axes = tuple(order[: draw(choose.integers(1, len(shape)))])
-        attrs = attrs | {"local_axes": axes}
-        shape = tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
-    return replace(step, attrs=attrs), shape
-
-
-def _beside(draw: Draw, program: TypedProgram, name: str, output: str, axis: str) -> TypedStep:
-    """Return a sum or a mean over another axis than that of a cast, whose state the result still has."""
-    (size,) = (each.size for each in program.mesh if each.name == axis)
-    op = draw(choose.sampled_from(["sum"] + ["mean"] * 3 * (size.bit_count() == 1)))
-    return TypedStep(op="all_reduce", inputs=(name,), output=output, axes=(axis,), attrs={"op": op})
-
-
-def _summed(draw: Draw, name: str, output: str, shape: Shape) -> tuple[TypedStep, Shape]:
-    axis = draw(choose.integers(0, len(shape) - 1))
-    step = TypedStep(op="sum", inputs=(name,), output=output, attrs={"axis": axis})
-    return step, shape[:axis] + shape[axis + 1 :]
-
-
-def _positional(draw: Draw, program: TypedProgram) -> bool:
-    """Return whether a sum is over a local axis too; where types are checked that is refused, and so seldom drawn."""
-    return draw(choose.sampled_from([True, True, False] if not program.checked else [True] + [False] * 11))
-
-
-def _groups(draw: Draw, size: int, *, uneven: bool) -> Groups:
-    """Draw a partition of positions in any order, into groups of one size or not."""
-    order = draw(choose.permutations(range(size)))
-    if uneven and size > 1 and draw(choose.booleans()):
-        cut = draw(choose.integers(1, size - 1))
-        return tuple(order[:cut]), tuple(order[cut:])
-    each = draw(choose.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
-    return tuple(tuple(order[at : at + each]) for at in range(0, size, each))
-
-
-def _to(draw: Draw, program: TypedProgram, name: str, axis: str) -> State:
-    """Draw what a value is cast to along ``axis``, mostly something that the table has."""
-    try:
-        state = check(program)[name].state(axis)
-    except IllTyped:
-        state = "invariant"
-    return draw(choose.sampled_from([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:])))
-
-
-def _axes(draw: Draw, program: TypedProgram, levels: tuple[Axis, ...]) -> tuple[str, ...]:
-    """Draw one or several axes in any order, now and then one that is not mapped."""
-    every = tuple(axis.name for axis in program.mesh)
-    known = (*program.names, *(level.name for level in levels))
-    order = draw(
-        choose.permutations(draw(choose.sampled_from([known] * 4 * bool(known) + [known if levels else every])))
-    )
-    return tuple(order[: draw(choose.sampled_from([1, 1, 1, 2, 2, 3]))])

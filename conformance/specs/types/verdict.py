@@ -34,7 +34,7 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
         return _wordless(meaning, asked, seen, error)
     if diverged := _diverged(meaning, asked, seen, follows):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
-    if error is not None and meaning.refused is None and meaning.not_linear is None:
+    if error is not None and meaning.refused is None and meaning.no_rule is None:
         return _errored(meaning, asked, seen)
     problems = {clause: clause.check(meaning, seen) for clause in asked}
     held: dict[str, Held] = {clause.id: "broken" if problem else "held" for clause, problem in problems.items()}
@@ -47,7 +47,7 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
 
 def _wordless(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError) -> Verdict:
     """Return the verdict on who has no words for a case: of a legal one that no claim leaves out it is a refusal."""
-    if meaning.refused is not None or meaning.not_linear is not None:
+    if meaning.refused is not None or meaning.no_rule is not None:
         return Verdict(outcome="unsupported", clauses={}, detail=error.message)
     judged = _errored(meaning, asked, seen)
     said = f"refused, and no claim leaves it out: {error.kind}: {error.message}"

@@ -12,15 +12,16 @@ from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.transforms.pairing import cotangent_type, pairing
 from conformance.reference.transforms.pullback import pullback
-from conformance.reference.transforms.transposes import NotLinear
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import Numbers
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.domain import BACK, typed_programs
+from conformance.specs.types.domain import typed_programs
+from conformance.specs.types.grammar import BACK
 
 NONLINEAR = ("maximum", "multiply", "axis_index")
 
@@ -38,8 +39,10 @@ def blocks_of(
 
 
 def linear(program: TypedProgram) -> bool:
-    return program.checked and not any(
-        step.op in NONLINEAR or step.attrs.get("op") in ("max", "min") for step in program.steps
+    return (
+        program.checked
+        and not program.started
+        and not any(step.op in NONLINEAR or step.attrs.get("op") in ("max", "min") for step in program.steps)
     )
 
 

@@ -21,5 +21,5 @@ def test_a_refusal_of_a_legal_program_fails_and_of_an_ill_typed_one_is_no_answer
     for meaning in meanings():
         judged = judge(meaning, Observation(errors=(refusal,) * meaning.case.program.world))
         assert (judged.outcome, judged.refusal) == (
-            ("failed", True) if meaning.refused is None and meaning.not_linear is None else ("unsupported", False)
+            ("failed", True) if meaning.refused is None and meaning.no_rule is None else ("unsupported", False)
         )

@@ -72,6 +72,8 @@ def _back(
 ) -> list[Blocks]:
     if not step.inputs:
         return []
+    if step.op == "done":
+        raise NotLinearError("what is started has no transpose")
     if not (step.axes or step.op in LOCAL or step.attrs.get("local_axes")):
         return (
             [given]

@@ -42,7 +42,7 @@ def _step(building: Building, mesh: tuple[Axis, ...], step: TypedStep, given: li
         place = {member: at for group in groups for at, member in enumerate(group)}
         none = Blocks(tuple("" for _ in place), (), "int32")
         return building.constant(none, [place[member] for member in range(len(place))])
-    if step.op == "cast" or not (step.axes or step.attrs.get("local_axes")):
+    if step.op in ("cast", "done") or not (step.axes or step.attrs.get("local_axes")):
         return given[-1]
     if step.op == "ragged_all_to_all":
         return _ragged(building, slices(step, groups), *given)

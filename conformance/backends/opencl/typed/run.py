@@ -46,8 +46,10 @@ def batched(
 ) -> dict[str, list[Array]]:
     """Return the results of a program whose slices are members too, each on a device of its own.
 
-    Raise ``Unsupported`` for more than ``most`` members.
+    Raise ``Unsupported`` for more than ``most`` members and for what is started, of which no mapping is known.
     """
+    if program.started:
+        raise Unsupported("what is started is mapped over nothing")
     names = {level.name for level in levels}
     steps = tuple(replace(s, axes=tuple(axis for axis in s.axes if axis not in names)) for s in program.steps)
     found, building = typed(replace(program, steps=steps)), Building()

@@ -59,9 +59,20 @@ def _named(program: TypedProgram, step: TypedStep) -> None:
             raise TypeRefusedError(f"axis {axis!r} is not mapped")
 
 
+def _waited(program: TypedProgram, step: TypedStep) -> None:
+    """Refuse a done of what is not started as the same operation, and anything else of what is started."""
+    started = program.started
+    kinds = [started.get(name) for name in step.inputs]
+    if step.op == "done" and kinds != [step.attrs["of"]]:
+        raise TypeRefusedError(f"a done of {step.attrs['of']} takes a started one; got {kinds[0] or 'none'}")
+    if step.op != "done" and any(kinds):
+        raise TypeRefusedError("an operand is only started, and nobody has waited for it")
+
+
 def _unchecked(program: TypedProgram, step: TypedStep, given: list[States]) -> Found:
     """Without types a step refuses what no invariant operand has."""
     _named(program, step)
+    _waited(program, step)
     to = step.attrs.get("to")
     if step.op == "cast" and step.axes and f"invariant {to}" not in CASTS:
         raise TypeRefusedError(f"nothing is cast from invariant to {to}")
@@ -72,6 +83,7 @@ def _unchecked(program: TypedProgram, step: TypedStep, given: list[States]) -> F
 
 def _checked(program: TypedProgram, step: TypedStep, given: list[States]) -> Found:
     _named(program, step)
+    _waited(program, step)
     if step.op == "axis_index":
         return Found((), {axis: "varying" if axis in step.axes else "invariant" for axis in program.names})
     if step.op in LOCAL or step.op == "ragged_all_to_all":

@@ -28,7 +28,7 @@ def test_the_engine_passes_drawn_cases(domain: Choice[TypedCase]) -> None:
     for seed in range(12):
         case = Draw(Numbers(Random(seed)))(domain)
         meaning = mean(case)
-        if meaning is not None:
+        if meaning is not None and meaning.no_rule is None:
             verdict = judge(meaning, observed(backend, case))
             assert verdict.outcome == "passed", (case.program.steps, verdict.detail)
 

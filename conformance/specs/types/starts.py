@@ -1,0 +1,146 @@
+"""The clauses about operations of typed programs that are started and waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from conformance.cases.types.typed_program import TypedStep
+from conformance.judging.clause import Requirement
+from conformance.judging.typed import TypedClause, TypedDivergence, refused, typed_alike, valued_alike
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.types.started import name_of_start
+
+When = Callable[[TypedMeaning], bool]
+
+
+def names_of_starts(meaning: TypedMeaning) -> Iterator[tuple[TypedStep, str]]:
+    """Yield each step that is started, with the name of its start; of a refused program that without types."""
+    program = meaning.case.program
+    for step in program.steps:
+        if step.start:
+            types = [meaning.types.get(name) for name in (*step.inputs, step.output)]
+            yield step, name_of_start(step, types[0], types[-1], checked=program.checked)
+
+
+def _waits(meaning: TypedMeaning) -> list[str]:
+    """Return what is waited for, in order."""
+    return [step.inputs[0] for step in meaning.case.program.steps if step.op == "done"]
+
+
+def _runs(meaning: TypedMeaning) -> bool:
+    return meaning.refused is None and meaning.case.kind == "types" and bool(meaning.case.program.started)
+
+
+def _waited(meaning: TypedMeaning) -> bool:
+    return _runs(meaning) and bool(_waits(meaning))
+
+
+def _twice(meaning: TypedMeaning) -> bool:
+    waits = _waits(meaning)
+    return _runs(meaning) and len(set(waits)) < len(waits)
+
+
+def _never(meaning: TypedMeaning) -> bool:
+    return _runs(meaning) and not set(meaning.case.program.started) <= set(_waits(meaning))
+
+
+def _is(name: str) -> When:
+    return lambda meaning: (
+        _runs(meaning)
+        and any(each == name and step.output in _waits(meaning) for step, each in names_of_starts(meaning))
+    )
+
+
+ONCE: Final = TypedDivergence(
+    "jax",
+    "JAX refuses a second done: it expects exactly one user of what is started.",
+    lambda meaning, seen: seen.raised,
+)
+
+ANY_DONE: Final = TypedDivergence(
+    "jax", "JAX takes the done of any operation for what is started.", lambda _, seen: not seen.raised
+)
+
+
+def _alike(number: int, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
+    return TypedClause(f"starts.C{number}", "must", text, source, when, valued_alike, diverges=diverges)
+
+
+def _rule(number: int, text: str, requirement: Requirement, *diverges: TypedDivergence) -> TypedClause:
+    id = f"starts.C{number}"
+
+    def breaks(meaning: TypedMeaning) -> bool:
+        return meaning.refused is not None and meaning.refused.clause == id
+
+    source = "jax.start: _done_abstract_eval"
+    return TypedClause(id, requirement, text, source, breaks, refused, diverges=diverges)
+
+
+def _no_rule(number: int, text: str, kind: str) -> TypedClause:
+    def without(meaning: TypedMeaning) -> bool:
+        return meaning.no_rule is not None and bool(meaning.case.program.started) and meaning.case.kind == kind
+
+    return TypedClause(f"starts.C{number}", "may", text, "jax.start", without, refused, suite="transforms")
+
+
+STARTS: Final = (
+    _alike(1, "done returns what the same operation returns when it is not started.", "jax.start", _waited),
+    TypedClause(
+        "starts.C2",
+        "must",
+        "A started operation and its done have the type of the result that the operation has when it is not started.",
+        "jax.start: _start_abstract_eval",
+        lambda meaning: _runs(meaning) and meaning.case.program.checked,
+        typed_alike,
+    ),
+    _alike(
+        3,
+        "A started sum of a varying operand, or of one that is cast to varying, has an invariant result.",
+        "jax.start: psum_invariant_start_p",
+        _is("psum_invariant"),
+    ),
+    _alike(
+        4,
+        "A started sum of an unreduced operand makes the sum that is still to be made.",
+        "jax.start: unreduced_psum_start_p",
+        _is("unreduced_psum"),
+    ),
+    _alike(
+        5,
+        "A started reduce_scatter of an unreduced operand makes its sum and scatters it.",
+        "jax.start: unreduced_reduce_scatter_start_p",
+        _is("unreduced_reduce_scatter"),
+    ),
+    _alike(
+        6,
+        "A started all_gather to reduced has the gathered blocks as a reduced result.",
+        "jax.start: all_gather_reduced_start_p",
+        _is("all_gather_reduced"),
+    ),
+    _alike(
+        11,
+        "A started operation that no step waits for runs all the same, and changes no other value.",
+        "torch.inductor.comm_lowering: _all_reduce_",
+        _never,
+    ),
+    _alike(
+        7,
+        "done of an operation that is done already returns the same result.",
+        "torch.inductor.comm_lowering: _wait_tensor",
+        _twice,
+        ONCE,
+    ),
+    _rule(8, "A done of a value that is not started is refused.", "must"),
+    _rule(9, "A done of one operation whose operand is another started operation is refused.", "should", ANY_DONE),
+    _rule(10, "Every operation but done refuses an operand that is only started.", "must"),
+)
+"""The clauses of the suite ``types`` about starts, the most particular last."""
+
+BACK: Final = (
+    _no_rule(12, "A program whose cotangents meet a started operation has no transpose and is refused.", "transposed"),
+)
+"""Those of transposes."""
+
+MAPPED: Final = (_no_rule(13, "A program that starts an operation has no batching rule and is refused.", "batched"),)
+"""Those of mapping."""
