@@ -59,10 +59,15 @@ PATIENCE: Final = 10.0
 
 @dataclass(frozen=True)
 class Held:
-    """What devices hold of a tensor, one after the other, and of which elements that is; ``None`` is nothing real."""
+    """What devices hold of a tensor, one after the other, and of which elements that is; ``None`` is nothing real.
+
+    ``moved`` are the bytes that went from device to device for the step that made it, its operands' moves among them,
+    where the implementation counts them.
+    """
 
     layout: Layout
     parts: Sequence[Array | None]
+    moved: int | None = None
 
 
 class Unsupported(NotImplementedError):
@@ -225,6 +230,7 @@ class Backend:
         return Observation(
             results=tensors({key: list(each.parts) for key, each in given.items()}),
             layouts={key: each.layout for key, each in given.items()},
+            moved={key: each.moved for key, each in given.items() if each.moved is not None},
             seconds=time.perf_counter() - start,
         )
 

@@ -47,7 +47,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
     ``types`` are those of the values of a typed program, by name. ``layouts`` say of each result of a program on
-    sharded tensors which of its elements the devices hold.
+    sharded tensors which of its elements the devices hold, ``moved`` how many bytes went from device to device in the
+    step that made it, where that is counted.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -58,6 +59,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Schedule | None = None
     types: dict[str, AxisType] = {}
     layouts: dict[str, Layout] = {}
+    moved: dict[str, int] = {}
 
     @property
     def raised(self) -> bool:

@@ -21,6 +21,7 @@ class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     seconds: float
     health: Observation | None = None
     layouts: dict[str, Layout] = {}
+    moved: dict[str, int] = {}
 
 
 def save_observation(observation: Observation, path: Path) -> None:
@@ -42,6 +43,7 @@ def save_observation(observation: Observation, path: Path) -> None:
         seconds=observation.seconds,
         health=observation.health,
         layouts=observation.layouts,
+        moved=observation.moved,
     )
     path.write_bytes(msgspec.json.encode(document))
 
@@ -69,4 +71,5 @@ def load_observation(path: Path) -> Observation:
         seconds=document.seconds,
         health=document.health,
         layouts=document.layouts,
+        moved=document.moved,
     )

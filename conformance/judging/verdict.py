@@ -27,6 +27,7 @@ from conformance.judging.compare import inputs_kept
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
+from conformance.judging.sharded.step_seen import StepSeen
 from conformance.judging.subject import Settled, Subject
 
 
@@ -38,6 +39,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     order-sensitive floats belongs to, and ``shown`` the words, each as "dtype kind word", of the number model that it
     needed. ``error`` is the class of what a failing case raised, or what ended it. A ``refusal`` of what no claim
     leaves out fails only who answers other cases of the operation. ``note`` is evidence beside it.
+    ``steps`` are those of a program on sharded tensors of which each made a value alone.
     """
 
     outcome: Outcome
@@ -49,6 +51,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[str, ...] = ()
     refusal: bool = False
     note: str | None = None
+    steps: tuple[StepSeen, ...] = ()
 
 
 def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:

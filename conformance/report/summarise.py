@@ -9,6 +9,7 @@ import msgspec
 from conformance.report.counts.columns import Column, columns
 from conformance.report.counts.matrix import Counts, cells, count, rows
 from conformance.report.counts.numbers import reached
+from conformance.report.counts.placements import placements
 from conformance.report.error import ReportError
 from conformance.report.failures.buckets import buckets
 from conformance.report.failures.findings import Finding, findings
@@ -51,6 +52,7 @@ def summarise(
         ),
         findings=found,
         classes=tuple(reached(judged)),
+        placements=tuple(placements(judged)),
         known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
         mutants=qualification.mutants,

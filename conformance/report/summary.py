@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.counts.numbers import Reached
+from conformance.report.counts.placements import Placed
 from conformance.report.counts.tally import State, Tally
 from conformance.report.failures.example import Example
 from conformance.report.failures.findings import Finding
@@ -168,6 +169,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     buckets: tuple[Bucket, ...]
     findings: tuple[Finding, ...] = ()
     classes: tuple[Reached, ...] = ()
+    placements: tuple[Placed, ...] = ()
     known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()

@@ -17,6 +17,7 @@ from conformance.backends.base import Claims
 from conformance.backends.claimed import outside
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import AnyClause
+from conformance.judging.sharded.step_seen import StepSeen
 from conformance.judging.verdict import Verdict
 from conformance.runner.log.log import Covered
 from conformance.runner.worker.answers import Answer, Request
@@ -99,6 +100,7 @@ class Dialect(Generic[C, S]):
     what they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether
     there is nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
+    ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     Of ``at_once`` cases, where that is a number, so many are asked about at a time. Where it is ``dear`` to ask about a
     case, none are drawn beyond the examples because they lie outside some backend's claims.
     """
@@ -127,6 +129,7 @@ class Dialect(Generic[C, S]):
     slow: Callable[[C], bool] = lambda _: False
     at_once: int | None = None
     dear: bool = False
+    unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()
 
     @cached_property
     def ops(self) -> tuple[str, ...]:

@@ -19,10 +19,14 @@ from conformance.cases.sharded.validate import validate_sharded
 
 @dataclass(frozen=True)
 class Answer:
-    """Where the parts of a result are among those of the lowered case, by device, and of what they are parts."""
+    """Where the parts of a result are among those of the lowered case, by device, and of what they are parts.
+
+    ``moved`` are the bytes that the step that makes it moves from device to device; nobody counts those of storage.
+    """
 
     layout: Layout
     keys: tuple[str | None, ...]
+    moved: int | None = None
 
 
 def lowered(case: ShardedCase) -> tuple[GraphCase, dict[str, Answer]]:
@@ -36,21 +40,26 @@ def lowered(case: ShardedCase) -> tuple[GraphCase, dict[str, Answer]]:
     work.begin()
     answers: dict[str, Answer] = {}
     rounds: list[Round] = []
+    moved: dict[str, int] = {}
     for number, each in enumerate(case.of.rounds):
         writes = work.writes(each)
         for node in case.of.listed(number):
+            before = work.remote
             if node.op == "assign":
                 assign(work, node)
             else:
                 work.take(node)
+            moved[node.id] = work.remote - before
         asked: list[str] = []
         for name in each.asked:
+            before = work.remote
             value = work.value(name)
+            added = work.remote - before
             at = layout_of(value.shape, value.at, case.mesh)
             nodes = [None if node is None else node.id for node in value.nodes]
             asked += [node for node in nodes if node is not None]
             keys = tuple(None if node is None else asked_key(number, node) for node in nodes)
-            answers[asked_key(number, name)] = Answer(at, keys)
+            answers[asked_key(number, name)] = Answer(at, keys, moved[name] + added)
         read: list[str] = []
         for name in each.read:
             held_by = work.storages[name]

@@ -30,6 +30,8 @@ class Building:
     case: ShardedCase
     nodes: list[Node] = field(default_factory=list)
     buffers: dict[str, Tensor] = field(default_factory=dict)
+    remote: int = 0
+    """Bytes that the nodes so far move from device to device."""
 
     def device(self, position: int) -> str:
         """Return the name of the device at a position of the mesh."""

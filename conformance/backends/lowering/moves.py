@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -44,6 +45,8 @@ def all_reduced(work: Building, value: Spread, along: Mapping[str, Fold]) -> Spr
                 continue
             members = tuple(work.device(each) for each in group)
             rest = {"arg": "all_reduce", "attrs": {"op": word}, "members": members}
+            # Each member reads what the others hold.
+            work.remote += (len(group) - 1) * math.prod(extents(mine)) * NUMPY[value.dtype].itemsize
             nodes.append(work.add(position, "collective", extents(mine), value.dtype, *sources, **rest))
         left = {each: how for each, how in value.at.partial.items() if each != name}
         value = Spread(value.shape, value.dtype, replace(value.at, partial=left), tuple(nodes))
@@ -60,11 +63,11 @@ def moved(work: Building, value: Spread, at: Placement) -> Spread:
         return value
     have = layout_of(value.shape, value.at, work.case.mesh).boxes
     want = layout_of(value.shape, at, work.case.mesh).boxes
-    nodes = [None if box is None else _assembled(work, position, box, value, have) for position, box in enumerate(want)]
+    nodes = [None if box is None else assembled(work, position, box, value, have) for position, box in enumerate(want)]
     return Spread(value.shape, value.dtype, at, tuple(nodes))
 
 
-def _assembled(work: Building, position: int, box: Box, value: Spread, have: Sequence[Box | None]) -> Node:
+def assembled(work: Building, position: int, box: Box, value: Spread, have: Sequence[Box | None]) -> Node:
     """Return a part on a device, of its own where it has it, else of pieces of others."""
     own = have[position]
     if own is not None and _inside(box, own):
@@ -89,7 +92,10 @@ def _piece(work: Building, position: int, device: int, box: Box, whole: Box, val
     if box != whole:
         inside = tuple((a - c, b - c) for (a, b), (c, _) in zip(box, whole, strict=True))
         node = work.add(device, "shrink", _shape(box), value.dtype, node, arg=inside)
-    return node if device == position else work.add(position, "copy", extents(node), value.dtype, node)
+    if device == position:
+        return node
+    work.remote += math.prod(extents(node)) * NUMPY[value.dtype].itemsize
+    return work.add(position, "copy", extents(node), value.dtype, node)
 
 
 def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, Node]], dtype: str) -> Node:

@@ -10,10 +10,20 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.backends.lowering.building import Building, Shape, Spread, extents
+from conformance.backends.lowering.inside import first_of, inside, own_pairs, pairs, steps
 from conformance.backends.lowering.moves import all_reduced, moved, zero
+from conformance.backends.lowering.turning import turned
 from conformance.cases.graph.case import Round
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.sharded.placement import REPLICATED, Placement, held, layout_of, reals
+from conformance.cases.sharded.placement import (
+    REPLICATED,
+    Placement,
+    held,
+    layout_of,
+    part_of,
+    positions,
+    reals,
+)
 from conformance.cases.sharded.rules import Rule, Unmovable, rule
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
@@ -105,6 +115,13 @@ class Lowering(Building):
         try:
             how = rule(node, [each.shape for each in of], [each.at for each in of], self.case.mesh)
         except Unmovable:
+            if node.op == "flip" and not of[0].at.masks:
+                return turned(self, of[0], steps(node))
+            if node.op == "stride" and not of[0].at.masks and min(steps(node)) < 0:
+                return self.backwards(node, of[0])
+            where = inside(node, of)
+            if where is not None:
+                return Spread(shape, of[0].dtype, where, self.ranged(node, of[0], where))
             how = Rule((REPLICATED,) * len(of), REPLICATED)
         taken = [moved(self, each, wanted) for each, wanted in zip(of, how.wanted, strict=True)]
         wide = node.acc or node.dtype
@@ -114,6 +131,46 @@ class Lowering(Building):
         if pending is None and how.folded:
             made = all_reduced(self, made, how.folded)
         return self.converted(made, node.dtype)
+
+    def backwards(self, node: Node, of: Spread) -> Spread:
+        """Return steps from the end as steps forward over what is turned round."""
+        axes = tuple(axis for axis, step in enumerate(steps(node)) if step < 0)
+        forward = replace(node, arg=tuple(abs(step) for step in steps(node)))
+        return self.done(forward, [turned(self, of, axes)])
+
+    def ranged(self, node: Node, of: Spread, made: Placement) -> tuple[Node, ...]:
+        """Return the range, or the padded part, that each device makes of its own part."""
+        found = []
+        mesh = self.case.mesh
+        for position, (at, mine) in enumerate(zip(positions(mesh), held(extents(node), made, mesh), strict=True)):
+            source = of.nodes[position]
+            assert source is not None  # inside() leaves masks out
+            if 0 in mine or 0 in source.shape:
+                found.append(self.add(position, "const", mine, of.dtype, arg=zero(of.dtype)))
+                continue
+            if node.op == "stride":
+                begun = self.begun(node, of, position, source)
+                found.append(self.add(position, "stride", mine, of.dtype, begun, arg=node.arg))
+                continue
+            arg = pairs(node)
+            for split in of.at.splits:
+                arg[split.axis] = own_pairs(node, split, part_of(split, mesh, at))
+            found.append(self.add(position, node.op, mine, of.dtype, source, arg=tuple(arg)))
+        return tuple(found)
+
+    def begun(self, node: Node, of: Spread, position: int, source: Node) -> Node:
+        """Return a device's part from the first element on that the steps of a stride meet."""
+        at = positions(self.case.mesh)[position]
+        taken = [(0, extent) for extent in extents(source)]
+        for split in of.at.splits:
+            first = first_of(split, steps(node)[split.axis], part_of(split, self.case.mesh, at))
+            taken[split.axis] = (first, taken[split.axis][1])
+        shape = tuple(end - begin for begin, end in taken)
+        return (
+            source
+            if shape == extents(source)
+            else self.add(position, "shrink", shape, of.dtype, source, arg=tuple(taken))
+        )
 
     def converted(self, value: Spread, dtype: str) -> Spread:
         """Return a value in another dtype."""

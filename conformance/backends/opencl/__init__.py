@@ -176,7 +176,9 @@ class OpenCL(Backend):
         whole, answers = lowered(case)
         given = self.graphs.run(whole)
         return {
-            key: Held(answer.layout, [None if part is None else to_array(given[part]) for part in answer.keys])
+            key: Held(
+                answer.layout, [None if part is None else to_array(given[part]) for part in answer.keys], answer.moved
+            )
             for key, answer in answers.items()
         }
 

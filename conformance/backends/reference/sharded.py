@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,8 @@ class ShardedWalk(Walk):
         """Return what each device holds of a value, and where that is."""
         real = reals(value.placement, self.sharded.mesh)
         parts = [np.array(part) if kept else None for part, kept in zip(value.parts, real, strict=True)]
-        return Held(self.sharding.layout(value), parts)
+        return Held(self.sharding.layout(value), parts, value.moved)
 
     def held(self, name: str) -> Any:
         """Return what each device holds of a buffer."""
-        return self.array(self.storages[name])
+        return replace(self.array(self.storages[name]), moved=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,11 +34,13 @@ class Wrong:
 class Seen:
     """An observation, and what is wrong in it first.
 
-    By key it has zeros of the other sign than what was moved, and maxima and minima of a NaN that are none.
+    ``wrongs`` are all keys with a wrong value. By key it has zeros of the other sign than what was moved, and maxima
+    and minima of a NaN that are none.
     """
 
     observation: Observation
     wrong: Wrong | None = None
+    wrongs: frozenset[str] = frozenset()
     signs: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
 
@@ -55,7 +57,8 @@ class Differing:
 class ShardedClause:
     """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
 
-    ``when`` says whether a case has anything that the sentence is about. ``diverges`` lists what sources say otherwise.
+    ``when`` says whether a case has anything that the sentence is about, and ``told`` whether an observation has.
+    ``diverges`` lists what sources say otherwise.
     """
 
     id: str
@@ -69,6 +72,7 @@ class ShardedClause:
     variant: bool = False
     plain: bool = False
     diverges: tuple[Differing, ...] = ()
+    told: Callable[[ShardedSubject, Seen], bool] = lambda _, found: True
 
 
 def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
@@ -77,11 +81,11 @@ def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel
     if not subject.legal or observation.raised:
         return found
     place = {node.id: at for at, node in enumerate(subject.case.of.graph.nodes)}
+    wrongs: list[Wrong] = []
     for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
         wrong = _wrong(subject, found, key, numbers)
-        if wrong is not None:
-            return Seen(observation, wrong, found.signs, found.lost)
-    return found
+        wrongs += [] if wrong is None else [wrong]
+    return replace(found, wrong=wrongs[0] if wrongs else None, wrongs=frozenset(wrong.key for wrong in wrongs))
 
 
 def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:
@@ -146,7 +150,7 @@ def findings(
     held: dict[str, Held] = {}
     details: dict[str, str] = {}
     for clause in clauses:
-        if clause.when(subject):
+        if clause.when(subject) and clause.told(subject, found):
             problem = clause.check(subject, found)
             held[clause.id] = "held" if problem is None else "broken"
             if problem is not None:

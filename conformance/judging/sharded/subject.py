@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from conformance.cases.graph.case import asked_key
+from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.judging.sharded.words import Words, words_of
@@ -51,6 +52,25 @@ class ShardedSubject:
         return frozenset().union(*self.words.values())
 
     @cached_property
+    def single(self) -> dict[str, Node]:
+        """Return by key the node of each value that one step makes of buffers as they began, of a legal case."""
+        if not self.legal:
+            return {}
+        nodes = {node.id: node for node in self.case.of.graph.nodes}
+        touched = {name for each in self.case.of.rounds for name in each.writes}
+        touched |= {_home(nodes, node.of[0]) for node in nodes.values() if node.op == "assign"}
+        plain = {
+            node.id
+            for node in nodes.values()
+            if node.op in LEAVES and (node.op != "buf" or str(node.arg) not in touched)
+        }
+        return {
+            key: nodes[name]
+            for key, name in ((key, key.partition("/")[2]) for key in self.by_rule)
+            if nodes[name].op not in (*LEAVES, "assign") and plain.issuperset(nodes[name].of)
+        }
+
+    @cached_property
     def wanted(self) -> dict[str, Layout]:
         """Return by key where a value is asked to be: that of a copy, or of a buffer as it stands."""
         found = {}
@@ -71,6 +91,14 @@ class ShardedSubject:
             for number, each in enumerate(self.case.of.rounds)
             for name in each.asked
         }
+
+
+def _home(nodes: Mapping[str, Node], name: str) -> str:
+    """Return the buffer that a name of storage shows."""
+    node = nodes[name]
+    while node.op != "buf":
+        node = nodes[node.of[0]]
+    return str(node.arg)
 
 
 def sharded_meaning(case: ShardedCase) -> ShardedSubject:

@@ -9,6 +9,7 @@ from conformance.cases.observation import Observation, RankError
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held
 from conformance.judging.sharded.clause import ShardedClause, findings, seen
+from conformance.judging.sharded.steps import steps_seen
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.judging.verdict import Verdict
 
@@ -30,13 +31,15 @@ def judge_sharded(
             return _unanswered(clauses, error)
     elif error is not None and error.category == "unsupported":
         return Verdict(outcome="unsupported", clauses={}, detail=_said(error))
-    held, details = findings(clauses, subject, seen(subject, observation, numbers))
+    found = seen(subject, observation, numbers)
+    held, details = findings(clauses, subject, found)
+    steps = steps_seen(subject, found) if error is None and subject.legal else ()
     failing = [clause for clause in clauses if clause.id in details and clause.requirement != "may"]
     if not failing:
-        return Verdict(outcome="passed", clauses=held)
+        return Verdict(outcome="passed", clauses=held, steps=steps)
     blame = max(failing, key=lambda clause: specificity(clause, clauses))
     kind = None if error is None else error.kind
-    return Verdict(outcome="failed", clauses=held, blame=blame, detail=details[blame.id], error=kind)
+    return Verdict(outcome="failed", clauses=held, blame=blame, detail=details[blame.id], error=kind, steps=steps)
 
 
 def _unanswered(clauses: Sequence[ShardedClause], error: RankError) -> Verdict:

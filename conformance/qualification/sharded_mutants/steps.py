@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import REPLICATED, Layout, Placement, Split, even_cuts, layout_of
 from conformance.cases.sharded.rules import Rule, Unmovable
 from conformance.cases.tensor.dtypes import Array
@@ -330,3 +331,19 @@ class PadsEveryPart(Sharding):
             out[tuple(slice(0, extent) for extent in part.shape)] = part
             found.append(out)
         return tuple(found)
+
+
+class MovesEverything(Sharding):
+    """Has every device get the whole of what is moved, however much of it was there."""
+
+    def lacking(self, value: Parts, made: Parts) -> int:
+        del made
+        whole = int(np.prod(value.shape, dtype=np.int64)) * value.parts[0].itemsize
+        return whole * len(value.parts)
+
+
+class FoldsTwiceOver(Sharding):
+    """Has every device get the contributions of the others once more than it must."""
+
+    def cost(self, value: Parts, along: Mapping[str, Fold]) -> int:
+        return 2 * super().cost(value, along)

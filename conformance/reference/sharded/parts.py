@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 
 import numpy as np
 from msgspec.structs import replace
@@ -25,7 +26,8 @@ from conformance.cases.sharded.placement import (
     reals,
 )
 from conformance.cases.sharded.rules import Rule, Unmovable, others, rule
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.sharded.traffic import exchanged, lacked
+from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.movement import moved
 from conformance.reference.graph.nodes import computed, leaf
@@ -34,11 +36,15 @@ from conformance.reference.sharded.all_reduce import chosen, folded
 
 @dataclass(frozen=True)
 class Parts:
-    """A tensor: its logical shape, where it is, and what each device holds; zeros where that is not real."""
+    """A tensor: its logical shape, where it is, and what each device holds; zeros where that is not real.
+
+    ``moved`` are the bytes that devices had to get from each other for the step that made it, if they were counted.
+    """
 
     shape: tuple[int, ...]
     placement: Placement
     parts: tuple[Array, ...]
+    moved: int | None = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,16 @@ class Sharding:
         """Return a tensor placed otherwise."""
         if value.placement == placement:
             return value
-        return self.placed(self.gathered(value), placement)
+        made = self.placed(self.gathered(value), placement)
+        return replaced(made, moved=self.cost(value, value.placement.partial) + self.lacking(value, made))
+
+    def lacking(self, value: Parts, made: Parts) -> int:
+        """Return the bytes that devices get when a tensor with nothing pending goes elsewhere."""
+        return lacked(logical(made.parts[0].dtype), self.layout(value), self.layout(made))
+
+    def cost(self, value: Parts, along: Mapping[str, Fold]) -> int:
+        """Return the bytes that devices get when a tensor is folded along mesh axes."""
+        return exchanged(value.shape, logical(value.parts[0].dtype), value.placement, self.mesh, along)
 
     def done(self, node: Node, of: Sequence[Parts], pending: Placement | None = None) -> Parts:
         """Return the result of a step; one that cannot be done part by part is done whole, on every device.
@@ -109,18 +124,19 @@ class Sharding:
         except Unmovable:
             how = Rule((REPLICATED,) * len(of), REPLICATED)
         taken = [self.moved(value, wanted) for value, wanted in zip(of, how.wanted, strict=True)]
+        came = sum(each.moved or 0 for each, before in zip(taken, of, strict=True) if each is not before)
         shape = tuple(int(dim) for dim in node.shape)
         wide = replace(node, dtype=node.acc, acc="") if node.acc else node
         if node.acc:
-            taken = [
-                Parts(each.shape, each.placement, tuple(cast(part, node.acc) for part in each.parts)) for each in taken
-            ]
+            wider = [tuple(cast(part, node.acc) for part in each.parts) for each in taken]
+            taken = [Parts(each.shape, each.placement, parts) for each, parts in zip(taken, wider, strict=True)]
         made = Parts(shape, how.made, self.local(wide, taken, how.made))
-        if pending is None:
-            made = self.all_reduced(made, how.folded) if how.folded else made
+        if pending is None and how.folded:
+            came += self.cost(made, how.folded)
+            made = self.all_reduced(made, how.folded)
         if node.acc:
             made = Parts(shape, made.placement, tuple(cast(part, node.dtype) for part in made.parts))
-        return made
+        return replaced(made, moved=came)
 
     def rule(self, node: Node, of: Sequence[Parts]) -> Rule:
         """Return how a step is done part by part; raise ``Unmovable`` where it is not."""

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from conformance.cases.printable import printable
 from conformance.report.counts.numbers import table
+from conformance.report.counts.placements import table as steps
 from conformance.report.failures.findings import Finding
-from conformance.report.formats.words import GLYPHS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.report.formats.words import GLYPHS, STEPS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.known.entry import Expected
 
@@ -84,6 +85,7 @@ def _suite(report: Report) -> Iterable[str]:
         yield from ("Passed cases by the strongest class that all elements of the result belong to.", "")
         rows = ((escaped(op), escaped(dtype), *words) for op, dtype, words in table(report.classes, labels))
         yield from _table(("Operation", "Type", *map(escaped, labels)), rows)
+    yield from _placed(report)
     if report.never_exercised:
         yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
     if report.mutants:
@@ -94,6 +96,18 @@ def _suite(report: Report) -> Iterable[str]:
         if report.uncovered:
             yield from ("", "Public reports of real defects that no broken backend stands for yet:", "")
         yield from (f"- [{escaped(one.id)}]({one.url}): {escaped(one.missing)}." for one in report.uncovered)
+
+
+def _placed(report: Report) -> Iterable[str]:
+    if not report.placements:
+        return
+    labels = [b.label for b in report.backends]
+    yield from ("", "## Sharded tensors, step by step", "", f"{STEPS}", "")
+    rows = (
+        (*map(escaped, row), *("–" if one is None else escaped(f"{one.words} {one.traffic}".strip()) for one in cells))
+        for row, cells in steps(report.placements, labels)
+    )
+    yield from _table(("Operation", "Operands", "Result", *map(escaped, labels)), rows)
 
 
 def _environment(report: Report) -> Iterable[str]:

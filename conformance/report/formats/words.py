@@ -71,3 +71,11 @@ def figure(cell: Cell) -> str:
 def held_of(counts: ClauseCounts) -> str:
     """Return ``41 of 42`` clauses."""
     return f"{counts.held} of {counts.total}"
+
+
+STEPS: Final = (
+    "Values that one step makes of stored tensors, by how operands and result lie on the devices: how many were right, "
+    "wrong or refused, and the bytes that went from device to device for each byte of the operands, where a backend "
+    "counts them."
+)
+"""What the table of sharded steps is of."""

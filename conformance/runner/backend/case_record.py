@@ -42,6 +42,7 @@ def case_record(
         expected=expected,
         classes=judged.classes,
         shown=judged.shown,
+        steps=judged.steps if judged.outcome in ("passed", "failed") else one.dialect.unanswered(one.subject),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 import msgspec
 
+from conformance.backends.lowering import lowered
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.graph import Graph
@@ -30,10 +31,11 @@ from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.worker.answers import BrokenOutcome
 from conformance.specs import SUITES
 from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choose import Choice, Draw
 from conformance.specs.schedules import EVERY
 from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
 from conformance.specs.schedules.domain.graphs import graphs
+from conformance.specs.sharded.domain.hazards import hazards
 
 PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
@@ -45,6 +47,17 @@ PROGRAMS: Final[Choice[Case]] = choose.one_of(
 """Programs of every operation: two of three have effects."""
 
 CLAUSES: Final = tuple(EVERY.values())
+
+
+@choose.composite
+def sharded_graphs(draw: Draw) -> Graph:
+    """Draw a program that reads and writes storage in parts, as one graph over the devices that hold these."""
+    whole, _ = lowered(draw(hazards()))
+    return whole.graph
+
+
+GRAPHS: Final[Choice[Graph]] = choose.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
+"""Graphs of the grammar, and of five one over shards."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +213,7 @@ def _nothing(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
 SUITE: Final = DialectSuite(
     "schedules",
     "What a backend makes of programs and graphs: the order, storage and bodies of its schedules.",
-    {PROGRAM: _asked_of(PROGRAMS), GRAPH: _asked_of(graphs())},
+    {PROGRAM: _asked_of(PROGRAMS), GRAPH: _asked_of(GRAPHS)},
     share=1 / 3,
 )
 

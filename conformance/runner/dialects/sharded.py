@@ -11,6 +11,7 @@ from conformance.cases.sharded.case import NAME, ShardedCase, sharded_id
 from conformance.cases.sharded.codec import load_sharded, save_sharded
 from conformance.cases.sharded.features import FEATURES, sharded_features
 from conformance.judging.sharded.clause import ShardedClause
+from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.sharded.words import WORDS
@@ -25,6 +26,9 @@ from conformance.specs.sharded.domain.cases import sharded_cases
 
 OP: Final = "sharded"
 """The operation that cases are recorded under."""
+
+TOLD: Final = frozenset({"sharded.C43"})
+"""Clauses about what an observation may leave out: a case alone makes none of them speak."""
 
 
 def facts(subject: ShardedSubject) -> Facts:
@@ -65,7 +69,7 @@ def dialogue(subject: ShardedSubject, terms: Terms) -> Dialogue:
 
 def speaking(subject: ShardedSubject) -> frozenset[str]:
     """Return the ids of the clauses that speak about a case."""
-    return frozenset(clause.id for clause in CLAUSES if clause.when(subject))
+    return frozenset(clause.id for clause in CLAUSES if clause.id not in TOLD and clause.when(subject))
 
 
 def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
@@ -136,4 +140,5 @@ DIALECT: Final = Dialect(
     neutral=_nothing,
     size=size,
     counting=Situations,
+    unanswered=steps_refused,
 )

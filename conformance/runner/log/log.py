@@ -13,6 +13,7 @@ import msgspec
 
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
+from conformance.judging.sharded.step_seen import StepSeen
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.storage import opened, pack, packed, stored
@@ -56,6 +57,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     replayed because somebody said that it fails. ``classes`` are the admissible ones that all elements of a passed
     reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``), and
     ``shown`` the words of the number model, each as "dtype kind word", that the case needed to pass.
+    ``steps`` are those of a program on sharded tensors of which each alone made a value, or was refused.
 
     Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
@@ -79,6 +81,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     expected: Expected | None = None
     classes: tuple[Class, ...] = ()
     shown: tuple[str, ...] = ()
+    steps: tuple[StepSeen, ...] = ()
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.cases.sharded.placement import Layout
+from conformance.cases.graph.graph import Node
+from conformance.cases.sharded.placement import Layout, layout_of
+from conformance.cases.sharded.rules import rule
+from conformance.cases.sharded.traffic import exchanged, lacked
 from conformance.judging.sharded.clause import Seen, ShardedClause
 from conformance.judging.sharded.subject import ShardedSubject
+from conformance.reference.sharded.placing import shape_of
 
 
 def _breaks(clause: str) -> Callable[[ShardedSubject], bool]:
@@ -116,6 +120,39 @@ def _by_rule(subject: ShardedSubject) -> bool:
     return len(subject.case.mesh) == 1 and bool(subject.by_rule) and not subject.refusable
 
 
+def _costly(subject: ShardedSubject) -> dict[str, Node]:
+    """Return by key the moves and the folds of a split axis that one step makes of storage."""
+    found = {}
+    for key, node in subject.single.items():
+        at = subject.placed.at[node.of[0]]
+        axes = node.arg if node.op == "reduce" and isinstance(node.arg, tuple) else ()
+        if node.op == "copy" or any(split.axis in axes for split in at.splits):
+            found[key] = node
+    return found
+
+
+def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
+    """Return the bytes that a move, or a fold in which each device reads the parts of the others, has to get."""
+    source = next(each for each in subject.case.of.graph.nodes if each.id == node.of[0])
+    shape, at, mesh = shape_of(source), subject.placed.at[source.id], subject.case.mesh
+    if node.op == "copy":
+        return lacked(node.dtype, layout_of(shape, at, mesh), given)
+    if node.id in subject.placed.refused:
+        return None
+    how = rule(node, [shape], [at], mesh)
+    return exchanged(shape_of(node), node.acc or node.dtype, how.made, mesh, how.folded)
+
+
+def _wasteful(subject: ShardedSubject, found: Seen) -> str | None:
+    seen = found.observation
+    for key, node in _costly(subject).items():
+        if key in seen.moved and key in seen.layouts:
+            needed = _needed(subject, node, seen.layouts[key])
+            if needed is not None and seen.moved[key] > needed:
+                return f"{key}: {seen.moved[key]} bytes went from device to device, and {needed} are enough"
+    return None
+
+
 PLACEMENTS = (
     ShardedClause(
         "sharded.C40",
@@ -124,6 +161,17 @@ PLACEMENTS = (
         "tinygrad.multi: from_sharded; torch.dtensor: redistribute; jax.sharding: device_put",
         lambda subject: bool(subject.wanted),
         lambda subject, found: _elsewhere(subject.wanted, found),
+    ),
+    ShardedClause(
+        "sharded.C43",
+        "should",
+        "An implementation that reports the bytes it moves between devices moves no more than needed: for a copy, the "
+        "elements that each device lacks, each once; for a fold along a split axis, the contribution of each device of "
+        "a group, once to each other device of the group.",
+        "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
+        lambda subject: bool(_costly(subject)),
+        _wasteful,
+        told=lambda subject, found: bool(_costly(subject).keys() & found.observation.moved.keys()),
     ),
     ShardedClause(
         "sharded.C41",
