@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+from functools import _lru_cache_wrapper
 from pathlib import Path
+from weakref import ref
 
 import msgspec
+import numpy as np
 
+from conformance.judging.numbers.classes import classes_of
+from conformance.judging.numbers.column import MOST, column
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.log import CaseRecord, Footer, Header, read
@@ -43,3 +49,18 @@ def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:
     assert isinstance(one, CaseRecord)
     assert isinstance(other, CaseRecord)
     assert one.clauses is other.clauses
+
+
+def test_what_is_found_out_about_columns_is_let_go() -> None:
+    terms = [np.array([1.5 + number, 2.0**-20], np.float32).tobytes() for number in range(6 * MOST)]
+    known = []
+    for each in terms:
+        known.append(ref(column("float32", "sum", 1.0, each)))
+        classes_of("float32", "sum", 1.0, each, each[:4], exact=False)
+    assert sum(each() is not None for each in known) <= 3 * MOST
+
+
+def test_no_cache_keeps_what_is_found_out_about_cases_for_ever() -> None:
+    judges = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)
+              and str(each.__module__).startswith("conformance.judging.numbers")]  # fmt: skip
+    assert {each.__name__ for each in judges if each.cache_info().maxsize is None} <= {"precision", "_runs", "_parts"}

@@ -197,7 +197,7 @@ class Carried:
         return np.multiply(rounded_to(total, form), inverse(self.count, form))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def carried(dtype: str, op: str, factor: float, count: int, words: Words) -> Carried:
     """Return the one arithmetic of these."""
     return Carried(dtype, op, factor, count, words)

@@ -6,9 +6,10 @@ fails, Hypothesis makes them smaller (``runner.draws``).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import lru_cache, wraps
 from typing import Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -143,19 +144,28 @@ def steered(options: Sequence[T], features: Sequence[str], words: Callable[[T], 
     last feature comes first.
     """
     listed = tuple(options)
-    of = [tuple(words(option)) for option in listed]
-
-    @cache
-    def wanted(wishes: tuple[str | None, ...], step: int) -> tuple[int, ...]:
-        found = tuple(range(len(listed)))
-        for at, wish in [*enumerate(wishes)][::step]:
-            found = tuple(number for number in found if of[number][at] == wish) or found
-        return found
+    of = _Words([tuple(words(option)) for option in listed])
 
     def make(draw: Draw) -> T:
         if not draw.wishes or len(listed) < 2:
             return draw.one(listed)
         step = -1 if LAST_FIRST in draw.wishes else 1
-        return listed[draw.source.below(len(listed), wanted(tuple(map(draw.wishes.get, features)), step))]
+        return listed[draw.source.below(len(listed), _wanted(of, tuple(map(draw.wishes.get, features)), step))]
 
     return Choice(make)
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words of each option of a choice, feature by feature; it is equal to itself alone."""
+
+    of: Sequence[tuple[str, ...]]
+
+
+@lru_cache(maxsize=2048)
+def _wanted(words: _Words, wishes: tuple[str | None, ...], step: int) -> Sequence[int]:
+    """Return the numbers of the options that have what is wished for, as far as it is granted."""
+    found: Sequence[int] = range(len(words.of))
+    for at, wish in [*enumerate(wishes)][::step]:
+        found = array("I", [number for number in found if words.of[number][at] == wish]) or found
+    return found

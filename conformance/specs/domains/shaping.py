@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from conformance.reference.situations import axis_word, extent_word, rank_word
@@ -33,7 +33,7 @@ def shape(draw: choose.Draw, width: int, members: int, *, least: int = 0) -> Sha
     return draw(_shapes(width, members, least))
 
 
-@cache
+@lru_cache(maxsize=128)
 def _shapes(width: int, members: int, least: int) -> choose.Choice[Shape]:
     found = [one for one in SHAPES if len(one) >= least]
     return choose.steered(found, ("extent", "rank"), lambda one: (_extent(one, width, members), _rank(one)))
@@ -47,7 +47,7 @@ def split(draw: choose.Draw, width: int, members: int, *, tiled: bool, empty: bo
     return draw(_splits(width, members, tiled, empty))
 
 
-@cache
+@lru_cache(maxsize=128)
 def _splits(width: int, members: int, tiled: bool, empty: bool) -> choose.Choice[tuple[Shape, int]]:
     found = [
         ((*rest[:at], members * piece, *rest[at:]), at)
