@@ -89,6 +89,7 @@ class Asking:
         self.split_from = split_from
         self.values, self.storages, self.devices = Values(), storages, devices
         self._functions = graph.functions
+        self.symbolic = bool(graph.variables)
         self.meanings: dict[str, Meaning] = {}
         self.versions = dict.fromkeys(storages, 0)
         self.assigns: list[Assign] = []

@@ -289,13 +289,17 @@ class _Builder:
         value, assign = home.value, home.assign
         writer = Writer(home, self._lying)
         if assign is None:
-            launch = writer.launch(identity(value.shape), self._names(home), wide=self._settings.vectors)
+            launch = writer.launch(
+                identity(value.shape), self._names(home), wide=self._settings.vectors, generic=self._asking.symbolic
+            )
             for number, root in enumerate(home.roots):
                 asked = self._asking.made.get(root, "")
                 self.nodes[root] = Computed(root.device, root.dtype, root.size, launch, number, asked)
             return
         before = self._versions[assign.buffer, assign.version - 1]
-        launch = writer.launch(assign.map, self._names(home), wide=self._settings.vectors)
+        launch = writer.launch(
+            assign.map, self._names(home), wide=self._settings.vectors, generic=self._asking.symbolic
+        )
         self._versions[assign.buffer, assign.version] = Written(
             before.device, before.dtype, before.size, launch, 0, assign.asked, before
         )

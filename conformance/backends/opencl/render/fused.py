@@ -34,5 +34,15 @@ def named(text: str) -> str:
 
 def fused(launch: Launch) -> str:
     """Return the OpenCL C of a launch, with ``NAME`` for its name."""
+    return _rendered(launch)[0]
+
+
+def numbers(launch: Launch) -> tuple[int, ...]:
+    """Return the numbers that the kernel of a launch takes as arguments, none of one that is not generic."""
+    return _rendered(launch)[1]
+
+
+def _rendered(launch: Launch) -> tuple[str, tuple[int, ...]]:
     found = forms.form(launch)
-    return (Text(launch) if found is None else Vectors(launch, found)).kernel()
+    text = Text(launch) if found is None else Vectors(launch, found)
+    return text.kernel(), tuple(text.numbers)

@@ -12,7 +12,7 @@ from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Ta
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.render.elementwise import conversion, literal, operation
 from conformance.cases.schedule.kernel_body import COMPARISONS, Alu, Bitcast, Cast, Constant, Index, Load, Reduce, Store
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY, kind
 
 NAME: Final = "KERNEL"
 """What stands for the name of a kernel in its own text, so that equal texts are one kernel."""
@@ -27,7 +27,9 @@ SHORT: Final = 64
 
 def by_last_axis(launch: Launch) -> bool:
     """Return whether the first number of a work-item is its index along the last axis that is stored."""
-    return launch.outer > 0 and launch.extents[launch.outer - 1] >= SHORT and not along_rows(launch)
+    return (
+        not launch.generic and launch.outer > 0 and launch.extents[launch.outer - 1] >= SHORT and not along_rows(launch)
+    )
 
 
 def along_rows(launch: Launch) -> bool:
@@ -79,7 +81,8 @@ class Text:
             self.dtypes.append(self._dtype(line))
             self.depends.append(self._axes(line))
         self._written: set[int] = set()
-        self._index = "int" if _is_small(launch) else "long"
+        self._index = "int" if _is_small(launch) and not launch.generic else "long"
+        self.numbers: list[int] = []
 
     def kernel(self) -> str:
         """Return the text of the kernel."""
@@ -87,6 +90,7 @@ class Text:
         outer = range(launch.outer)
         arguments = [f"__global const {FORMATS[node.dtype].storage}* r{slot}" for node, slot in self._slots.items()]
         arguments += [f"__global {FORMATS[dtype].storage}* w{slot}" for slot, (_, dtype) in enumerate(launch.stores)]
+        arguments += ["__global const long* n", "const int first"] if launch.generic else []
         stores = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
         wanted = [self._store(number).of for number in stores]
         if by_rows(launch):
@@ -94,7 +98,7 @@ class Text:
             text = "\n".join(
                 (
                     f"  const {self._index} g = get_global_id(0);",
-                    f"  if (g >= {math.prod(launch.extents[:last])}) return;",
+                    f"  if (g >= {self.number(math.prod(launch.extents[:last]))}) return;",
                     *self.unravelled(rows),
                     *self._scope(self._steady(wanted, frozenset(rows)), frozenset(rows), "  "),
                     f"  {self._for(last)} {{",
@@ -109,6 +113,23 @@ class Text:
             text = "\n".join((*self._indices(), *body))
         return f"__kernel void {NAME}({', '.join(arguments)}) {{\n{text}\n}}\n"
 
+    def number(self, value: int) -> str:
+        """Return an extent, a stride or the like as it stands in the text: of a generic kernel, as an argument."""
+        if not self._launch.generic:
+            return str(value)
+        self.numbers.append(value)
+        return f"n[first + {len(self.numbers) - 1}]"
+
+    def _constant(self, bits: bytes, dtype: str) -> str:
+        """Return a constant of the graph; what more than eight bytes have stands in the text."""
+        if not self._launch.generic or len(bits) > 8 or kind(dtype) == "complex":
+            return literal(bits, dtype)
+        value = self.number(int.from_bytes(bits.ljust(8, b"\0"), "little", signed=True))
+        storage = FORMATS[dtype].storage
+        return {"float": f"as_float((uint){value})", "double": f"as_double({value})"}.get(
+            storage, f"(({storage}){value})"
+        )
+
     def _indices(self) -> list[str]:
         """Return the statements that find the point of a work-item."""
         extents = self._launch.extents[: self._launch.outer]
@@ -119,19 +140,20 @@ class Text:
         if by_last_axis(self._launch):
             found += [
                 f"  const {self._index} i{last} = get_global_id(0);",
-                f"  if (i{last} >= {extents[last]}) return;",
+                f"  if (i{last} >= {self.number(extents[last])}) return;",
             ]
             found.append(f"  const {self._index} g = get_global_id(1);")
             rest = extents[:last]
         else:
-            found += [f"  const {self._index} g = get_global_id(0);", f"  if (g >= {math.prod(extents)}) return;"]
+            bound = self.number(math.prod(extents))
+            found += [f"  const {self._index} g = get_global_id(0);", f"  if (g >= {bound}) return;"]
         return found + self.unravelled(range(len(rest)))
 
     def unravelled(self, axes: Sequence[int]) -> list[str]:
         """Return the statements that find the indices along some axes from their row-major number ``g``."""
         extents = tuple(self._launch.extents[axis] for axis in axes)
         return [
-            f"  const {self._index} i{axis} = {_unravel('g', step, extent, first=place == 0)};"
+            f"  const {self._index} i{axis} = {self._unravel('g', step, extent, first=place == 0)};"
             for place, (axis, extent, step) in enumerate(zip(axes, extents, steps(extents), strict=True))
         ]
 
@@ -220,7 +242,7 @@ class Text:
         before = set(self._written)
         inner = axes | set(line.axes)
         extent = self._launch.extents[last]
-        if along_rows(self._launch) and extent >= 2 * LANES and not self.nests(line):
+        if along_rows(self._launch) and self._lanes_pay(extent) and not self.nests(line):
             found += self._lanes(number, line, inner, deeper, identity)
         else:
             found.append(f"{deeper}{self._for(last)} {{")
@@ -230,6 +252,9 @@ class Text:
         # What is computed in a loop is not there behind it.
         self._written = before
         return [*found, f"{indent}{'}' * len(outer)}"] if outer else found
+
+    def _lanes_pay(self, extent: int) -> bool:
+        return extent >= 2 * LANES and not self._launch.generic
 
     def _lanes(self, number: int, line: Reduce, inner: frozenset[int], indent: str, identity: str) -> list[str]:
         """Return the loop over an axis with independent accumulators, which a compiler can keep in a vector."""
@@ -263,7 +288,7 @@ class Text:
         return found
 
     def _for(self, axis: int) -> str:
-        return f"for ({self._index} i{axis} = 0; i{axis} < {self._launch.extents[axis]}; ++i{axis})"
+        return f"for ({self._index} i{axis} = 0; i{axis} < {self.number(self._launch.extents[axis])}; ++i{axis})"
 
     def nests(self, line: Reduce) -> bool:
         """Return whether what is folded takes a fold that changes along the loop."""
@@ -283,7 +308,7 @@ class Text:
         line = self._lines[number]
         dtype = self.dtypes[number]
         if isinstance(line, Constant):
-            return literal(bytes.fromhex(line.value.bits), dtype)
+            return self._constant(bytes.fromhex(line.value.bits), dtype)
         if isinstance(line, Index):
             return f"i{line.axis}"
         if isinstance(line, Alu):
@@ -307,18 +332,16 @@ class Text:
                 if storage.startswith("u") and "int4" not in self.dtypes[line.index]
                 else f"({own} < 0 ? 0 : (long){own})"
             )
-            clamped = (
-                f"min({low}, {line.extent - 1}L)" if low != "0" else f"(long)min((ulong){own}, {line.extent - 1}ul)"
-            )
-            at = f"{at} + {clamped} * {line.stride}"
+            last = self.number(line.extent - 1)
+            clamped = f"min({low}, (long){last})" if low != "0" else f"(long)min((ulong){own}, (ulong){last})"
+            at = f"{at} + {clamped} * {self.number(line.stride)}"
         element = f"r{self._slots[node]}[{at}]"
         if dtype == "bool":
             element = f"(uchar)({element} != 0)"
         zero = literal(bytes(NUMPY[dtype].itemsize), dtype)
         return f"{valid} ? {element} : {zero}" if valid else element
 
-    @staticmethod
-    def place(index_map: IndexMap) -> tuple[str, str]:
+    def place(self, index_map: IndexMap) -> tuple[str, str]:
         """Return the element that a map leads to, and the condition on which it leads anywhere; empty for always."""
         index = [f"i{axis}" for axis in range(len(index_map[0].extents))]
         valid: list[str] = []
@@ -327,14 +350,21 @@ class Text:
             if place:
                 strides = steps(each.extents)
                 index = [
-                    _unravel(f"({number})", step, extent, first=axis == 0)
+                    self._unravel(f"({number})", step, extent, first=axis == 0)
                     for axis, (step, extent) in enumerate(zip(strides, each.extents, strict=True))
                 ]
             for one, (low, high), extent in zip(index, bounds_of(each), each.extents, strict=True):
-                valid += [f"{one} >= {low}"] * (low > 0) + [f"{one} < {high}"] * (high < extent)
-            terms = [f"{one} * {stride}" for one, stride in zip(index, each.strides, strict=True) if stride]
-            number = " + ".join((str(each.offset), *terms) if each.offset or not terms else terms)
+                valid += [f"{one} >= {self.number(low)}"] if low > 0 else []
+                valid += [f"{one} < {self.number(high)}"] if high < extent else []
+            terms = [
+                f"{one} * {self.number(stride)}" for one, stride in zip(index, each.strides, strict=True) if stride
+            ]
+            number = " + ".join((self.number(each.offset), *terms) if each.offset or not terms else terms)
         return number, " && ".join(valid)
+
+    def _unravel(self, number: str, step: int, extent: int, *, first: bool) -> str:
+        one = number if step == 1 else f"({number} / {self.number(step)})"
+        return one if first else f"({one} % {self.number(extent)})"
 
     def _dtype(self, line: Instruction) -> str:
         if isinstance(line, Load | Take):
@@ -357,8 +387,3 @@ class Text:
             moving = zip(first.strides, bounds_of(first), first.extents, strict=True)
             return found | {axis for axis, (step, bound, extent) in enumerate(moving) if step or bound != (0, extent)}
         return found - set(line.axes) if isinstance(line, Reduce) else found
-
-
-def _unravel(number: str, step: int, extent: int, *, first: bool) -> str:
-    one = number if step == 1 else f"({number} / {step})"
-    return one if first else f"({one} % {extent})"

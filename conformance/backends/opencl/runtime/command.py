@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
 import pyopencl as cl
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.render.fused import fused, geometry
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
@@ -77,17 +78,23 @@ class FusedCommand(Command):
     """A launch of instructions of its own: a work-item for each point of what is stored."""
 
     def __init__(
-        self, item: Fused, queue: int, after: tuple[int, ...], places: Mapping[Node, int], kernel: cl.Kernel
+        self,
+        item: Fused,
+        queue: int,
+        after: tuple[int, ...],
+        places: Mapping[Node, int],
+        kernel: cl.Kernel,
+        numbers: tuple[cl.Buffer, np.int32] | tuple[()] = (),
     ) -> None:
-        """Take the storages off the item."""
+        """Take the storages off the item; ``numbers`` are those that a generic kernel takes, and where they begin."""
         super().__init__(item, queue, after, places)
-        self._kernel = kernel
+        self._kernel, self._numbers = kernel, numbers
         self._bound = [_bound(region, places) for region in (*item.sources, *item.targets)]
         self._extent, self._local = geometry(item.launch, LOCAL)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the kernel."""
-        self._kernel.set_args(*[cells[place].part(start, stop) for place, start, stop in self._bound])
+        self._kernel.set_args(*[cells[place].part(start, stop) for place, start, stop in self._bound], *self._numbers)
         return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, self._local, wait_for=waits)
 
 
@@ -125,11 +132,16 @@ class ConstantCommand(Command):
 
 
 class Ready(NamedTuple):
-    """What kernels need besides storages: the kernels, the table, and where it lists each item's parts."""
+    """What kernels need besides storages: the kernels, the table, and where it lists each item's parts.
+
+    ``numbers`` are those that generic kernels take, from ``firsts`` on.
+    """
 
     kernels: Kernels
     table: cl.Buffer | None
     begins: Mapping[Kernel, int]
+    numbers: cl.Buffer | None = None
+    firsts: Mapping[Launch, int] = MappingProxyType({})
 
 
 def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int], launched: Ready) -> Command:
@@ -138,7 +150,9 @@ def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node
         ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]
         return KernelCommand(item, queue, after, places, ready)
     if isinstance(item, Fused):
-        return FusedCommand(item, queue, after, places, launched.kernels.fused(fused(item.launch)))
+        kernel, first = launched.kernels.fused(fused(item.launch)), launched.firsts.get(item.launch)
+        numbers = () if first is None or launched.numbers is None else (launched.numbers, np.int32(first))
+        return FusedCommand(item, queue, after, places, kernel, numbers)
     if isinstance(item, Transfer):
         return TransferCommand(item, queue, after, places)
     if isinstance(item, Constant):

@@ -7,11 +7,12 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyopencl as cl
 
 from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.lower import Blocks, Lowered
-from conformance.backends.opencl.render.fused import fused
+from conformance.backends.opencl.render.fused import fused, numbers
 from conformance.backends.opencl.runtime.command import Ready, command
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
@@ -42,15 +43,21 @@ class Plan:
         self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
         content, begins = table(item for item in made.items if isinstance(item, Kernel))
         constant = session.memory.constant(content) if begins else None
-        if constant is not None:
-            weakref.finalize(self, session.memory.release, constant)
         launches = [item.launch for item in made.items if isinstance(item, Fused)]
+        firsts: dict[Launch, int] = {}
+        given: list[int] = []
+        for each in (one for one in launches if one.generic):
+            firsts[each] = len(given)
+            given += numbers(each) or (0,)
+        arguments = session.memory.constant(np.array(given, np.int64)) if given else None
+        for held in (each for each in (constant, arguments) if each is not None):
+            weakref.finalize(self, session.memory.release, held)
         texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
         try:
             session.kernels.build(texts)
         except cl.RuntimeError as error:
             raise _unbuilt(launches, session, str(error)) from error
-        ready = Ready(session.kernels, constant, begins)
+        ready = Ready(session.kernels, constant, begins, arguments, firsts)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]
         self.commands = tuple(

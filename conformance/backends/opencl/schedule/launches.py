@@ -50,8 +50,11 @@ class Writer:
         self._axes: list[tuple[int, ...]] = []
         self._at: dict[tuple[int, At], int] = {}
 
-    def launch(self, target: IndexMap, asked: tuple[str, ...], *, wide: bool) -> Launch:
-        """Return the kernel, which stores its value where ``target`` says, by vectors if it may be ``wide``."""
+    def launch(self, target: IndexMap, asked: tuple[str, ...], *, wide: bool, generic: bool) -> Launch:
+        """Return the kernel, which stores its value where ``target`` says, by vectors if it may be ``wide``.
+
+        One that is ``generic`` takes its numbers as arguments.
+        """
         home = self._home
         for number, at in sorted(home.asked, key=lambda key: key[0]):
             # What is read from storage is loaded where somebody takes it.
@@ -76,7 +79,8 @@ class Writer:
             tuple((over(target, tuple(range(rank)), extents), root.dtype) for root in roots),
             home.reason,
             asked,
-            wide,
+            wide and not generic,
+            generic,
         )
         return coalesced(made)
 

@@ -88,7 +88,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
 
 
 def test_a_kernel_that_does_not_build_is_named(opencl: OpenBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "ELEMENTWISE", "")
+    monkeypatch.setattr(kernels, "BEFORE", "")
     listing = Listing()
     made = listing.buffer(4).alu("exp2").alu("exp2")
     (error,) = opencl().graph(_filled(listing, made)).errors
