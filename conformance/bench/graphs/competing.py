@@ -283,7 +283,9 @@ def copy(graph: Timed, inputs: tuple[Array, ...]) -> Ready:
     return Ready(lambda: list(pool.map(part, cuts)), lambda _: np.asarray(result))
 
 
-COMPETING: Final[dict[str, Callable[[Timed, tuple[Array, ...]], Ready]]] = {
+Competitor = Callable[[Timed, tuple[Array, ...]], Ready]
+
+COMPETING: Final[dict[str, Competitor]] = {
     "opencl": opencl,
     "numpy": numpy,
     "jax": jax,

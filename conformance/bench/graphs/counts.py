@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.backends.base import Backend
 from conformance.bench.graphs.rows import Row, rows
+from conformance.bench.graphs.sharded_rows import sharded_rows
 from conformance.cases.schedule.schedule import Kernel, leaves
 
 
@@ -34,7 +35,8 @@ class Counted(msgspec.Struct, frozen=True):
 
 def counted(backends: Sequence[tuple[str, Backend]]) -> list[Counted]:
     """Return the kernels that each backend makes of each row."""
-    return [_row(row, backends) for row in rows()]
+    every = sorted((*rows(), *sharded_rows()), key=lambda row: row.number)
+    return [_row(row, backends) for row in every]
 
 
 def _row(row: Row, backends: Sequence[tuple[str, Backend]]) -> Counted:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from conformance.bench.graphs.competing import COMPETING, OfNumPy, Ready
+from conformance.bench.graphs.competing import COMPETING, Competitor, OfNumPy, Ready
 from conformance.bench.graphs.timed import Timed
 from conformance.cases.tensor.dtypes import Array
 
@@ -64,6 +64,7 @@ def timings(
     sizes: Sequence[str],
     rounds: int,
     tell: Callable[[str], None] = lambda line: None,
+    competing: Mapping[str, Competitor] | None = None,
 ) -> Timings:
     """Return the time of every competitor on every graph and size, the copy's among them."""
     before = os.getloadavg()[0]
@@ -71,11 +72,15 @@ def timings(
     for graph in graphs:
         for size in sizes:
             tell(f"{graph.name}, {size}")
-            found += _compared(graph, size, (COPY, *(name for name in names if name != COPY)), rounds)
+            found += _compared(
+                graph, size, (COPY, *(name for name in names if name != COPY)), rounds, competing or COMPETING
+            )
     return Timings(rows=tuple(found), load=(before, os.getloadavg()[0]))
 
 
-def _compared(graph: Timed, size: str, names: Sequence[str], rounds: int) -> list[Timing]:
+def _compared(
+    graph: Timed, size: str, names: Sequence[str], rounds: int, competing: Mapping[str, Competitor]
+) -> list[Timing]:
     inputs = graph.inputs(size)
     right = np.asarray(graph.made(OfNumPy(), *(each.astype(np.float64) for each in inputs)))
     ready: dict[str, Ready] = {}
@@ -83,7 +88,7 @@ def _compared(graph: Timed, size: str, names: Sequence[str], rounds: int) -> lis
     turns: dict[str, int] = {}
     for name in names:
         try:
-            ready[name] = made = COMPETING[name](graph, inputs)
+            ready[name] = made = competing[name](graph, inputs)
             made.run()
             start = time.perf_counter()
             made.run()

@@ -9,6 +9,7 @@ from conformance.cli.lazy import LazyGroup
 COMMANDS = {
     "collectives": "How fast collectives are, next to others and to a memory copy.",
     "graphs": "How fast graphs of tensor operations are, and how many kernels they become.",
+    "sharded": "How fast programs on sharded tensors are, next to frameworks.",
     "suite": "Cases judged a second, and where the time goes.",
 }
 

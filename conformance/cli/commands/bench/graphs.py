@@ -14,7 +14,7 @@ from conformance.backends.discovery import find, load
 from conformance.bench.graphs.competing import COMPETING
 from conformance.bench.graphs.counts import Counted, counted
 from conformance.bench.graphs.timed import EVERY, SIZES, TIMED
-from conformance.bench.graphs.timings import Timing, standing, timings
+from conformance.bench.graphs.timings import Timing, Timings, standing, timings
 from conformance.cli.names import names_option
 from conformance.cli.progress import print_json, printer
 
@@ -78,6 +78,11 @@ def _timed(
     if as_json:
         print_json(msgspec.to_builtins(found) | {"standing": {name: standing(found.rows, name) for name in names}})
         return
+    show_timings(found, names)
+
+
+def show_timings(found: Timings, names: tuple[str, ...]) -> None:
+    """Print timings as a table, and who is fastest on how many graphs."""
     console = printer()
     table = Table("graph", "size", "who", "median us", "least us", "of a copy", "ahead")
     for row in found.rows:
