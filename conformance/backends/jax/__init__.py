@@ -162,6 +162,12 @@ class Jax(Backend):
         touches = touched(case, placed, inside=error is not None)
         return Observation(results=results, errors=errors, touched=touches, seconds=seconds)
 
+    def types(self, program: TypedProgram) -> Types:
+        """Return the types of the avals, which needs neither values nor a compilation."""
+        from conformance.backends.jax import typed
+
+        return typed.types(program, self._devices)
+
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the types of the avals and the values under ``shard_map``."""
         from conformance.backends.jax import typed

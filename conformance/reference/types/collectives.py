@@ -24,7 +24,10 @@ def all_reduce(given: AxisType, axes: tuple[str, ...], *, automatic: bool, op: s
     """Give invariant along ``axes``: of a varying or invariant operand, or of the sum of an unreduced one."""
     what = f"all_reduce {op}"
     pending = op in ("sum", "mean") and one_state(given, axes, what) == "unreduced"
-    taken = given if pending else made_varying(given, axes, what, automatic=automatic)
+    # A maximum or minimum needs no cast where its operand varies along one of the axes.
+    some = op in ("max", "min") and "varying" in given.states(axes) and not automatic
+    needed = tuple(axis for axis in axes if given.state(axis) != "invariant") if some else axes
+    taken = given if pending else made_varying(given, needed, what, automatic=automatic)
     result = taken.along(axes, "invariant")
     if op == "mean" and (result.unreduced or result.reduced):
         raise IllTyped("types.C7", f"a mean divides by an invariant number, and its sum is {result}")

@@ -22,14 +22,16 @@ from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.batches import BATCHES
-from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS
+from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS, by_rules
 from conformance.specs.types.starts import BACK, STARTS
 
 
-def _rule(number: int, text: str, source: str, requirement: Requirement = "must") -> TypedClause:
+def _rule(
+    number: int, text: str, source: str, requirement: Requirement = "must", *diverges: TypedDivergence
+) -> TypedClause:
     """Return the clause of a rule of the checker: what breaks it is refused."""
     id = f"types.C{number}"
-    return TypedClause(id, requirement, text, source, lambda meaning: _breaks(meaning, id), refused)
+    return TypedClause(id, requirement, text, source, lambda meaning: _breaks(meaning, id), refused, diverges=diverges)
 
 
 def _breaks(meaning: TypedMeaning, id: str) -> bool:
@@ -57,6 +59,7 @@ TYPES: Final = (
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         typed_alike,
+        diverges=(by_rules("ragged as output"),),
     ),
     TypedClause(
         "types.C14",
@@ -135,6 +138,7 @@ TYPES: Final = (
         "refused, since the groups have different results.",
         "jax.psum",
         "should",
+        by_rules("extremes of groups"),
     ),
     _rule(16, "A reduction over mesh axes and local axes together is refused.", "jax.psum", "may"),
     *STARTS,

@@ -19,9 +19,24 @@ from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import TRANSPOSES, Act, Blocks, own_piece
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.reference.types.values import tables
+from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
 Shown = Callable[[TypedMeaning, Observation], bool]
 Rule = Callable[[Act, Blocks], list[Blocks]]
+
+
+def by_rules(name: str) -> TypedDivergence:
+    """Return the divergence of who has JAX's rules of a class: what was seen is what the checker says with them."""
+    difference = DIFFERENCES[name]
+
+    def shown(meaning: TypedMeaning, seen: Observation) -> bool:
+        program = meaning.case.program
+        theirs = verdict(program, together(name))
+        if theirs is None or seen.raised:
+            return theirs is None and seen.raised
+        return all(seen.types.get(step.output) == theirs[step.output] for step in program.steps)
+
+    return TypedDivergence("jax", difference.text, shown)
 
 
 def across(meaning: TypedMeaning, step: TypedStep) -> str:

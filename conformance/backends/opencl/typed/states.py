@@ -112,7 +112,9 @@ def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
     if to == "reduced" and "varying" not in kinds:
         raise TypeRefusedError("a gather to reduced needs an operand that varies")
     asks = step.op != "broadcast" and (automatic or (step.op == "all_gather" and to != "varying"))
-    cast = given if adds and kinds == {"unreduced"} else _varying(given, step.axes, automatic=asks)
+    extreme = step.attrs.get("op") in ("max", "min") and "varying" in kinds and not automatic
+    needed = [axis for axis in step.axes if not (extreme and given[axis] == "invariant")]
+    cast = given if adds and kinds == {"unreduced"} else _varying(given, needed, automatic=asks)
     result: States = cast | dict.fromkeys(step.axes, cast_to(State, to))
     if step.attrs.get("op") == "mean" and PENDING & set(result.values()):
         raise TypeRefusedError("the sum of a mean is still to be made, or reduced, along another axis")

@@ -1,0 +1,163 @@
+"""The rules of types that JAX 0.10.2 has where this specification has others, and what each is called.
+
+A class is a way in which JAX's verdict on a program differs from the checker's: the clauses that it is about, its
+source, and the rules that make the checker say what JAX says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
+from conformance.reference.types.check import Own, Typed, by_rule, check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.local import taken
+
+
+class Difference(NamedTuple):
+    """A class of programs on which JAX says something else: its sentence, the clauses, the source and the rules."""
+
+    text: str
+    clauses: tuple[str, ...]
+    source: str
+    own: Mapping[str, Own]
+
+
+def _forgetful(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """Where only some axes are mapped the result of a local operation varies where an operand does, and no more."""
+    if not program.checked or set(program.names) == {axis.name for axis in program.mesh}:
+        return by_rule(program, step, operands)
+    as_taken = taken(step.op, operands, automatic=program.automatic)
+    return Typed(as_taken, AxisType(varying=as_taken[0].varying))
+
+
+def _as_output(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """The result of a ragged_all_to_all has the type of the operand that it is written into."""
+    return Typed(operands, operands[1]) if program.checked else by_rule(program, step, operands)
+
+
+def _of_groups(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """A maximum or minimum over groups is invariant, as one over all members is."""
+    extreme = program.checked and step.attrs["op"] in ("max", "min")
+    return by_rule(program, replace(step, groups=None) if extreme else step, operands)
+
+
+def _no_index(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """Where no cast is automatic an axis_index is refused: the parts it is made of need casts."""
+    if program.checked and not program.automatic:
+        raise IllTyped("types.C2", "the parts of an axis_index need casts")
+    return by_rule(program, step, operands)
+
+
+def _no_untiled(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """An all_to_all that is not tiled cannot be started."""
+    if step.start and not step.attrs["tiled"]:
+        raise IllTyped("starts.C8", "what is started has no shape")
+    return by_rule(program, step, operands)
+
+
+def _any_done(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """A done takes what any operation started."""
+    started = program.started.get(step.inputs[0])
+    return by_rule(program, replace(step, attrs={"of": started}) if started else step, operands)
+
+
+def _no_mean(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    """A mean over a local axis is refused, and one that varies elsewhere where no cast is automatic."""
+    if step.attrs["op"] == "mean":
+        if step.attrs.get("local_axes"):
+            raise IllTyped("types.C16", "a mean is over names")
+        if program.checked and not program.automatic and set(operands[0].varying) - set(step.axes):
+            raise IllTyped("types.C2", "a mean is divided by an invariant number")
+    return by_rule(program, step, operands)
+
+
+DIFFERENCES: Final[Mapping[str, Difference]] = {
+    "forgets pending states": Difference(
+        "In a context with only some axes mapped JAX forgets in a local operation that an operand is unreduced or "
+        "reduced.",
+        ("types.C3", "types.C5", "types.C8", "types.C9", "types.C10", "types.C12"),
+        "jax.local",
+        dict.fromkeys(LOCAL, _forgetful),
+    ),
+    "ragged as output": Difference(
+        "JAX's ragged_all_to_all has the type of its output operand, along its axes too.",
+        ("types.C11", "types.C12", "types.C13"),
+        "jax.ragged_all_to_all",
+        {"ragged_all_to_all": _as_output},
+    ),
+    "extremes of groups": Difference(
+        "JAX accepts a maximum and a minimum over groups, and types them invariant.",
+        ("types.C15",),
+        "jax.pmax",
+        {"all_reduce": _of_groups},
+    ),
+    "uncast index": Difference(
+        "Where no cast is automatic JAX refuses an axis_index.",
+        ("types.C11",),
+        "jax.axis_index",
+        {"axis_index": _no_index},
+    ),
+    "means": Difference(
+        "JAX refuses a mean over a local axis, and where no cast is automatic one that varies along another axis.",
+        ("types.C11",),
+        "jax.pmean",
+        {"all_reduce": _no_mean},
+    ),
+    "untiled exchange": Difference(
+        "JAX cannot start an all_to_all that is not tiled: it squeezes what is only started.",
+        ("types.C11",),
+        "jax.start: all_to_all_start",
+        {"all_to_all": _no_untiled},
+    ),
+    "any done": Difference(
+        "JAX takes the done of any operation for what is started.",
+        ("starts.C9",),
+        "jax.start: _done_abstract_eval",
+        {"done": _any_done},
+    ),
+}
+"""Every class of difference by name."""
+
+
+def verdict(program: TypedProgram, own: Mapping[str, Own]) -> dict[str, AxisType] | None:
+    """Return the type of every value by the checker with other rules, or ``None`` where it refuses the program."""
+    try:
+        return check(program, own)
+    except IllTyped:
+        return None
+
+
+def together(*names: str) -> dict[str, Own]:
+    """Return the rules of several classes as one set, those of each operation one inside the other."""
+    found: dict[str, Own] = {}
+    for name in names or DIFFERENCES:
+        for op, rule in DIFFERENCES[name].own.items():
+            found[op] = _either(found[op], rule) if op in found else rule
+    return found
+
+
+def _either(first: Own, second: Own) -> Own:
+    """Return the rule of both: the outcome of the first where that is not this checker's, else that of the second."""
+
+    def rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+        one = _outcome(first, program, step, operands)
+        other = _outcome(second, program, step, operands)
+        mine = _outcome(by_rule, program, step, operands)
+        found = other if one == mine else one
+        if isinstance(found, str):
+            raise IllTyped(found, "as JAX has it")
+        return found
+
+    return rule
+
+
+def _outcome(rule: Callable[..., Any], *given: Any) -> Typed | str:
+    try:
+        return rule(*given)  # type: ignore[no-any-return]  # the types of a step
+    except IllTyped as error:
+        return error.clause
