@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case import FORMAT, Case, Fault, Operand, case_id
-from conformance.cases.pretty import pretty
+from conformance.cases.document import check_format, check_id, decoded, write
 from conformance.cases.program.program import Program
 from conformance.cases.program.validate import CaseError, check_total, footprint, validate
 from conformance.cases.tensor.layout import Layout
@@ -38,23 +38,12 @@ class CaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     faults: tuple[Fault, ...] = ()
 
 
-class _Envelope(msgspec.Struct):
-    format: int
-
-
 def save(case: Case, path: Path) -> None:
     """Write ``case`` to ``path``, tensors above ``stored.INLINE`` bytes to a safetensors file beside it.
 
     The same case gives the same bytes. Raise ``OSError`` when the folder cannot be written.
     """
     write(msgspec.to_builtins(document(case, path), order="deterministic"), path)
-
-
-def write(content: object, path: Path) -> None:
-    """Write plain data as a document that is whole or not there; raise ``OSError`` when that cannot be."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(content))
-    part.replace(path)
 
 
 def document(case: Case, path: Path) -> CaseFile:
@@ -73,15 +62,14 @@ def document(case: Case, path: Path) -> CaseFile:
 def load(path: Path) -> Case:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
     try:
-        return restored(_decode(read_document(path)), path.parent)
+        return restored(decoded(read_document(path), CaseFile, FORMAT), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
 
 def restored(document: CaseFile, folder: Path) -> Case:
     """Return the case in a document of ``folder``; raise ``CaseError`` for one that is not sound."""
-    if document.format != FORMAT:
-        raise CaseError(_wrong_format(document.format))
+    check_format(document.format, FORMAT)
     blocks = {
         f"{name}/{rank}": block for name, value in document.inputs.items() for rank, block in enumerate(value.blocks)
     }
@@ -95,29 +83,5 @@ def restored(document: CaseFile, folder: Path) -> Case:
     }
     case = Case(program=document.program, inputs=inputs, faults=document.faults)
     validate(case)
-    if document.id != case_id(case):
-        raise CaseError(f"its id is {document.id!r} but its content has the id {case_id(case)!r}")
+    check_id(document.id, case_id(case))
     return case
-
-
-def _decode(content: bytes) -> CaseFile:
-    try:
-        return msgspec.json.decode(content, type=CaseFile)
-    except msgspec.ValidationError as error:
-        found = _format_of(content)
-        raise CaseError(str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CaseError(f"it is not JSON: {error}") from None
-    except RecursionError:
-        raise CaseError("it is nested too deeply") from None
-
-
-def _format_of(content: bytes) -> int | None:
-    try:
-        return msgspec.json.decode(content, type=_Envelope).format
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def _wrong_format(found: int | None) -> str:
-    return f"it has format {found}; this suite reads format {FORMAT}"

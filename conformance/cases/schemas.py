@@ -30,13 +30,19 @@ def case_schema() -> dict[str, Any]:
     parts["Program"]["properties"]["results"]["uniqueItems"] = True
     for name in ("blocks", "layouts"):
         parts["StoredOperand"]["properties"][name] |= {"minItems": 1, "maxItems": MOST_RANKS}
+    narrow_tensors(parts)
+    return published("case", "A case: a program and its input data", schema)
+
+
+def narrow_tensors(parts: dict[str, Any]) -> None:
+    """Narrow the tensors of a file: to known dtypes, and to bits in the file or in one beside it."""
+    for name in parts.keys() & {"Node", "Tensor", "StoredTensor"}:
+        parts[name]["properties"]["dtype"] = {"enum": sorted(NUMPY)}
     tensor = parts["StoredTensor"]
-    tensor["properties"]["dtype"] = {"enum": sorted(NUMPY)}
     tensor["properties"]["shape"]["maxItems"] = MOST_AXES
     for name in ("bits", "file"):
         tensor["properties"][name] = next(kind for kind in tensor["properties"][name]["anyOf"] if "pattern" in kind)
     tensor["oneOf"] = [{"required": ["bits"]}, {"required": ["file"]}]
-    return published("case", "A case: a program and its input data", schema)
 
 
 def published(name: str, title: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case_error import CaseError
+from conformance.cases.document import check_id, decoded, write
 from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.validate import validate_graph
-from conformance.cases.pretty import pretty
 from conformance.cases.program.validate import check_total, footprint
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 from conformance.cases.tensor.tensor import Tensor
@@ -50,10 +50,6 @@ class StoredGraph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     rounds: tuple[StoredRound, ...]
 
 
-class _Envelope(msgspec.Struct):
-    format: int
-
-
 def save_graph(case: GraphCase, path: Path) -> None:
     """Write a case to ``path``, tensors above ``stored.INLINE`` bytes to a safetensors file beside it.
 
@@ -68,9 +64,7 @@ def save_graph(case: GraphCase, path: Path) -> None:
         buffers=whole.buffers,
         rounds=whole.rounds,
     )
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
-    part.replace(path)
+    write(msgspec.to_builtins(document, order="deterministic"), path)
 
 
 def stored_graph(case: GraphCase, path: Path) -> StoredGraph:
@@ -95,7 +89,7 @@ def stored_graph(case: GraphCase, path: Path) -> StoredGraph:
 def load_graph(path: Path) -> GraphCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
     try:
-        return _case(_decode(read_document(path)), path.parent)
+        return _case(decoded(read_document(path), GraphCaseFile, FORMAT), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
@@ -109,12 +103,9 @@ def _tensors(case: GraphCase) -> dict[str, Tensor]:
 
 
 def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
-    if document.format != FORMAT:
-        raise CaseError(_wrong_format(document.format))
     case = restored_graph(document, folder)
     validate_graph(case)
-    if document.id != graph_case_id(case):
-        raise CaseError(f"its id is {document.id!r} but its content has the id {graph_case_id(case)!r}")
+    check_id(document.id, graph_case_id(case))
     return case
 
 
@@ -139,26 +130,3 @@ def restored_graph(document: StoredGraph | GraphCaseFile, folder: Path) -> Graph
             for number, part in enumerate(document.rounds, 1)
         ),
     )
-
-
-def _decode(content: bytes) -> GraphCaseFile:
-    try:
-        return msgspec.json.decode(content, type=GraphCaseFile)
-    except msgspec.ValidationError as error:
-        found = _format_of(content)
-        raise CaseError(str(error) if found in {None, FORMAT} else _wrong_format(found)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CaseError(f"it is not JSON: {error}") from None
-    except RecursionError:
-        raise CaseError("it is nested too deeply") from None
-
-
-def _format_of(content: bytes) -> int | None:
-    try:
-        return msgspec.json.decode(content, type=_Envelope).format
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def _wrong_format(found: int | None) -> str:
-    return f"it has format {found}; this suite reads format {FORMAT}"

@@ -9,9 +9,7 @@ import msgspec
 from conformance.cases.graph.case import FORMAT
 from conformance.cases.graph.codec import GraphCaseFile
 from conformance.cases.graph.validate import MOST_ROUNDS
-from conformance.cases.program.validate import MOST_AXES
-from conformance.cases.schemas import FOLDER, published, written
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.schemas import FOLDER, narrow_tensors, published, written
 
 
 def graph_case_schema() -> dict[str, Any]:
@@ -20,13 +18,7 @@ def graph_case_schema() -> dict[str, Any]:
     parts = schema["$defs"]
     parts["GraphCaseFile"]["properties"]["format"] = {"const": FORMAT}
     parts["GraphCaseFile"]["properties"]["rounds"] |= {"minItems": 1, "maxItems": MOST_ROUNDS}
-    for name in ("Node", "Tensor", "StoredTensor"):
-        parts[name]["properties"]["dtype"] = {"enum": sorted(NUMPY)}
-    tensor = parts["StoredTensor"]
-    tensor["properties"]["shape"]["maxItems"] = MOST_AXES
-    for name in ("bits", "file"):
-        tensor["properties"][name] = next(kind for kind in tensor["properties"][name]["anyOf"] if "pattern" in kind)
-    tensor["oneOf"] = [{"required": ["bits"]}, {"required": ["file"]}]
+    narrow_tensors(parts)
     return published("graph-case", "A graph case: a lazy tensor graph, its buffers and its rounds", schema)
 
 

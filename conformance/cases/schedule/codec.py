@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.cases.document import decoded
 from conformance.cases.pretty import pretty
 from conformance.cases.program.validate import CaseError
 from conformance.cases.schedule.error import ScheduleError
@@ -17,10 +18,6 @@ from conformance.cases.tensor.stored import read_document
 class ScheduleFile(Schedule, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A schedule and the version of the form it is written in."""
 
-    format: int
-
-
-class _Envelope(msgspec.Struct):
     format: int
 
 
@@ -53,27 +50,9 @@ def load_schedule(path: Path) -> Schedule:
 def parse(content: bytes) -> Schedule:
     """Return the schedule in a document; raise ``ScheduleError`` for anything but a sound one."""
     try:
-        document = msgspec.json.decode(content, type=ScheduleFile)
-    except msgspec.ValidationError as error:
-        found = _format_of(content)
-        raise ScheduleError("form.C0", str(error) if found is None or found in READ else _wrong_format(found)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ScheduleError("form.C0", f"it is not JSON: {error}") from None
-    except RecursionError:
-        raise ScheduleError("form.C0", "it is nested too deeply") from None
-    if document.format not in READ:
-        raise ScheduleError("form.C0", _wrong_format(document.format))
+        document = decoded(content, ScheduleFile, *READ)
+    except CaseError as error:
+        raise ScheduleError("form.C0", str(error)) from None
     schedule = Schedule(**{name: getattr(document, name) for name in Schedule.__struct_fields__})
     validate_schedule(schedule)
     return schedule
-
-
-def _format_of(content: bytes) -> int | None:
-    try:
-        return msgspec.json.decode(content, type=_Envelope).format
-    except (msgspec.DecodeError, RecursionError):
-        return None
-
-
-def _wrong_format(found: int | None) -> str:
-    return f"it has format {found}; this suite reads the formats {' and '.join(map(str, READ))}"

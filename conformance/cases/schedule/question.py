@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.case_error import CaseError
-from conformance.cases.codec import CaseFile, document, restored, write
+from conformance.cases.codec import CaseFile, document, restored
+from conformance.cases.document import check_id, decoded, write
 from conformance.cases.graph.graph import LEAVES, Graph
 from conformance.cases.tensor.stored import read_document
 
@@ -70,28 +71,16 @@ def save_question(case: ScheduleCase, path: Path) -> None:
 def load_question(path: Path) -> ScheduleCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound file of one."""
     try:
-        return _restored(_decoded(read_document(path)), path.parent)
+        return _restored(decoded(read_document(path), ScheduleCaseFile, FORMAT), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
 
-def _decoded(content: bytes) -> ScheduleCaseFile:
-    try:
-        return msgspec.json.decode(content, type=ScheduleCaseFile)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise CaseError(str(error)) from None
-    except RecursionError:
-        raise CaseError("it is nested too deeply") from None
-
-
 def _restored(whole: ScheduleCaseFile, folder: Path) -> ScheduleCase:
-    if whole.format != FORMAT:
-        raise CaseError(f"it has format {whole.format}; this suite reads format {FORMAT}")
     if (whole.program is None) == (whole.graph is None):
         raise CaseError("it asks for the schedule of a program or of a graph: exactly one of the two")
     asked = restored(whole.program, folder) if whole.program is not None else whole.graph
     assert asked is not None
     case = ScheduleCase(of=asked)
-    if whole.id != schedule_id(case):
-        raise CaseError(f"its id is {whole.id!r} but its content has the id {schedule_id(case)!r}")
+    check_id(whole.id, schedule_id(case))
     return case

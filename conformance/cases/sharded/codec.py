@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case_error import CaseError
+from conformance.cases.document import check_id, decoded, write
 from conformance.cases.graph.codec import StoredGraph, restored_graph, stored_graph
-from conformance.cases.pretty import pretty
 from conformance.cases.sharded.case import FORMAT, ShardedCase, sharded_id
 from conformance.cases.sharded.placement import Mesh, Placement
 from conformance.cases.sharded.validate import validate_sharded
@@ -48,31 +48,18 @@ def save_sharded(case: ShardedCase, path: Path) -> None:
         homes=case.homes,
         moves=case.moves,
     )
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(document, order="deterministic")))
-    part.replace(path)
+    write(msgspec.to_builtins(document, order="deterministic"), path)
 
 
 def load_sharded(path: Path) -> ShardedCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
     try:
-        return _case(_decoded(read_document(path)), path.parent)
+        return _case(decoded(read_document(path), ShardedCaseFile, FORMAT), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
 
-def _decoded(content: bytes) -> ShardedCaseFile:
-    try:
-        return msgspec.json.decode(content, type=ShardedCaseFile)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise CaseError(str(error)) from None
-    except RecursionError:
-        raise CaseError("it is nested too deeply") from None
-
-
 def _case(document: ShardedCaseFile, folder: Path) -> ShardedCase:
-    if document.format != FORMAT:
-        raise CaseError(f"it has format {document.format}; this suite reads format {FORMAT}")
     case = ShardedCase(
         mesh=document.mesh,
         devices=document.devices,
@@ -81,6 +68,5 @@ def _case(document: ShardedCaseFile, folder: Path) -> ShardedCase:
         moves=document.moves,
     )
     validate_sharded(case)
-    if document.id != sharded_id(case):
-        raise CaseError(f"its id is {document.id!r} but its content has the id {sharded_id(case)!r}")
+    check_id(document.id, sharded_id(case))
     return case

@@ -6,13 +6,11 @@ from typing import Any
 
 import msgspec
 
-from conformance.cases.program.validate import MOST_AXES
-from conformance.cases.schemas import FOLDER, published, written
+from conformance.cases.schemas import FOLDER, narrow_tensors, published, written
 from conformance.cases.sharded.case import FORMAT
 from conformance.cases.sharded.codec import ShardedCaseFile
 from conformance.cases.sharded.validate import MOST_AXES as MOST_MESH_AXES
 from conformance.cases.sharded.validate import MOST_DEVICES
-from conformance.cases.tensor.dtypes import NUMPY
 
 
 def sharded_case_schema() -> dict[str, Any]:
@@ -23,13 +21,7 @@ def sharded_case_schema() -> dict[str, Any]:
     whole["format"] = {"const": FORMAT}
     whole["mesh"] |= {"minItems": 1, "maxItems": MOST_MESH_AXES}
     whole["devices"] |= {"minItems": 1, "maxItems": MOST_DEVICES}
-    for name in ("Node", "Tensor", "StoredTensor"):
-        parts[name]["properties"]["dtype"] = {"enum": sorted(NUMPY)}
-    tensor = parts["StoredTensor"]
-    tensor["properties"]["shape"]["maxItems"] = MOST_AXES
-    for name in ("bits", "file"):
-        tensor["properties"][name] = next(kind for kind in tensor["properties"][name]["anyOf"] if "pattern" in kind)
-    tensor["oneOf"] = [{"required": ["bits"]}, {"required": ["file"]}]
+    narrow_tensors(parts)
     return published("sharded-case", "A sharded case: a program on logical tensors, a mesh and placements", schema)
 
 

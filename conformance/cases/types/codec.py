@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from conformance.cases.case import FORMAT
 from conformance.cases.case_error import CaseError
-from conformance.cases.codec import write
+from conformance.cases.document import check_id, decoded, write
 from conformance.cases.program.validate import check_total, footprint
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id, validate_case
@@ -53,23 +53,12 @@ def save_typed(case: TypedCase, path: Path) -> None:
 def load_typed(path: Path) -> TypedCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound file of one."""
     try:
-        return _restored(_decoded(read_document(path)), path.parent)
+        return _restored(decoded(read_document(path), TypedCaseFile, FORMAT), path.parent)
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
 
 
-def _decoded(content: bytes) -> TypedCaseFile:
-    try:
-        return msgspec.json.decode(content, type=TypedCaseFile)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise CaseError(str(error)) from None
-    except RecursionError:
-        raise CaseError("it is nested too deeply") from None
-
-
 def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
-    if whole.format != FORMAT:
-        raise CaseError(f"it has format {whole.format}; this suite reads format {FORMAT}")
     stored = _flat(whole.inputs, "input") | _flat(whole.cotangents, "cotangent")
     check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
     tensors = restore(stored, folder)
@@ -80,8 +69,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         batch=whole.batch,
     )
     validate_case(case)
-    if whole.id != typed_id(case):
-        raise CaseError(f"its id is {whole.id!r} but its content has the id {typed_id(case)!r}")
+    check_id(whole.id, typed_id(case))
     return case
 
 

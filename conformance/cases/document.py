@@ -1,0 +1,82 @@
+"""JSON documents that have a format: read whole or refused in one line, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from conformance.cases.case_error import CaseError
+from conformance.cases.pretty import pretty
+
+
+class Formatted(Protocol):
+    """What a document is read as: it says in which version of its form it was written."""
+
+    @property
+    def format(self) -> int:
+        """Return the version."""
+
+
+F = TypeVar("F", bound=Formatted)
+
+
+class _Envelope(msgspec.Struct):
+    format: int
+
+
+def write(content: object, path: Path) -> None:
+    """Write plain data as a document that is whole or not there; raise ``OSError`` when that cannot be."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(pretty(content))
+    part.replace(path)
+
+
+def decoded(content: bytes, kind: type[F], *formats: int) -> F:
+    """Return a document; raise ``CaseError``, one line, for anything but JSON of one of these ``formats``.
+
+    A key that an object has twice is refused: readers differ in which of its values they take.
+    """
+    try:
+        document = msgspec.json.decode(content, type=kind)
+        json.loads(content, object_pairs_hook=_each_once)
+    except msgspec.ValidationError as error:
+        check_format(_format_of(content), *formats)
+        raise CaseError(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaseError(f"it is not JSON: {error}") from None
+    except RecursionError:
+        raise CaseError("it is nested too deeply") from None
+    check_format(document.format, *formats)
+    return document
+
+
+def check_format(found: int | None, *formats: int) -> None:
+    """Raise ``CaseError`` for a document that says it has another format; one that says none has another fault."""
+    if found is not None and found not in formats:
+        read = f"formats {' and '.join(map(str, formats))}" if len(formats) > 1 else f"format {formats[0]}"
+        raise CaseError(f"it has format {found}; this suite reads {'the ' if len(formats) > 1 else ''}{read}")
+
+
+def check_id(said: str, found: str) -> None:
+    """Raise ``CaseError`` where a document does not have the id of its content."""
+    if said != found:
+        raise CaseError(f"its id is {said!r:.200} but its content has the id {found!r}")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CaseError(f"it has the key {twice!r:.80} twice in one object")
+    return found
+
+
+def _format_of(content: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(content, type=_Envelope).format
+    except (msgspec.DecodeError, RecursionError):
+        return None
