@@ -1,4 +1,4 @@
-"""Clauses about values that have keys, as those of graphs and of sharded programs: what is wrong first, and the blame."""
+"""Clauses about values that have keys, as those of graphs and of sharded programs have, and the verdict on them."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def way(*hows: str) -> Callable[[object, HasWrong], str | None]:
 
 def concluded(clauses: Sequence[KeyedClause[S, F]], subject: S, found: F, error: RankError | None) -> Verdict:
     """Return what the clauses that speak say of what was seen: ``passed``, or ``failed`` with the one to blame."""
-    problems = {clause: clause.check(subject, found) for clause in clauses if clause.when(subject)}
-    held: dict[str, Held] = {clause.id: "held" if problem is None else "broken" for clause, problem in problems.items()}
-    failing = [clause for clause, problem in problems.items() if problem is not None and clause.requirement != "may"]
-    if not failing:
+    problems = [(clause, clause.check(subject, found)) for clause in clauses if clause.when(subject)]
+    held: dict[str, Held] = {clause.id: "held" if problem is None else "broken" for clause, problem in problems}
+    broken = [(clause, problem) for clause, problem in problems if problem is not None and clause.requirement != "may"]
+    if not broken:
         return Verdict(outcome="passed", clauses=held)
-    blame = max(failing, key=lambda clause: specificity(clause, clauses))
+    blame, detail = max(broken, key=lambda each: specificity(each[0], clauses))
     kind = None if error is None else error.kind
-    return Verdict(outcome="failed", clauses=held, blame=blame, detail=problems[blame] or "", error=kind)
+    return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, error=kind)
 
 
 def unanswered(clauses: Sequence[KeyedClause[S, F]], error: RankError) -> Verdict:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor
-from conformance.judging.clause import Held, Requirement
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.graphs.traits import Words
 from conformance.judging.graphs.values import beyond, off, unlike
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """The wrong value that is listed first: its key, what is wrong, and what it is made of."""
-
-    key: str
-    how: str
-    detail: str
-    words: Words
+from conformance.judging.keyed import KeyedClause, Wrong
 
 
 @dataclass(frozen=True)
@@ -39,22 +27,10 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class GraphClause:
-    """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
+class GraphClause(KeyedClause[GraphSubject, Seen]):
+    """A clause about graphs."""
 
-    ``when`` says whether a case has anything that the sentence is about.
-    """
-
-    id: str
-    requirement: Requirement
-    text: str
-    source: str
-    when: Callable[[GraphSubject], bool]
-    check: Callable[[GraphSubject, Seen], str | None]
     suite: str = "graphs"
-    general: bool = False
-    variant: bool = False
-    plain: bool = False
 
 
 def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
@@ -82,35 +58,3 @@ def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:
         if problem is not None:
             return Wrong(key, how, f"{key}: {problem}", words)
     return None
-
-
-def about(*words: str) -> Callable[[GraphSubject], bool]:
-    """Speak of cases some value of which is made of all of several words."""
-    wanted = frozenset(words)
-    return lambda subject: subject.legal and any(wanted <= each for each in subject.traits.values())
-
-
-def right(*words: str) -> Callable[[GraphSubject, Seen], str | None]:
-    """Find the first wrong value, if it is made of all of several words."""
-    wanted = frozenset(words)
-    return lambda _, found: found.wrong.detail if found.wrong is not None and wanted <= found.wrong.words else None
-
-
-def way(*hows: str) -> Callable[[GraphSubject, Seen], str | None]:
-    """Find the first wrong value, if it is wrong in one of several ways."""
-    return lambda _, found: found.wrong.detail if found.wrong is not None and found.wrong.how in hows else None
-
-
-def findings(
-    clauses: Sequence[GraphClause], subject: GraphSubject, found: Seen
-) -> tuple[dict[str, Held], dict[str, str]]:
-    """Return what the clauses that speak say, and the detail of each that is broken."""
-    held: dict[str, Held] = {}
-    details: dict[str, str] = {}
-    for clause in clauses:
-        if clause.when(subject):
-            problem = clause.check(subject, found)
-            held[clause.id] = "held" if problem is None else "broken"
-            if problem is not None:
-                details[clause.id] = problem
-    return held, details

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
-from conformance.judging.graphs.traits import Words, traits
-from conformance.reference.graph.evaluate import Worth, run
+from conformance.judging.graphs.traits import traits
+from conformance.judging.keyed import KeyedSubject, Words
+from conformance.reference.graph.evaluate import run
 from conformance.reference.rejected import Rejected
 
 
 @dataclass(frozen=True)
-class GraphSubject:
-    """A case and what its keys are worth, or the clause that it breaks.
-
-    ``undefined`` says what it does that has no value in every system, where it does.
-    """
-
-    case: GraphCase
-    expected: Mapping[str, Worth] = field(default_factory=dict)
-    undefined: str = ""
-    rejected: Rejected | None = None
-
-    @property
-    def legal(self) -> bool:
-        """Return whether the case has a meaning."""
-        return self.rejected is None
+class GraphSubject(KeyedSubject[GraphCase]):
+    """A graph case and what it means."""
 
     @property
     def graph(self) -> Graph:
@@ -44,11 +31,6 @@ class GraphSubject:
     def traits(self) -> dict[str, Words]:
         """Return what each key is made of."""
         return traits(self.case) if self.legal else {}
-
-    @cached_property
-    def words(self) -> Words:
-        """Return what all keys are made of."""
-        return frozenset().union(*self.traits.values())
 
 
 def graph_meaning(case: GraphCase) -> GraphSubject:

@@ -11,8 +11,8 @@ from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import kind
+from conformance.judging.keyed import Words
 
-Words = frozenset[str]
 NOTHING: Final[Words] = frozenset()
 
 FUNCTIONS: Final = ("exp2", "log2", "sin")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,23 +11,12 @@ from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.clause import Held, Requirement
 from conformance.judging.graphs.values import beside_nan, beyond, off
+from conformance.judging.keyed import KeyedClause, Wrong
 from conformance.judging.sharded.assembled import assembled
 from conformance.judging.sharded.subject import ShardedSubject
-from conformance.judging.sharded.words import Words
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.schedule.rounding import LOOSE
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """The wrong value that is listed first: its key, what is wrong, and what it is made of."""
-
-    key: str
-    how: str
-    detail: str
-    words: Words
 
 
 @dataclass(frozen=True)
@@ -54,23 +43,13 @@ class Differing:
 
 
 @dataclass(frozen=True)
-class ShardedClause:
-    """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
+class ShardedClause(KeyedClause[ShardedSubject, Seen]):
+    """A clause about sharded tensors. It speaks of an observation where that has anything of what it is ``told`` about.
 
-    ``when`` says whether a case has anything that the sentence is about, and ``told`` whether an observation has.
     ``diverges`` lists what sources say otherwise.
     """
 
-    id: str
-    requirement: Requirement
-    text: str
-    source: str
-    when: Callable[[ShardedSubject], bool]
-    check: Callable[[ShardedSubject, Seen], str | None]
     suite: str = "sharding"
-    general: bool = False
-    variant: bool = False
-    plain: bool = False
     diverges: tuple[Differing, ...] = ()
     told: Callable[[ShardedSubject, Seen], bool] = lambda _, found: True
 
@@ -89,7 +68,7 @@ def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel
 
 
 def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:
-    worth, words = subject.expected[key], subject.words[key]
+    worth, words = subject.expected[key], subject.traits[key]
     shape, dtype = worth.array.shape, logical(worth.array.dtype)
     layout = found.observation.layouts[key]
     made = assembled(shape, dtype, layout, found.observation.results[key], subject.case.mesh)
@@ -124,35 +103,3 @@ def _signed(worth: Worth, whole: Array) -> tuple[Array, list[int] | None]:
     if not other.any():
         return whole, None
     return np.where(other, worth.array, whole), [int(each) for each in np.argwhere(other)[0]]
-
-
-def about(*words: str) -> Callable[[ShardedSubject], bool]:
-    """Speak of cases some value of which is made of all of several words."""
-    wanted = frozenset(words)
-    return lambda subject: subject.legal and any(wanted <= each for each in subject.words.values())
-
-
-def right(*words: str) -> Callable[[ShardedSubject, Seen], str | None]:
-    """Find the first wrong value, if it is made of all of several words."""
-    wanted = frozenset(words)
-    return lambda _, found: found.wrong.detail if found.wrong is not None and wanted <= found.wrong.words else None
-
-
-def way(*hows: str) -> Callable[[ShardedSubject, Seen], str | None]:
-    """Find the first wrong value, if it is wrong in one of several ways."""
-    return lambda _, found: found.wrong.detail if found.wrong is not None and found.wrong.how in hows else None
-
-
-def findings(
-    clauses: Sequence[ShardedClause], subject: ShardedSubject, found: Seen
-) -> tuple[dict[str, Held], dict[str, str]]:
-    """Return what the clauses that speak say, and the detail of each that is broken."""
-    held: dict[str, Held] = {}
-    details: dict[str, str] = {}
-    for clause in clauses:
-        if clause.when(subject) and clause.told(subject, found):
-            problem = clause.check(subject, found)
-            held[clause.id] = "held" if problem is None else "broken"
-            if problem is not None:
-                details[clause.id] = problem
-    return held, details

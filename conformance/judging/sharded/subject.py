@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.cases.graph.case import asked_key
 from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
-from conformance.judging.sharded.words import Words, words_of
-from conformance.reference.graph.evaluate import Worth
+from conformance.judging.keyed import KeyedSubject, Words
+from conformance.judging.sharded.words import words_of
 from conformance.reference.rejected import Rejected
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.placing import Placed, placed, shape_of
 
 
 @dataclass(frozen=True)
-class ShardedSubject:
-    """A case and what its keys are worth, or the clause that it breaks; ``undefined`` as of a graph."""
-
-    case: ShardedCase
-    expected: Mapping[str, Worth] = field(default_factory=dict)
-    undefined: str = ""
-    rejected: Rejected | None = None
-
-    @property
-    def legal(self) -> bool:
-        """Return whether the case has a meaning."""
-        return self.rejected is None
+class ShardedSubject(KeyedSubject[ShardedCase]):
+    """A program on sharded tensors and what it means."""
 
     @cached_property
     def placed(self) -> Placed:
@@ -42,14 +32,9 @@ class ShardedSubject:
         return next((f"node {name!r}: {why}" for name, why in self.placed.refused.items()), "") if self.legal else ""
 
     @cached_property
-    def words(self) -> dict[str, Words]:
+    def traits(self) -> dict[str, Words]:
         """Return what each key is made of."""
         return words_of(self.case, self.placed) if self.legal else {}
-
-    @cached_property
-    def every(self) -> Words:
-        """Return what all keys are made of."""
-        return frozenset().union(*self.words.values())
 
     @cached_property
     def single(self) -> dict[str, Node]:

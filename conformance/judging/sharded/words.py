@@ -10,9 +10,8 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement
 from conformance.judging.graphs.traits import traits
+from conformance.judging.keyed import Words
 from conformance.reference.sharded.placing import Placed
-
-Words = frozenset[str]
 
 WORDS: Final = (
     *("split", "even", "uneven", "empty_part", "masked", "pending", "crossed", "several", "turned"),

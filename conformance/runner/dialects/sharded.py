@@ -95,7 +95,7 @@ class Situations:
 
     def add(self, subject: ShardedSubject) -> None:
         """Count one case."""
-        for words in subject.words.values():
+        for words in subject.traits.values():
             mine = [word for word in WORDS if word in words]
             self.seen.update((one, other) for at, one in enumerate(mine) for other in mine[at + 1 :])
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.graphs.clause import GraphClause, Seen
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.graphs.traits import Words
 from conformance.judging.graphs.values import (
     beside,
     beside_nan,
@@ -17,6 +16,7 @@ from conformance.judging.graphs.values import (
     unrecommended,
     zero_signs,
 )
+from conformance.judging.keyed import Words
 from conformance.reference.graph.evaluate import Worth
 
 ULPS = 5.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.judging.graphs.clause import GraphClause, about, right
+from conformance.judging.graphs.clause import GraphClause
+from conformance.judging.keyed import about, right
 
 ROUNDS = (
     GraphClause(
