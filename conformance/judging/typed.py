@@ -13,7 +13,7 @@ from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_case import arrays
-from conformance.judging.clause import Requirement
+from conformance.judging.keyed import KeyedClause
 from conformance.reference.transforms.pairing import pairing
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.reference.types.values import visible
@@ -31,22 +31,13 @@ class TypedDivergence:
 
 
 @dataclass(frozen=True)
-class TypedClause:
-    """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
+class TypedClause(KeyedClause[TypedMeaning, Observation]):
+    """A clause about a typed case; of several that are broken a ``general`` one is blamed last.
 
-    Of several that are broken a ``general`` one is blamed last. ``diverges`` lists what sources say otherwise.
+    ``diverges`` lists what sources say otherwise.
     """
 
-    id: str
-    requirement: Requirement
-    text: str
-    source: str
-    when: Callable[[TypedMeaning], bool]
-    check: Callable[[TypedMeaning, Observation], str | None]
     suite: str = "types"
-    general: bool = False
-    variant: bool = False
-    plain: bool = False
     diverges: tuple[TypedDivergence, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,12 +15,11 @@ from conformance.cases.graph.situations import FEATURES as SITUATIONS
 from conformance.cases.schedule.extent import sizes
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
-from conformance.judging.verdict import Verdict
 from conformance.runner.coverage.interactions import interactions
-from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects.asked_once import asked_once, expected_among, none_neutral, speaking_among
 from conformance.runner.log.log import Covered
 from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
-from conformance.runner.worker.answers import Broken
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.graphs import graph_cases
 
@@ -44,27 +43,7 @@ def _words(subject: GraphSubject) -> Mapping[str, frozenset[str]]:
 
 def dialogue(subject: GraphSubject, terms: Terms) -> Dialogue:
     """Ask for the values of a case, and judge them."""
-    answer = yield Ask(subject.case)
-    result = answer.result
-    if not isinstance(result, Broken):
-        return judge_graph(subject, result, CLAUSES, terms.numbers)
-    if result.outcome == "not_run":
-        return Verdict(outcome="not_run", clauses={}, detail=result.detail)
-    first = CLAUSES[0]
-    return Verdict(
-        outcome=result.outcome, clauses={first.id: "broken"}, blame=first, detail=result.detail, error=result.error
-    )
-
-
-def speaking(subject: GraphSubject) -> frozenset[str]:
-    """Return the ids of the clauses that speak about a case."""
-    return frozenset(clause.id for clause in CLAUSES if clause.when(subject))
-
-
-def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
-    """Return the ids of the clauses that a run must have made speak: all but those about what is rarely drawn."""
-    asked = OP in ops and "graphs" in suites
-    return frozenset(clause.id for clause in CLAUSES if asked and clause.requirement == "must")
+    return asked_once(subject.case, lambda seen: judge_graph(subject, seen, CLAUSES, terms.numbers), lambda: CLAUSES[0])
 
 
 def size(case: GraphCase) -> tuple[int, ...]:
@@ -102,10 +81,6 @@ class Interactions:
         }
 
 
-def _nothing(_: GraphCase) -> Iterator[GraphCase]:
-    yield from ()
-
-
 SUITE: Final = DialectSuite(
     "graphs",
     "The values of lazy tensor graphs, in rounds of asking and writing: fusion, movement, assigns, reductions.",
@@ -124,13 +99,13 @@ DIALECT: Final = Dialect(
     facts=facts,
     clauses=lambda op, terms: CLAUSES,
     own=lambda op, terms: CLAUSES,
-    speaking=speaking,
-    expected=expected,
+    speaking=speaking_among(CLAUSES),
+    expected=expected_among(CLAUSES, OP, SUITE.name),
     dialogue=dialogue,
     probed=lambda claims, subject: OP in claims,
     features=FEATURES,
     reductions=graph_case_reductions,
-    neutral=_nothing,
+    neutral=none_neutral,
     size=size,
     counting=Interactions,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,12 +15,11 @@ from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.sharded.words import WORDS
-from conformance.judging.verdict import Verdict
-from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects.asked_once import asked_once, expected_among, none_neutral, speaking_among
 from conformance.runner.dialects.graph import size as size_of_graph
 from conformance.runner.log.log import Covered
 from conformance.runner.shrinking.sharded_reductions import sharded_reductions
-from conformance.runner.worker.answers import Broken
 from conformance.specs.sharded import CLAUSES
 from conformance.specs.sharded.domain.cases import sharded_cases
 
@@ -55,27 +54,9 @@ def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
 
 def dialogue(subject: ShardedSubject, terms: Terms) -> Dialogue:
     """Ask for the parts of a case's values, and judge them."""
-    answer = yield Ask(subject.case)
-    result = answer.result
-    if not isinstance(result, Broken):
-        return judge_sharded(subject, result, clauses(OP, terms), terms.numbers)
-    if result.outcome == "not_run":
-        return Verdict(outcome="not_run", clauses={}, detail=result.detail)
-    first = CLAUSES[0]
-    return Verdict(
-        outcome=result.outcome, clauses={first.id: "broken"}, blame=first, detail=result.detail, error=result.error
+    return asked_once(
+        subject.case, lambda seen: judge_sharded(subject, seen, clauses(OP, terms), terms.numbers), lambda: CLAUSES[0]
     )
-
-
-def speaking(subject: ShardedSubject) -> frozenset[str]:
-    """Return the ids of the clauses that speak about a case."""
-    return frozenset(clause.id for clause in CLAUSES if clause.id not in TOLD and clause.when(subject))
-
-
-def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
-    """Return the ids of the clauses that a run must have made speak."""
-    asked = OP in ops and "sharding" in suites
-    return frozenset(clause.id for clause in CLAUSES if asked and clause.requirement == "must")
 
 
 def size(case: ShardedCase) -> tuple[int, ...]:
@@ -108,10 +89,6 @@ class Situations:
         }
 
 
-def _nothing(_: ShardedCase) -> Iterator[ShardedCase]:
-    yield from ()
-
-
 SUITE: Final = DialectSuite(
     "sharding",
     "Sharded tensors, evenly or not: movement, elementwise operations, reductions and re-placement of parts.",
@@ -131,13 +108,13 @@ DIALECT: Final = Dialect(
     facts=facts,
     clauses=clauses,
     own=clauses,
-    speaking=speaking,
-    expected=expected,
+    speaking=speaking_among([clause for clause in CLAUSES if clause.id not in TOLD]),
+    expected=expected_among(CLAUSES, OP, SUITE.name),
     dialogue=dialogue,
     probed=lambda claims, subject: OP in claims,
     features=FEATURES,
     reductions=sharded_reductions,
-    neutral=_nothing,
+    neutral=none_neutral,
     size=size,
     counting=Situations,
     unanswered=steps_refused,

@@ -15,13 +15,12 @@ from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.judging.typed import TypedClause
-from conformance.judging.verdict import Verdict
 from conformance.reference.rejected import Rejected
 from conformance.reference.types.meaning import TypedMeaning, typed_meaning
-from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialects.asked_once import asked_once
 from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
-from conformance.runner.worker.answers import Broken
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
 from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
@@ -89,17 +88,7 @@ def _starts(meaning: TypedMeaning) -> Iterator[str]:
 
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
     """Ask for types and values, for cotangents or for mapped results."""
-    answer = yield Ask(meaning.case)
-    if isinstance(answer.result, Broken):
-        return _broken(meaning, answer.result)
-    return judge(meaning, answer.result, terms.follows)
-
-
-def _broken(meaning: TypedMeaning, how: Broken) -> Verdict:
-    if how.outcome == "not_run":
-        return Verdict(outcome="not_run", clauses={}, detail=how.detail)
-    blame = speaking(meaning)[-1]
-    return Verdict(outcome=how.outcome, clauses={blame.id: "broken"}, blame=blame, detail=how.detail, error=how.error)
+    return asked_once(meaning.case, lambda seen: judge(meaning, seen, terms.follows), lambda: speaking(meaning)[-1])
 
 
 def size(case: TypedCase) -> tuple[int, ...]:
