@@ -39,17 +39,32 @@ class Walk(ABC):
         """Return what every round asks for and reads, by key."""
         found: Given = {}
         for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            bound = self.case.bound(number)
-            for node in self.case.listed(number):
-                self.bounds[node.id] = bound
-                self.take(node)
-            asked = self.arrays([self.value(name) for name in each.asked])
+            self.begin(number)
+            asked = self.answers(each.asked)
             found |= {asked_key(number, name): array for name, array in zip(each.asked, asked, strict=True)}
-            for name in each.read:
-                found[read_key(number, name)] = self.held(name)
+            found |= {read_key(number, name): self.held(name) for name in each.read}
         return found
+
+    def begin(self, number: int) -> None:
+        """Write what is written from outside before a round, and hand its nodes to the framework."""
+        self.write_from_outside(number)
+        self.list_nodes(number)
+
+    def write_from_outside(self, number: int) -> None:
+        """Write what is written from outside before a round."""
+        for name, tensor in self.case.rounds[number].writes.items():
+            self.write(name, to_array(tensor).reshape(-1))
+
+    def list_nodes(self, number: int) -> None:
+        """Hand the nodes of a round to the framework, in list order."""
+        bound = self.case.bound(number)
+        for node in self.case.listed(number):
+            self.bounds[node.id] = bound
+            self.take(node)
+
+    def answers(self, names: tuple[str, ...]) -> list[Any]:
+        """Return what the nodes that a round asks for are worth, all asked for together."""
+        return self.arrays([self.value(name) for name in names])
 
     def held(self, name: str) -> Any:
         """Return what a buffer holds, in its shape."""

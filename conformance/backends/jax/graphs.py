@@ -12,8 +12,8 @@ from jax import lax
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Claims
-from conformance.backends.graph_walk import Given, Walk, place_of
-from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.backends.graph_walk import Walk, place_of
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
@@ -42,21 +42,17 @@ def run(case: GraphCase) -> dict[str, Array]:
 class Compiled(Walk):
     """A case whose values are arrays of JAX, traced while a round is compiled."""
 
-    def run(self) -> Given:
+    def begin(self, number: int) -> None:
         """Compile and call one function a round."""
-        found: Given = {}
-        for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            with framework():
-                asked, self.storages, self.values, self.more = jax.jit(self._round(number))(
-                    self.storages, self.values, self.more
-                )
-            for name, value in zip(each.asked, asked, strict=True):
-                found[asked_key(number, name)] = self.array(value)
-            for name in each.read:
-                found[read_key(number, name)] = self.held(name)
-        return found
+        self.write_from_outside(number)
+        with framework():
+            self.given, self.storages, self.values, self.more = jax.jit(self._round(number))(
+                self.storages, self.values, self.more
+            )
+
+    def answers(self, names: tuple[str, ...]) -> list[Any]:
+        """Return what the function of the round gave."""
+        return self.arrays(self.given)
 
     def _round(self, number: int) -> Callable[[Any, Any, Any], Any]:
         """Return the function of a round."""
@@ -64,10 +60,7 @@ class Compiled(Walk):
         @adapter()
         def traced(storages: Any, values: Any, more: Any) -> Any:
             self.storages, self.values, self.more = dict(storages), dict(values), dict(more)
-            bound = self.case.bound(number)
-            for node in self.case.listed(number):
-                self.bounds[node.id] = bound
-                self.take(node)
+            self.list_nodes(number)
             asked = [self.value(name) for name in self.case.rounds[number].asked]
             return asked, self.storages, self._later(number), self._later_results(number)
 

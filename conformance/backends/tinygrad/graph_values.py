@@ -12,15 +12,14 @@ from tinygrad.uop.ops import UOp
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
-from conformance.backends.graph_walk import Given, Walk
+from conformance.backends.graph_walk import Walk
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.lazy import ELEMENTWISE, constant, dtype_of, elementwise, reduced
-from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, Array
-from conformance.cases.tensor.tensor import to_array
 
 _LACKS: Final = {
     *("all_reduce", "collective", "mod", "shl", "shr"),
@@ -54,22 +53,10 @@ class Lazily(Walk):
         self.default = f"{device}:0"
         super().__init__(case)
 
-    def run(self) -> Given:
-        """Realize what each round asks for, all together, and then what it reads."""
-        found: Given = {}
-        for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            for node in self.case.listed(number):
-                self.bounds[node.id] = self.case.bound(number)
-                self.take(node)
-            asked = self.arrays([self.numbered(name) for name in each.asked])
-            for name, array in zip(each.asked, asked, strict=True):
-                found[asked_key(number, name)] = array.reshape(self.dims(self.nodes[name]))
-            for name in each.read:
-                (held,) = self.arrays([self.storages[name]])
-                found[read_key(number, name)] = held.reshape(self.case.buffers[name].shape)
-        return found
+    def answers(self, names: tuple[str, ...]) -> list[Any]:
+        """Return arrays in the shapes of the nodes, realized all together."""
+        found = self.arrays([self.numbered(name) for name in names])
+        return [array.reshape(self.dims(self.nodes[name])) for name, array in zip(names, found, strict=True)]
 
     def numbered(self, name: str) -> Tensor:
         """Return the tensor of a node, its extents as numbers: data of other shapes cannot be looked at."""

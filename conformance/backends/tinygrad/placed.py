@@ -9,17 +9,14 @@ from tinygrad.tensor import Tensor
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Held, Unsupported
-from conformance.backends.graph_walk import Given
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.graph_values import BITS, UNNAMED, Lazily
 from conformance.backends.tinygrad.graph_values import CLAIMS as GRAPHS
 from conformance.backends.tinygrad.lazy import dtype_of
-from conformance.cases.graph.case import asked_key, read_key
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Layout, Placement
 from conformance.cases.tensor.dtypes import NUMPY, Array
-from conformance.cases.tensor.tensor import to_array
 
 _HOMES: Final = ("replicated", "even", "empty")
 
@@ -51,24 +48,9 @@ class Placed(Lazily):
         self.names = tuple(f"{device}:{number}" for number in case.devices)
         super().__init__(case.of, device)
 
-    def run(self) -> Given:
-        """Realize what each round asks for, all together, and then what it reads."""
-        found: Given = {}
-        for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            for node in self.case.listed(number):
-                self.bounds[node.id] = self.case.bound(number)
-                self.take(node)
-            values = [self.value(name) for name in each.asked]
-            with framework():
-                if values:
-                    Tensor.realize(*values)
-            for name, value in zip(each.asked, values, strict=True):
-                found[asked_key(number, name)] = self.array(value)
-            for name in each.read:
-                found[read_key(number, name)] = self.held(name)
-        return found
+    def answers(self, names: tuple[str, ...]) -> list[Any]:
+        """Return what each device has of the nodes, realized all together."""
+        return self.arrays([self.value(name) for name in names])
 
     def on_mesh(self, array: Array, dtype: str, placement: Placement) -> Tensor:
         """Return an array on the devices, split or copied."""

@@ -10,9 +10,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims
 from conformance.backends.torch import graphs
-from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import to_array
 
 CLAIMS: Final[Claims] = {"graph": {**graphs.CLAIMS["graph"], "size": ["small"]}}
 """What eager execution has, of graphs that are compiled in seconds: a compiler's time grows with their length."""
@@ -26,16 +25,14 @@ def run(case: GraphCase) -> dict[str, Array]:
 class Compiled(graphs.Eager):
     """A case whose rounds are functions: what they list is traced on copies, and then runs compiled on the storages."""
 
-    def run(self) -> dict[str, Array]:
-        """Return what every round asks for and reads, by key."""
-        found: dict[str, Array] = {}
-        for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            asked = self._round(number)
-            found |= {asked_key(number, name): self.array(value) for name, value in zip(each.asked, asked, strict=True)}
-            found |= {read_key(number, name): self.held(name) for name in each.read}
-        return found
+    def begin(self, number: int) -> None:
+        """Write what is written from outside, then run the round as one compiled function."""
+        self.write_from_outside(number)
+        self.given = self._round(number)
+
+    def answers(self, names: tuple[str, ...]) -> list[Array]:
+        """Return what the function of the round gave."""
+        return self.arrays(self.given)
 
     def _round(self, number: int) -> list[torch.Tensor]:
         """Compile and run a round; keep what later ones take of it, and return what it asks for."""
@@ -46,10 +43,7 @@ class Compiled(graphs.Eager):
         def listed(storages: list[torch.Tensor], values: list[torch.Tensor]) -> list[torch.Tensor]:
             self.storages = dict(zip(names, storages, strict=True))
             self.values = dict(zip(earlier, values, strict=True))
-            bound = self.case.bound(number)
-            for node in self.case.listed(number):
-                self.bounds[node.id] = bound
-                self.take(node)
+            self.list_nodes(number)
             kept[:] = [name for name in self.values if name in later and name not in earlier]
             asked = [self.value(name) for name in self.case.rounds[number].asked]
             return [*asked, *(self.values[name] for name in kept)]

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.graph_walk import Given, place_of
-from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.backends.graph_walk import place_of
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import to_array
 from conformance.qualification.graph_mutants.eager import Eager
 
 
@@ -35,22 +34,11 @@ class ComputesWhenAsked(Eager):
 class ComputesAtTheEndOfRounds(ComputesWhenAsked):
     """Computes the nodes of a round after all of its assigns."""
 
-    def run(self) -> Given:
-        """Run as before, but compute what a round listed before the next begins."""
-        found: Given = {}
-        for number, each in enumerate(self.case.rounds):
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            for node in self.case.listed(number):
-                self.bounds[node.id] = self.case.bound(number)
-                self.take(node)
-            for node in self.case.listed(number):
-                self.value(node.id)
-            for name, array in zip(each.asked, self.arrays([self.value(name) for name in each.asked]), strict=True):
-                found[asked_key(number, name)] = array
-            for name in each.read:
-                found[read_key(number, name)] = self.storages[name].reshape(self.case.buffers[name].shape).copy()
-        return found
+    def list_nodes(self, number: int) -> None:
+        """Compute, once all is listed, what is not computed yet."""
+        super().list_nodes(number)
+        for node in self.case.listed(number):
+            self.value(node.id)
 
 
 class ComputesAgain(Eager):
@@ -248,20 +236,10 @@ class SymbolicSumsAreWhole(Eager):
 class WritesFromOutsideAreLate(Eager):
     """Writes from outside after the nodes of the round are listed."""
 
-    def run(self) -> Given:
+    def begin(self, number: int) -> None:
         """List first."""
-        found: Given = {}
-        for number, each in enumerate(self.case.rounds):
-            for node in self.case.listed(number):
-                self.bounds[node.id] = self.case.bound(number)
-                self.take(node)
-            for name, tensor in each.writes.items():
-                self.write(name, to_array(tensor).reshape(-1))
-            for name in each.asked:
-                found[asked_key(number, name)] = self.array(self.value(name))
-            for name in each.read:
-                found[read_key(number, name)] = self.storages[name].reshape(self.case.buffers[name].shape).copy()
-        return found
+        self.list_nodes(number)
+        self.write_from_outside(number)
 
 
 class SwapsResults(Eager):
