@@ -17,7 +17,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.features import LONG, group_words
 from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
-from conformance.cases.tensor.dtypes import DTYPES, NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind, logical
 from conformance.reference.operations import TABLE
 
 Situation = Mapping[str, str]
@@ -32,6 +32,9 @@ WIDE: Final = 16
 
 LANES: Final = 4
 """Elements that the narrowest vector of an implementation holds."""
+
+MANY: Final = 1000
+"""Elements from which implementations go over a block in several rounds, though it is not long."""
 
 CLASS_OF: Final[dict[str, str]] = {
     **{name: TABLE[name].does for name in sorted(TABLE)},
@@ -48,15 +51,17 @@ TURNS: Final = ("first", "second", "later")
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "operation": tuple(sorted(TABLE)),
     "reduction": ("none", "sum", "mean", "premul_sum", "product", "max", "min", "and", "or", "xor"),
-    "dtype": ("none", "bool", "narrow", "signed", "unsigned", "float8", "half", "single", "double", "complex"),
-    "extent": ("none", "zero", "one", "small", "undivided", "remainder", "wide", "long", "past"),
+    "factor": ("none", "zero", "one", "minus", "small", "great"),
+    "dtype": ("none", *DRAWN),
+    "extent": ("none", "zero", "one", "small", "undivided", "remainder", "wide", "many", "long"),
     "rank": ("none", "0", "1", "2", "more"),
     "layout": ("none", "contiguous", "strided", "transposed", "flipped", "broadcast", "offset", "mixed", "made"),
     "view": ("none", "part", "stepped", "turned", "ordered", "nested"),
     "groups": ("none", "even", "strided", "unsorted", "uneven", "singletons"),
     "axes": ("none", "one", "inner", "whole", "permuted"),
     "world": ("1", "2", "3", "4", "5 to 7", "8", "more"),
-    "members": ("1", "2", "odd", "even"),
+    "members": ("1", "2", "3", "4", "odd", "even"),
+    "meetings": ("none", "one", "two", "more"),
     "axis": ("none", "only", "first", "middle", "last", "negative"),
     "local": ("none", "one", "several", "negative"),
     "tiled": ("none", "yes", "no"),
@@ -72,16 +77,17 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 
 ``dtype``, ``extent``, ``rank``, ``layout`` and ``values`` are those of the first operand. ``extent``: ``small`` blocks
 have 2 to 15 elements, ``undivided`` ones as many that the members do not divide; ``wide`` ones fill vectors, and with a
-``remainder`` not all; ``long`` ones have ``features.LONG`` bytes, and those ``past`` thresholds ``PAST`` elements or
-``PAST_BYTES``. ``layout`` is that of the input, also under a buffer; what a step made is ``made``. ``view`` is that of
-an operand or target. ``axes``: the one of the mesh; ``inner``, some of several; the ``whole`` mesh; or ``permuted``.
-``members`` are those of the greatest group. ``axis`` is the first attribute that names one. ``start``: waited for at
-once, ``later`` or never. ``after`` is the class of the step before.
+``remainder`` not all; those of ``many`` elements have ``MANY``, and ``long`` ones ``features.LONG`` bytes. ``layout``
+is that of the input, also under a buffer; what a step made is ``made``. ``view`` is that of the first operand or of its
+target. ``axes``: the one of the mesh; ``inner``, some of several; the ``whole`` mesh; or ``permuted``. ``members`` are
+those of the greatest group, and ``meetings`` the groups of the mesh that meet each for itself. ``factor`` is what a sum
+is multiplied by before: nothing, itself, its opposite, less or more. ``axis`` is the first attribute that names one.
+``start``: waited for at once, ``later`` or never. ``after`` is the class of the step before.
 """
 
 
 NOTHING_DONE: Final = {
-    **dict.fromkeys(("reduction", "groups", "axis", "local", "tiled", "root"), "none"),
+    **dict.fromkeys(("reduction", "factor", "groups", "meetings", "axis", "local", "tiled", "root"), "none"),
     "members": "1",
 }
 """The words of what means nothing over no axis, and of no operands."""
@@ -126,15 +132,27 @@ def _call_words(step: Step) -> dict[str, str]:
     op, tiled = step.attrs.get("op"), step.attrs.get("tiled")
     local = step.attrs.get("local_axes") or ()
     assert isinstance(local, tuple | list)
-    negative = any(isinstance(axis, int) and axis < 0 for axis in local)
     alike = len(step.inputs) > 1 and len(set(step.inputs)) < len(step.inputs)
     return {
         "operation": step.op,
         "reduction": op if isinstance(op, str) and op in FEATURES["reduction"] else "none",
+        "factor": factor_word(step.attrs.get("factor", 1.0)) if op == "premul_sum" else "none",
         "tiled": "none" if tiled is None else "yes" if tiled else "no",
-        "local": "negative" if negative else ("none", "one", "several")[min(len(local), 2)],
+        "local": local_word([axis for axis in local if isinstance(axis, int)]),
         "operands": "same" if alike else ("none", "one", "several")[min(len(step.inputs), 2)],
     }
+
+
+def local_word(axes: Sequence[int]) -> str:
+    """Return the class of local axes."""
+    return "negative" if any(axis < 0 for axis in axes) else ("none", "one", "several")[min(len(axes), 2)]
+
+
+def factor_word(factor: object) -> str:
+    """Return the class of what is multiplied by."""
+    assert isinstance(factor, int | float)
+    words = {0.0: "zero", 1.0: "one", -1.0: "minus"}
+    return words.get(float(factor), "small" if abs(factor) < 1 else "great")
 
 
 def _members(case: Case, step: Step) -> int:
@@ -144,12 +162,14 @@ def _members(case: Case, step: Step) -> int:
 
 def _mesh_words(case: Case, step: Step) -> dict[str, str]:
     count, root = _members(case, step), step.attrs.get("root")
+    meetings = len(rank_groups(case.program.mesh, step.axes, step.groups))
     position = "first" if not root else "last" if root == count - 1 else "middle"
     return {
         "groups": groups_word(step.groups),
         "axes": axes_word(case.program.mesh, step.axes),
         "world": world_word(case.program.world),
         "members": members_word(count),
+        "meetings": meetings_word(meetings),
         "root": position if isinstance(root, int) else "none",
     }
 
@@ -177,7 +197,12 @@ def world_word(world: int) -> str:
 
 def members_word(count: int) -> str:
     """Return the class of a number of members."""
-    return str(count) if count < 3 else ("even", "odd")[count % 2]
+    return str(count) if count < 5 else ("even", "odd")[count % 2]
+
+
+def meetings_word(count: int) -> str:
+    """Return the class of a number of groups."""
+    return ("none", "one", "two", "more")[min(count, 3)]
 
 
 def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> dict[str, str]:
@@ -189,21 +214,11 @@ def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> d
         return dict.fromkeys(("dtype", "extent", "rank", "values"), "none")
     most = max(blocks, key=lambda block: block.size)
     return {
-        "dtype": dtype_word(logical(most.dtype)),
+        "dtype": logical(most.dtype),
         "extent": extent_word(most.size, most.itemsize, members),
         "rank": rank_word(most.ndim),
         "values": values_word(blocks),
     }
-
-
-def dtype_word(dtype: str) -> str:
-    """Return the class of a dtype."""
-    row = DTYPES[dtype]
-    if row.kind == "float":
-        return {16: "half", 32: "single", 64: "double"}.get(row.bits, "float8")
-    if row.kind == "integer":
-        return "narrow" if row.bits < 8 else "unsigned" if dtype.startswith("u") else "signed"
-    return row.kind
 
 
 def rank_word(axes: int) -> str:
@@ -215,10 +230,10 @@ def extent_word(elements: int, width: int, members: int) -> str:
     """Return the class of a block of so many elements of so many bytes, among so many members."""
     if elements < 2:
         return ("zero", "one")[elements]
-    if elements >= PAST or elements * width >= PAST_BYTES:
-        return "past"
     if elements * width >= LONG:
         return "long"
+    if elements >= MANY:
+        return "many"
     if elements < WIDE:
         return "undivided" if elements % members else "small"
     return "remainder" if elements % LANES else "wide"
@@ -281,7 +296,7 @@ def _layout_word(case: Case, step: Step, table: Mapping[str, Named]) -> str:
 
 
 def _view_word(step: Step, views: Mapping[str, Step]) -> str:
-    found = [views[name] for name in (*step.inputs, *step.into) if name in views]
+    found = [views[name] for name in (*step.inputs[:1], *step.into[:1]) if name in views]
     if not found:
         return "none"
     view = found[0]

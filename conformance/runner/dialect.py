@@ -58,12 +58,20 @@ class Facts:
 
 @dataclass(frozen=True)
 class DialectSuite(Generic[C]):
-    """Cases to draw, by operation; ``share`` is the part of a run's examples that is drawn for each operation."""
+    """Cases to draw, by operation.
+
+    ``share`` is the part of a run's examples that is drawn for each operation, times its weight, which is 1 by default.
+    """
 
     name: str
     summary: str
     domains: Mapping[str, Choice[C]]
     share: float = 1.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def drawn(self, op: str, examples: int) -> int:
+        """Return how many cases of an operation are drawn where ``examples`` are asked for."""
+        return max(1, round(examples * self.share * self.weights.get(op, 1.0)))
 
 
 class Counting(Protocol[S_contra]):

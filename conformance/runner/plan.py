@@ -65,8 +65,8 @@ class Plan:
     def of(self, suite: str, op: str) -> Draws:
         """Return what one suite draws for one operation."""
         chosen = suites()[suite]
-        examples = max(1, round(self.examples * chosen.share))
-        distinct = round(PROFILES[self.profile].distinct * chosen.share)
+        examples = chosen.drawn(op, self.examples)
+        distinct = chosen.drawn(op, PROFILES[self.profile].distinct) if PROFILES[self.profile].distinct else 0
         return Draws(suite, op, chosen.domains[op], examples, distinct)
 
     def suite_of(self, op: str, likely: str) -> str | None:

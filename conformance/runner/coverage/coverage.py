@@ -33,15 +33,10 @@ class Coverage:
 
     def add(self, case: Case) -> None:
         """Count one case."""
-        if case.troubled:
-            return
-        read: list[list[Any]] = []
-        try:
-            evaluate(case, lambda _, operands: read.append(list(operands)))
-        except Rejected:
-            return
-        self._rows.update(map(_row, situations(case, read)))
-        self._trigrams.update(trigrams(case))
+        rows = rows_of(case)
+        self._rows.update(rows)
+        if rows:
+            self._trigrams.update(trigrams(case))
 
     def measured(self) -> dict[str, Covered]:
         """Return the shares of feasible pairs, triples and trigrams.
@@ -67,6 +62,18 @@ class Coverage:
             ),
             "trigrams": Covered(met=count - len(unmet), feasible=count, holes=tuple(unmet[:HOLES])),
         }
+
+
+def rows_of(case: Case) -> list[tuple[int, ...]]:
+    """Return, for each collective of a legal program, the numbers of its words; none where ranks go their own ways."""
+    if case.troubled:
+        return []
+    read: list[list[Any]] = []
+    try:
+        evaluate(case, lambda _, operands: read.append(list(operands)))
+    except Rejected:
+        return []
+    return list(map(_row, situations(case, read)))
 
 
 def _row(situation: Situation) -> tuple[int, ...]:

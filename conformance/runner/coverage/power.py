@@ -81,7 +81,7 @@ def power(
         suite, _, op = place.partition(" ")
         if suite not in suites or (ops is not None and op not in ops):
             return 0
-        most = max(1, round(examples * SUITES[suite].share)) if suite in SUITES else 0
+        most = SUITES[suite].drawn(op, examples) if suite in SUITES else 0
         return most if judged is None else int(most * judged.get((suite, op), 0.0))
 
     families = {

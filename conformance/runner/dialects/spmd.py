@@ -34,6 +34,7 @@ from conformance.runner.shrinking.neutral import empty, neutral
 from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.shrinking.size import size
 from conformance.specs import OPS, SUITES, clauses_of
+from conformance.specs.suite import WEIGHT
 
 
 def mean(case: Case) -> Subject:
@@ -122,7 +123,9 @@ DIALECT: Final = Dialect(
     id_of=case_id,
     save=save,
     load=load,
-    suites={name: DialectSuite(name, suite.summary, suite.domains, suite.share) for name, suite in SUITES.items()},
+    suites={
+        name: DialectSuite(name, suite.summary, suite.domains, suite.share, WEIGHT) for name, suite in SUITES.items()
+    },
     mean=mean,
     facts=facts,
     clauses=all_binding,

@@ -14,10 +14,10 @@ from typing import Any, Final
 from conformance.cases.program.features import LONG
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import kind
-from conformance.reference.situations import PAST, PAST_BYTES, axis_word, rank_word
+from conformance.reference.situations import MANY, PAST, PAST_BYTES, axis_word, rank_word
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft
-from conformance.specs.domains.reducing import accepted
+from conformance.specs.domains.reducing import accepted, factors
 from conformance.specs.domains.shaping import Shape, axis_of, root_of, same_axis, split
 
 Shapes = tuple[Shape, ...]
@@ -41,7 +41,6 @@ SHAPES_OF: Final[dict[str, choose.Choice[Shape]]] = {
 """Blocks that have an axis and elements, and blocks without elements; ``long`` ones have as many
 elements as make them ``features.LONG`` bytes."""
 
-_FACTORS: Final = choose.sampled_from([0.5, 2.0, 1.0])
 _REDUCTIONS: Final = {
     family: choose.steered(names, ("reduction",), lambda op: (op,)) for family, names in REDUCTIONS.items()
 }
@@ -51,6 +50,9 @@ COUNTS: Final = {
     "whole": choose.sampled_from([1, 2, 3]),
     "empty": choose.just(0),
 }
+UNITS: Final = choose.steered([*[1] * 30, MANY], ("extent",), lambda unit: ("many" if unit > 1 else "",))
+"""Rows of which a part is a multiple."""
+
 BOOLEANS: Final = choose.booleans()
 
 
@@ -77,7 +79,7 @@ def reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
     """Draw a reduction that may be applied again and again, any where it is drawn to be used once."""
     if drawn.once:
         op = draw(_once(drawn.dtype))
-        return drawn, {"op": op, "factor": draw(_FACTORS)} if op == "premul_sum" else {"op": op}
+        return drawn, {"op": op, "factor": draw(factors(drawn.dtype))} if op == "premul_sum" else {"op": op}
     drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
     return drawn, {"op": draw(_REDUCTIONS[kind(drawn.dtype)])}
 

@@ -48,7 +48,8 @@ _OPERANDS: Final = choose.steered(["one"] * 6 + ["several", "same", "none"], ("o
 _LAYOUT: Final = choose.steered(["input", "made"], ("layout",), lambda word: (word,))
 _AFTER: Final = choose.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
 _VIEW: Final = choose.sampled_from(["part", "turned", "stepped", "ordered"])
-_SOME: Final = choose.sampled_from([False, False, False, True])
+_SOME: Final = choose.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
+_DEEDS: Final = choose.sampled_from(["other", "written", "replaced", "freed", "handed_on", "read", "target_written"])
 _STORED: Final = choose.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _CLASS: Final = {
     (classes, at): choose.steered(classes, (f"step {at}",), lambda word: (word,))
@@ -211,10 +212,35 @@ def _focus(made: _Chain, after: str, *, effects: bool, starts: bool) -> None:
         else:
             made.tickets[name] = program.call.op, base
     if names and start == "later":
-        _ACTS[draw.one(("copy", "assign", "view", "buffer", "free"))](made)
+        _meanwhile(made, [operand for operand, _ in pairs], into)
     if names and start in ("waited", "later"):
         left = [name for name in names if name in made.tickets]
         _wait(made, left[:: -1 if draw(_BOOLEANS) else 1])
+
+
+def _meanwhile(made: _Chain, operands: list[str], targets: tuple[str, ...]) -> None:
+    """Add a deed on an operand or a target of what is under way, any of several, or on something else."""
+    program, draw = made.program, made.draw
+    deed = draw(_DEEDS)
+    found = [name for name in (targets if deed in ("handed_on", "read", "target_written") else operands)
+             if program.base(name)]  # fmt: skip
+    if deed == "replaced" and len(set(program.shapes[found[0]])) > 1 if found else False:
+        deed = "written"
+    if deed == "other" or not found:
+        _ACTS[draw.one(("copy", "assign", "view", "buffer", "free"))](made)
+        return
+    name = found[-1 - draw.source.below(len(found))]
+    if deed in ("written", "target_written"):
+        program.assign(name, program.input(program.shapes[name], program.dtypes[name]))
+    elif deed == "replaced":
+        made.gave("broadcast", program.spread(name), program.base(name))
+    elif deed == "freed":
+        _let_go(made, program.base(name))
+    elif deed == "read":
+        made.results.append(program.copy(name))
+    else:
+        # Its operand is what is yet to be written, and it is waited for first.
+        made.results += program.done(program.spread_from(name))
 
 
 def _named(pairs: list[tuple[str, str]]) -> list[str]:
@@ -363,7 +389,10 @@ def _copy(made: _Chain) -> None:
 
 def _free(made: _Chain) -> None:
     """Free a buffer, and forget all that lies in it."""
-    base = made.storage[_some(made)]
+    _let_go(made, made.storage[_some(made)])
+
+
+def _let_go(made: _Chain, base: str) -> None:
     made.program.free(base)
     lies = {name for name, other in made.storage.items() if other == base}
     made.storage = {name: other for name, other in made.storage.items() if name not in lies}

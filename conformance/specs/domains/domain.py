@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from conformance.cases.program.program import Attr, Axis, Groups, Program, Step,
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.reference.situations import dtype_word
+from conformance.reference.reductions import REDUCTIONS, check
+from conformance.reference.rejected import Rejected
 from conformance.specs.domains import choose
+from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.specs.domains.pools import counting, pool, regime_of
 from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, root_of, same_axis, shape, split
@@ -40,26 +42,43 @@ __all__ = [
     "splittable",
 ]
 
+T = TypeVar("T")
+
+FOLDED: Final = (*REDUCTIONS, "with_nan")
+"""Names of pools whose values are reduced, so that it matters which member holds which of them."""
+
 CUT_AXES: Final = ("axis", "split_axis")
 """Attributes that name an axis whose extent matters."""
 
 DTYPES: Final = ("int32", "float32", *(name for name in DRAWN if name not in ("int32", "float32")))
 
-_DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
+_DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
 _ANY_DTYPE: Final = choose.sampled_from(DTYPES)
 _OPERANDS: Final = choose.steered(["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,))
+_SEVERAL: Final = choose.sampled_from([2, 3, 4])
 TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
 """Whether pieces or blocks keep their axis."""
 
+
+def wrong(kind: str, right: Sequence[T], options: Sequence[T]) -> choose.Choice[T]:
+    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options."""
+    listed = [(value, "") for value in right] + [(value, kind) for value in options]
+    return choose.steered(listed, ("wrong",), lambda each: (each[1],)).map(lambda each: each[0])
+
+
 _SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
-_ODD: Final = choose.sampled_from([*["none"] * 36, "dtype", "shape", "none"])
-_AXES: Final = choose.steered([*["known"] * 26, "none", "unknown", "twice"], ("axes",), lambda word: (word,))
-_SOME_AXES: Final = choose.sampled_from([*["known"] * 26, "unknown", "twice"])
-_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "right"])
-_EQUAL_GROUPS: Final = choose.sampled_from([*["right"] * 14, "invalid", "uneven", "right"])
-_WRONG_AXIS: Final = choose.sampled_from([*[False] * 20, True, False])
-_WRONG_ROOT: Final = choose.sampled_from([*["right"] * 14, "beyond", "negative", "right"])
-_REMAINDER: Final = {tiled: choose.sampled_from([*[0] * 11, tiled, 1, 0]) for tiled in (False, True)}
+_ODD: Final = wrong("ranks", ["none"] * 37, ["dtype", "shape"])
+_AXES: Final = choose.steered(
+    [*["known"] * 26, "none", "unknown", "twice"],
+    ("axes", "wrong"),
+    lambda word: (word, "axes" if word in ("unknown", "twice") else ""),
+)
+_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
+_EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
+_WRONG_AXIS: Final = wrong("axis", [False] * 21, [True])
+_WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
+_REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
+_TURN: Final = choose.integers(0, TURNS)
 _REGIME: Final = choose.steered(
     [*["plain"] * 10, "negative_zero", "extreme", "subnormal", "infinite", "nan"], ("values",), lambda word: (word,)
 )
@@ -132,16 +151,31 @@ class Draft:
     def case(self, op: str, *, shape: Shape, attrs: Mapping[str, Attr], values: str = "any") -> Case:
         """Draw layouts and data for operands of ``shape`` and return the case of one step.
 
-        Mostly there is one operand; now and then there are two, the second of another dtype, or none.
+        Mostly there is one operand; now and then there are several, the others of other dtypes, or none.
         """
         how = self.draw(_OPERANDS)
         if how == "same":
             return self.program(op, {"x": self.operand(shape, values)}, ("y", "w"), attrs, of=("x", "x"))
-        count = ("none", "one", "several").index(how)
-        shapes = {"x": shape, "v": self._another(shape, attrs) if count > 1 else shape}
-        names = [("x", "y"), ("v", "w")][:count]
-        inputs = {name: self.operand(shapes[name], values, second=name == "v") for name, _ in names}
+        count = {"none": 0, "one": 1, "several": self.draw(_SEVERAL)}[how]
+        names = [("x", "y"), ("v", "w"), ("u", "z"), ("t", "s")][:count]
+        others = [self._another(shape, attrs) for _ in names[1:]]
+        shapes = dict(zip((operand for operand, _ in names), (shape, *others), strict=False))
+        dtypes = dict(zip(shapes, (self.dtype, *(self._other_dtype(attrs, values) for _ in others)), strict=False))
+        inputs = {
+            name: replace(self, dtype=dtypes[name]).operand(of, values, alike=name not in ("x", "v"))
+            for name, of in shapes.items()
+        }
         return self.program(op, inputs, tuple(target for _, target in names), attrs)
+
+    def _other_dtype(self, attrs: Mapping[str, Attr], values: str) -> str:
+        """Draw the dtype of another operand: for a reduction one that has it, and whose values stay exact as well."""
+        op, factor = attrs.get("op"), attrs.get("factor", 1.0)
+        if values == "any":
+            return self.draw(_ANY_DTYPE)
+        assert isinstance(factor, int | float)
+        if " " in values or attrs.get("local_axes") or abs(factor) not in (0, 0.5, 1, 2):
+            return self.dtype
+        return self.draw(_having(str(op))) if op in REDUCTIONS and self.dtype in having(str(op)) else self.dtype
 
     def _another(self, shape: Shape, attrs: Mapping[str, Attr]) -> Shape:
         """Draw the shape of a second operand, mostly one with another axis where the attributes name none."""
@@ -155,7 +189,10 @@ class Draft:
         """Draw the data of one operand, a block a rank, from a pool of ``specs.pools``."""
         regime = self.draw(_REGIME) if values == "any" else "plain"
         values_of = self.draw(_pools(dtype, values)) if regime == "plain" else regime_of(dtype, regime)
-        return tiled(values_of, shape, self.world)
+        blocks = tiled(values_of, shape, self.world)
+        if values not in FOLDED:
+            return blocks
+        return columns(blocks, pool(dtype, values), self.rank_groups(), self.draw(_TURN))
 
     def program(
         self,
@@ -171,20 +208,38 @@ class Draft:
         )
         return Case(program=Program(mesh=self.mesh, steps=(step,), results=outputs), inputs=dict(inputs))
 
-    def operand(self, shape: Shape, values: str = "any", *, second: bool = False, alike: bool = False) -> Operand:
+    def operand(self, shape: Shape, values: str = "any", *, alike: bool = False) -> Operand:
         """Draw the layouts and data of one operand; unless ``alike``, now and then ranks differ in dtype or shape."""
         dtype = self.dtype
-        if second and values == "any":
-            dtype = self.draw(_ANY_DTYPE)
         layouts = _layouts(self.draw, self.world)
         arrays = self.blocks(dtype, values, shape)
         odd = "none" if alike or self.world == 1 else self.draw(_ODD)
-        if odd == "dtype":
-            arrays[-1] = np.zeros(shape, NUMPY["float32" if dtype == "int32" else "int32"])
-        if odd == "shape":
-            arrays[-1] = np.zeros((*shape, 2), NUMPY[dtype])
+        if odd != "none":
+            where = self.draw.one((self.world - 1, 0, self.world // 2))
+            other = "float32" if dtype == "int32" else "int32"
+            arrays[where] = np.zeros(
+                (*shape, 2) if odd == "shape" else shape, NUMPY[dtype if odd == "shape" else other]
+            )
         blocks = tuple(_block(array, layout) for array, layout in zip(arrays, layouts, strict=True))
         return Operand(blocks=blocks, layouts=layouts)
+
+
+@cache
+def having(op: str) -> tuple[str, ...]:
+    """Return the dtypes that have a reduction."""
+    found = []
+    for dtype in DTYPES:
+        try:
+            check(dtype, op)
+        except Rejected:
+            continue
+        found.append(dtype)
+    return tuple(found)
+
+
+@cache
+def _having(op: str) -> choose.Choice[str]:
+    return choose.sampled_from(having(op))
 
 
 def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
@@ -219,7 +274,7 @@ def axis_like(draw: choose.Draw, at: int, rank: int) -> int:
     Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
     """
     if draw(_WRONG_AXIS):
-        return draw.one([at + rank, at - 2 * rank])
+        return draw.one([at + rank, rank, at - 2 * rank, -rank - 1])
     return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
 
 

@@ -201,6 +201,19 @@ class Script:
         self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
         return name
 
+    def spread_from(self, operand: str) -> str:
+        """Start another collective, out of place, by which every member receives the first one's block."""
+        ticket = self._name("t", self.shapes[operand], self.dtypes[operand])
+        self._collective("broadcast", (operand,), (ticket,), {"root": 0}, (), start=True)
+        return ticket
+
+    def run_beside(self, *, start: bool = False) -> str:
+        """Use another collective on an input of its own, of the operand's shape; return its result, or ticket."""
+        operand = self.input()
+        (name,) = names = (self._name("t" if start else "y", self.call.operand, self.drawn.dtype),)
+        self._collective("broadcast", (operand,), names, {"root": 0}, (), start=start)
+        return name
+
     def query(self, op: str, attrs: Mapping[str, Attr]) -> tuple[str, ...]:
         """Use a collective that takes nothing, and return the name of its result if it has one."""
         names = () if op == "barrier" else (self._name("y", ((),) * self.drawn.world, "int32"),)

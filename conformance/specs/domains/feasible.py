@@ -1,60 +1,59 @@
-"""Which pairs of words of the table of case features can meet in one collective.
+"""Which pairs of words of the table of case features can meet in one collective, and which of them seldom do.
 
-What an operation has no attribute for is read off its row. ``feasible.json`` has, for each word, the others that no
-default draw of the seeds 0 and 1 brought it together with. Why most of them cannot meet is in docs/drawing.md.
+``feasible.json`` is made by ``python -m conformance.runner.coverage.feasible``, which tries every pair. It has the
+pairs that cannot meet, by the reason (``apart``), and for each domain the rare pairs that it should draw.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.reference.operations import TABLE
 from conformance.reference.situations import COUNT, FEATURES, NUMBER
 
 FILE: Final = Path(__file__).with_name("feasible.json")
 
 
-_SAID_BY: Final = {
-    "reduction": {"op"},
-    "axis": {"axis", "split_axis"},
-    "local": {"local_axes"},
-    "tiled": {"tiled"},
-    "root": {"root"},
-}
-"""Features, and the attributes of which an operation has one where they say anything."""
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of trying every pair.
+
+    ``infeasible`` has, for each reason, words with those that they cannot meet, each as ``feature=word`` in the order
+    of the table; ``unmade`` pairs that nothing excludes and no draw made; ``rare`` the pairs, as two words, that draws
+    of a domain are steered to.
+    """
+
+    infeasible: Mapping[str, Mapping[str, tuple[str, ...]]]
+    unmade: tuple[str, ...] = ()
+    rare: Mapping[str, tuple[str, ...]]
 
 
-def _by_rows() -> frozenset[tuple[str, str]]:
-    """Return the pairs of an operation and what it has no attribute for, or groups that it does not allow."""
-    found = {
-        (f"operation={op}", f"{feature}={word}")
-        for op, row in TABLE.items()
-        for feature, attributes in _SAID_BY.items()
-        for word in FEATURES[feature]
-        if word != "none" and attributes.isdisjoint(row.attributes)
-    }
-    uneven = {(f"operation={op}", "groups=uneven") for op, row in TABLE.items() if row.groups == "equal"}
-    return frozenset(found | uneven)
+@cache
+def tried() -> Tried:
+    """Return what is in the file."""
+    return msgspec.json.decode(FILE.read_bytes(), type=Tried)
 
 
 @cache
 def infeasible() -> frozenset[tuple[str, str]]:
     """Return the pairs of words that cannot meet, each as ``feature=word``, in the order of the table."""
-    listed = json.loads(FILE.read_text(encoding="utf-8"))["infeasible"]
-    return frozenset((one, other) for one, others in listed.items() for other in others) | _by_rows()
+    return frozenset(
+        (one, other) for of in tried().infeasible.values() for one, others in of.items() for other in others
+    )
 
 
 @cache
-def rare() -> tuple[dict[str, str], ...]:
-    """Return the pairs that default draws without steering towards them met seldom, each as words by feature."""
-    listed = json.loads(FILE.read_text(encoding="utf-8"))["rare"]
-    return tuple(dict(word.split("=") for word in pair) for pair in listed)
+def rare() -> Mapping[str, tuple[Mapping[str, str], ...]]:
+    """Return, for the name of a domain, the pairs that draws without steering towards them met seldom."""
+    return {
+        name: tuple(dict(word.split("=") for word in pair.split("  ")) for pair in pairs)
+        for name, pairs in tried().rare.items()
+    }
 
 
 @cache

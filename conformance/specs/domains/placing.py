@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import Final
 
 from conformance.cases.program.program import Axis, Groups
-from conformance.reference.situations import axes_word, groups_word, members_word, world_word
+from conformance.reference.situations import axes_word, groups_word, meetings_word, members_word, world_word
 from conformance.specs.domains import choose
 
 PARTITIONS: Final = ("none", "even", "strided", "unsorted", "uneven", "singletons")
@@ -60,15 +60,18 @@ def place(draw: choose.Draw, kinds: Sequence[str], mesh: tuple[Axis, ...] | None
 def _places(kinds: tuple[str, ...], mesh: tuple[Axis, ...] | None, great: bool) -> choose.Choice[Place]:
     meshes = [mesh] if mesh else [tuple(map(Axis, "ijk", sizes)) for sizes in (GREAT if great else MESHES)]
     found = [place for one in meshes for place in _on(one, kinds)]
-    return choose.steered(found, ("world", "groups", "axes", "members"), _words)
+    return choose.steered(found, ("members", "groups", "world", "meetings", "axes"), _words)
 
 
 def _words(place: Place) -> tuple[str, ...]:
+    """Return the words of a place, in the order in which they are granted."""
     sizes = {axis.name: axis.size for axis in place.mesh}
     count = math.prod(sizes[name] for name in place.axes)
     groups = "unsorted" if place.kind == "unsorted" else groups_word(place.groups)
     most = count if place.groups is None else max(map(len, place.groups))
-    return world_word(math.prod(sizes.values())), groups, axes_word(place.mesh, place.axes), members_word(most)
+    world = math.prod(sizes.values())
+    meetings = meetings_word(world // count * (1 if place.groups is None else len(place.groups)))
+    return members_word(most), groups, world_word(world), meetings, axes_word(place.mesh, place.axes)
 
 
 def _on(mesh: tuple[Axis, ...], kinds: Sequence[str]) -> Iterator[Place]:
@@ -93,6 +96,10 @@ def _grouped(count: int, kind: str) -> Iterator[Groups | None]:
         for cut in sorted({1, count // 2, count - 1} - {0, count}):
             if 2 * cut != count:
                 yield positions[:cut], positions[cut:]
+        for one, two in ((1, 3), (2, 5), (3, 4)) if count > 5 else ():
+            # Three groups, of which the last has the most members but rank 0, and others an odd or an even number.
+            if two < count:
+                yield positions[:one], positions[one:two], positions[two:]
     else:
         for size in range(count, 1, -1):
             if count % size == 0 and (kind != "strided" or size < count):
@@ -107,8 +114,10 @@ def wrong_groups(draw: choose.Draw, count: int) -> Groups:
     """Draw groups that are no partition of ``count`` positions."""
     size = draw.one([size for size in range(count, 0, -1) if count % size == 0])
     groups = tuple(tuple(range(first, first + size)) for first in range(0, count, size))
-    last = groups[-1]
-    return (*groups[:-1], draw.one([(*last, 0), (*last[:-1], count), last[:-1], (-1, *last[1:])]))
+    at = draw.one((len(groups) - 1, 0, len(groups) // 2))
+    one, twice = groups[at], groups[at - 1][0]
+    odd = draw.one([(*one, twice), (*one[:-1], count), one[:-1], (-1, *one[1:])])
+    return (*groups[:at], odd, *groups[at + 1 :])
 
 
 def uneven_groups(draw: choose.Draw, count: int) -> Groups | None:

@@ -128,7 +128,8 @@ def counting(dtype: str, values: str) -> Array:
 def regime_of(dtype: str, regime: str) -> Array:
     """Return the values of one of the dangerous regimes, for movement, among plain ones that tell places apart.
 
-    A dtype without such values has the greatest and the least it holds; bools are bools.
+    Those of the regimes before it come after its own, so that one block shows them all. A dtype without such values has
+    the greatest and the least it holds; bools are bools.
     """
     numpy = NUMPY[dtype]
     if kind(dtype) == "bool" or dtype in RARE:
@@ -147,9 +148,10 @@ def regime_of(dtype: str, regime: str) -> Array:
         "extreme": [exponent - 1, sign | exponent - 1, exponent - 2],
         "subnormal": [1, mantissa, sign | 1, sign | mantissa, mantissa >> 1],
         "infinite": [exponent, sign | exponent],
-        "nan": [quiet, sign | exponent | mantissa - 1, quiet | 1, exponent | 1],
-    }[regime]
-    special = np.array(patterns, f"u{numpy.itemsize}").view(numpy)
+        "nan": [exponent | 1, quiet, sign | exponent | mantissa - 1, quiet | 1],
+    }
+    before = [pattern for name in list(patterns)[: list(patterns).index(regime)] for pattern in patterns[name]]
+    special = np.array([*patterns[regime], *before], f"u{numpy.itemsize}").view(numpy)
     # A format without infinities has other numbers, or NaN, where those of IEEE 754 have them.
     return np.concatenate([special[:1], counting(dtype, "any")[:2], special[1:], counting(dtype, "any")[2:3]])
 

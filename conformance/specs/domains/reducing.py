@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
+import ml_dtypes
+
 from conformance.cases.program.feature_words import UNKNOWN_REDUCTION
 from conformance.cases.program.program import Attr
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.reference.reductions import ARITHMETIC, REDUCTIONS, check
 from conformance.reference.rejected import Rejected
+from conformance.reference.situations import factor_word, local_word
 from conformance.specs.domains import choose
-from conformance.specs.domains.domain import Draft, Shape
+from conformance.specs.domains.domain import Draft, Shape, wrong
 
 EXACT_TERMS: Final = 8
 """Blocks that every pool of a reduction stays exact for; the pool ``local`` does for ``MOST_TERMS``."""
 
 MOST_TERMS: Final = 200
 
-NOTABLE: Final = (
-    *(("float32", "sum"), ("float64", "sum"), ("float32", "max"), ("float32", "min"), ("float16", "mean")),
-    *(("bfloat16", "premul_sum"), ("bfloat16", "mean"), ("bool", "sum"), ("bool", "max"), ("bool", "min")),
-    *(("complex64", "product"), ("int32", "premul_sum"), ("complex64", "min")),
-)
-"""What some clause or some known mistake is about alone. Of 800 cases of three reductions, 0 to 3 were any one of these
-with dtype and reduction drawn apart."""
-
-
-_RARELY: Final = choose.sampled_from([False] * 15 + [True])
-_LOCAL_WRONG: Final = choose.sampled_from([False] * 9 + [True])
+_RARELY: Final = wrong("reduction", [False] * 15, [True])
+_LOCAL_WRONG: Final = wrong("local", [False] * 9, [True])
 
 
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
-    """Draw a reduction, mostly one the dtype has; return the draft, the attributes and the name of the data's pool.
-
-    An eighth of the drafts get another dtype, of the ``NOTABLE`` ones.
-    """
-    if drawn.draw(choose.sampled_from([False] * 7 + [True])):
-        dtype, op = drawn.draw(choose.sampled_from(NOTABLE))
-        drawn = replace(drawn, dtype=dtype)
-    else:
-        op = drawn.draw(_reductions(drawn.dtype, drawn.draw(_RARELY)))
+    """Draw a reduction, mostly one the dtype has; return the draft, the attributes and the name of the data's pool."""
+    op = drawn.draw(_reductions(drawn.dtype, drawn.draw(_RARELY)))
     attrs: dict[str, Attr] = {"op": op}
     if op == "premul_sum":
-        attrs["factor"] = drawn.draw(choose.sampled_from([0.5, 2.0, 1.0]))
-    if op in ("max", "min") and drawn.draw(choose.sampled_from([False, True])):
+        attrs["factor"] = drawn.draw(factors(drawn.dtype))
+    if op in ("max", "min") and drawn.draw(choose.sampled_from([False, True, True])):
         return drawn, attrs, "with_nan"
     return drawn, attrs, op
 
@@ -69,6 +55,20 @@ def legal_local_axes(drawn: Draft, shape: Shape, values: str) -> tuple[tuple[int
         return axes, values
     narrow = "float8" in drawn.dtype or (op == "product" and kind(drawn.dtype) == "complex")
     return ((), values) if narrow or terms > MOST_TERMS else (axes, "local")
+
+
+@cache
+def factors(dtype: str) -> choose.Choice[float]:
+    """Return factors by which the values of a pool stay exact: 0, 1, -1, and powers of two, also the ends of a dtype's.
+
+    A dtype that has no factor, as booleans, may be asked for one all the same, which is refused.
+    """
+    found = [0.5, 2.0, 1.0, -1.0, 0.0]
+    if kind(dtype) in ("float", "complex"):
+        form = ml_dtypes.finfo(NUMPY[dtype])
+        # Eight terms of at most 8 come to 64, in the narrowest format of at most 4 to 32.
+        found += [2.0 ** (math.frexp(float(form.max))[1] - 7 + ("float8" in dtype)), float(form.smallest_normal)]
+    return choose.steered(found, ("factor",), lambda factor: (factor_word(factor),))
 
 
 @cache
@@ -103,10 +103,8 @@ def _local_beyond(rank: int) -> choose.Choice[tuple[int, ...]]:
 def _local_near(rank: int, empty: int | None) -> choose.Choice[tuple[int, ...]]:
     """Return mostly no axes, then one or two of ``rank``, often one that is ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
-    two = [(0, 1), (1, 0), (-1, 0)] if rank > 1 else []
-    listed = [*[()] * 12, *one, *two, *([(empty,)] * 24 if empty is not None else [])]
-    return choose.steered(listed, ("local",), lambda axes: (_local_word(axes),))
-
-
-def _local_word(axes: tuple[int, ...]) -> str:
-    return "negative" if any(axis < 0 for axis in axes) else ("none", "one", "several")[min(len(axes), 2)]
+    two: list[tuple[int, ...]] = [(0, 1), (1, 0), (-1, 0), (rank - 1, 0), (0, -1), (-1, -2), (rank - 2, -1)]
+    two += [(0, 1, 2), (2, -3, 1), (-1, 0, 1)] if rank > 2 else []
+    two = two if rank > 1 else []
+    listed = [*[()] * 16, *one, *two, *([(empty,)] * 24 if empty is not None else [])]
+    return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))

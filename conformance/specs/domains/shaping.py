@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 SHAPES: Final[tuple[Shape, ...]] = (
     *((2,), (1,), (3,), (0,), (4,), (5,), (6,), (7,), (11,), (13,), (16,), (17,), (33,), (64,), (130,), (257,)),
     *((), (2, 2), (2, 3), (3, 2), (1, 1), (0, 3), (2, 0), (1, 3), (4, 1), (5, 1), (4, 3), (3, 5), (4, 4), (3, 11)),
-    *((8, 8), (5, 13), (12, 5), (7, 9)),
+    *((8, 8), (5, 13), (12, 5), (7, 9), (1024,), (1031,), (33, 32), (3, 347), (2, 3, 171)),
     *((2, 2, 2), (1, 1, 1), (2, 3, 2), (0, 1, 2), (2, 1, 0), (3, 1, 3), (1, 5, 1), (2, 3, 4), (3, 3, 3), (4, 4, 2)),
     *((1, 2, 3), (5, 3, 3), (2, 1, 2, 1), (1, 1, 1, 1), (2, 2, 3, 5), (2, 2, 2, 4), (1, 0, 2, 1)),
 )
@@ -24,7 +24,7 @@ at."""
 RESTS: Final[tuple[Shape, ...]] = ((), (2,), (3,), (0,), (1,), (5,), (2, 3), (1, 2), (3, 1), (1, 1), (2, 1, 3))
 """What stands beside an axis that is split."""
 
-PIECES: Final = (1, 2, 3, 0, 5, 8, 16, 33)
+PIECES: Final = (1, 2, 3, 0, 5, 8, 16, 33, 509)
 """Extents of one member's piece of an axis."""
 
 
@@ -54,7 +54,7 @@ def _splits(width: int, members: int, tiled: bool, empty: bool) -> choose.Choice
         for rest in RESTS
         for piece in (PIECES if tiled else (1,))
         for at in range(len(rest) + 1)
-        if math.prod(rest) * piece < 200
+        if math.prod(rest) * piece < 200 or (piece > 200 and rest in RESTS[:2])
     ]
     if empty:
         found = [each for each in found if 0 in each[0]]

@@ -2,7 +2,8 @@
 
 It is Latin hypercube sampling: of every feature the words are dealt in a random order, all of them before one comes
 again, and each feature in an order of its own. What a domain has no choice for, or what is illegal, is not granted.
-Every second draw has the words of a pair that is rare (``specs.feasible``).
+Over these lie words that should meet: those of a pair that is rare (``specs.domains.feasible``), of conjunctions in
+which mistakes hide, or of what is wrong with a draw and the block that it is wrong with (``specs.domains.dangerous``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choose import LAST_FIRST
+from conformance.specs.domains.dangerous import dangerous, wrongs
 from conformance.specs.domains.feasible import rare
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
@@ -26,23 +28,25 @@ OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
         "undivided": 4,
         "remainder": 3,
         "wide": 3,
+        "many": 2,
         "long": 0,
-        "past": 0,
     },
     "rank": {"none": 0, "0": 1, "1": 3, "2": 3, "more": 3},
-    "dtype": {"none": 0, "signed": 2, "single": 2},
+    "dtype": {"none": 0},
     "layout": {"none": 0, "contiguous": 4, "made": 0},
     "groups": {"none": 2},
     "axes": {"none": 0, "one": 2, "inner": 2, "whole": 2, "permuted": 2},
-    "world": {"1": 1, "2": 4, "3": 4, "4": 4, "5 to 7": 5, "8": 4, "more": 1},
-    "members": {"1": 1, "2": 2, "odd": 2, "even": 2},
+    "world": {"1": 1, "2": 3, "3": 3, "4": 4, "5 to 7": 7, "8": 5, "more": 1},
+    "members": {"1": 1, "2": 3, "3": 3, "4": 2, "odd": 3, "even": 3},
+    "meetings": {"none": 0, "one": 2, "two": 3, "more": 2},
     "axis": {"none": 0},
-    "local": {"none": 4, "one": 2, "several": 1, "negative": 2},
+    "local": {"none": 4, "one": 2, "several": 2, "negative": 2},
     "tiled": {"none": 0},
     "root": {"none": 0},
     "reduction": {"none": 0},
-    "operands": {"none": 1, "one": 16, "several": 4, "same": 3},
-    "values": {"none": 0, "plain": 3, "extreme": 2},
+    "factor": {"none": 0},
+    "operands": {"none": 1, "one": 14, "several": 7, "same": 3},
+    "values": {"none": 0, "plain": 3, "extreme": 2, "nan": 3},
     "place": {"fresh": 1, "into": 2, "in_place": 3, "overlap": 2},
     "start": {"no": 1, "waited": 2, "later": 2, "never": 1},
 }
@@ -57,6 +61,12 @@ _WORDS: Final = {
     if feature not in ("operation", "turn")
 } | {"size": SIZES}
 
+KINDS: Final = ("rare", "dangerous", "dangerous", "wrong", "dangerous", "rare", "dangerous", "dangerous")
+"""What words are dealt together for, draw by draw; see ``_together``."""
+
+MEMBERS: Final = ("odd", "3", "even", "4", "2")
+"""Members of the groups that a dtype and a reduction have together, in turn: each time they come it is another."""
+
 THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
 
@@ -66,42 +76,37 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - as below
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
-    pair = _rare(name, seed, number // 2) if number % 2 else {}
     dealt = {
         feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
     }
-    return order | dealt | pair
+    return {**order, **dealt, **_together(name, seed, number)}
 
 
-def _rare(name: str, seed: int, number: int) -> dict[str, str]:
-    pairs = _within(name)
-    round_, at = divmod(number, max(len(pairs), 1))
-    return pairs[_order(name, seed, round_)[at]] if pairs else {}
+def _together(name: str, seed: int, number: int) -> Mapping[str, str]:
+    """Return the words that one draw should have together: of a pair that is rare, of what is wrong, or dangerous."""
+    listed = {"rare": _rare(name), "dangerous": dangerous(name), "wrong": wrongs(name)}
+    done, at = divmod(number, len(KINDS))
+    kind, found = KINDS[at], listed[KINDS[at]]
+    if not found:
+        return {}
+    round_, nth = divmod(done * KINDS.count(kind) + KINDS[:at].count(kind), len(found))
+    words = found[_order(name, seed, kind, len(found), round_)[nth]]
+    if kind != "dangerous" or "reduction" not in words:
+        return words
+    return {**words, "members": MEMBERS[(round_ + nth) % len(MEMBERS)]}
 
 
 @cache
-def _within(name: str) -> tuple[dict[str, str], ...]:
-    """Return the rare pairs that draws of a domain may have, as far as its name tells."""
-    return tuple(pair for pair in rare() if all(_possible(name, *each) for each in pair.items()))
+def _rare(name: str) -> tuple[Mapping[str, str], ...]:
+    return rare().get(name, ())
 
 
-def _possible(name: str, feature: str, word: str) -> bool:
-    if feature == "operation":
-        return f"'{word}'" in name
-    if feature == "local" and word != "none":
-        return "'all_reduce'" in name
-    if feature == "reduction" and word != "none":
-        return "reduce" in name or "numerics" in name
-    stored = feature in ("place", "start", "view") and word not in ("fresh", "no", "none")
-    return "collectives" not in name and "with_chains" not in name if stored else True
-
-
-@lru_cache(maxsize=64)
-def _order(name: str, seed: int, round_: int) -> tuple[int, ...]:
-    """Return the numbers of rare pairs in a random order."""
-    found = list(range(len(_within(name))))
-    Random(f"{name}, {seed}, rare, {round_}").shuffle(found)  # noqa: S311 - as below
+@lru_cache(maxsize=256)
+def _order(name: str, seed: int, of: str, count: int, round_: int) -> tuple[int, ...]:
+    """Return the numbers below ``count`` in a random order."""
+    found = list(range(count))
+    Random(f"{name}, {seed}, {of}, {round_}").shuffle(found)  # noqa: S311 - as below
     return tuple(found)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.judging.clause import Clause
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
+from conformance.specs.domains.domain import wrong
 from conformance.specs.op import rejection
 
 Pairs = tuple[tuple[int, int], ...]
@@ -30,6 +33,9 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     return [(pair[0], pair[1]) for pair in pairs]  # type: ignore[index]  # pairs of pairs, by ``check_step``
 
 
+_MISUSE: Final = wrong("pairs", ["none"] * 9, ["source", "destination", "beyond", "negative"])
+
+
 @choose.composite
 def pairs_near(draw: choose.Draw, size: int) -> Pairs:
     """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
@@ -38,13 +44,14 @@ def pairs_near(draw: choose.Draw, size: int) -> Pairs:
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
     count = draw(choose.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
     pairs = list(zip(sources, draw(choose.sampled_from([destinations, swapped])), strict=True))[:count]
-    misuse = draw(choose.sampled_from([*["none"] * 8, "source", "destination", "beyond", "negative", "none"]))
-    if len(pairs) > 1:
-        (source, destination), second = pairs[:2]
-        pairs[1] = {
-            "source": (source, second[1]),
-            "destination": (second[0], destination),
-            "beyond": (second[0], size),
-            "negative": (second[0] - size, second[1]),
-        }.get(misuse, second)
+    misuse = draw(_MISUSE)
+    if len(pairs) > 1 and misuse != "none":
+        at = draw.one(sorted({1, len(pairs) - 1, 0}))
+        one, (source, destination) = pairs[at], pairs[at - 1]
+        pairs[at] = {
+            "source": (source, one[1]),
+            "destination": (one[0], destination),
+            "beyond": (one[0], size),
+            "negative": (one[0] - size, one[1]),
+        }[misuse]
     return tuple(pairs)

@@ -6,7 +6,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Groups
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
-from conformance.specs.domains.calls import COUNTS, REST, SIZES, Call, Drawn, great
+from conformance.specs.domains.calls import COUNTS, REST, SIZES, UNITS, Call, Drawn, great
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
@@ -67,7 +67,7 @@ def _table(rows: list[list[int]]) -> Groups:
 def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     size, long = drawn.group_size, shapes in SIZES
-    unit = -(-great(drawn, shapes) // size) if long else 1
+    unit = -(-great(drawn, shapes) // size) if long else draw(UNITS)
     sends = [[unit * draw(COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
     receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}

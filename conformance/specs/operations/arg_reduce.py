@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from conformance.reference.reductions import fold
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
+from conformance.specs.domains.sensitive import GRADUAL
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
@@ -47,12 +49,21 @@ def nan_among_members(subject: Subject) -> Settled | None:
 _POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
 
 
+@cache
+def _values(op: str) -> choose.Choice[str]:
+    words = {"with_nan": "nan", "subnormal": "subnormal"}
+    found = [op, op, "with_nan", f"{op}_zeros", "with_nan", "subnormal"]
+    return choose.steered(found, ("values",), lambda name: (words.get(name, ""),))
+
+
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     op = draw(choose.sampled_from([*["max", "min"] * 4, "sum"]))
-    values = draw(choose.sampled_from([op, op, "with_nan", f"{op}_zeros", "with_nan"])) if op != "sum" else "max"
+    values = draw(_values(op)) if op != "sum" else "max"
+    if values == "subnormal":
+        values = "max subnormal" if drawn.dtype in GRADUAL else op
     return drawn.case("arg_reduce", shape=drawn.shape(), attrs={"op": op}, values=values)
 
 

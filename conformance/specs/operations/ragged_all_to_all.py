@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.program.features import LONG
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.subject import Subject
+from conformance.reference.situations import MANY, extent_word, rank_word
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
@@ -67,16 +71,32 @@ def rows_left(subject: Subject) -> bool:
     return any(len(set(rows)) < space for rows in written_rows(subject))
 
 
+_RESTS: Final = choose.steered([(), (2,), (0,), (2, 1)], ("rank",), lambda rest: (rank_word(1 + len(rest)),))
+
+
+@cache
+def rows_of(width: int, rest: tuple[int, ...], members: int) -> choose.Choice[int]:
+    """Return the rows of operands, a few or as many as make them long."""
+    each = math.prod(rest)
+    found = [4, 2, 6, 4, 2, 6, 1, 17, 20, -(-MANY // max(each, 1)), -(-LONG // (width * max(each, 1)))]
+    words = [extent_word(rows * each, width, members) for rows in found]
+    # Long ones are made where they are wished for.
+    listed = [(rows, word) for rows, word in zip(found, words, strict=True) if word not in ("long", "many")] * 8
+    listed += [(rows, word) for rows, word in zip(found, words, strict=True) if word in ("long", "many")][:2]
+    return choose.steered(listed, ("extent",), lambda one: (one[1],)).map(lambda one: one[0])
+
+
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw slices that fit, overlap, are empty, and now and then do not fit; one or two for every member."""
     drawn: Draft = draft(draw, groups=EQUAL)
     size, each = drawn.group_size, draw(choose.sampled_from([1, 1, 2]))
-    rest = draw(choose.sampled_from([(), (2,), (0,)]))
-    rows, space = draw(choose.sampled_from([4, 2, 6])), draw(choose.sampled_from([6, 3, 4]))
+    rest = draw(_RESTS)
+    rows, space = draw(rows_of(drawn.width, rest, size)), draw(choose.sampled_from([6, 3, 4]))
+    space = rows if rows not in (4, 2, 6) and draw(choose.booleans()) else space
     length = size * each
     counts = draw(choose.lists(choose.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
-    sends = np.array(counts, np.int64).reshape(size, length)
+    sends = np.minimum(np.array(counts, np.int64), min(rows, space)).reshape(size, length)
     starts = draw(choose.lists(choose.integers(0, 8), min_size=length, max_size=length))
     ats = draw(choose.lists(choose.integers(0, 8), min_size=length * size, max_size=length * size))
     inputs = np.stack([[starts[i] % (rows - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
@@ -93,7 +113,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.program("ragged_all_to_all", operands, ("y",), {})
 
 
-MISUSES = ("float", "rank", "length", "sizes", "beyond", "rows")
+MISUSES = ("float", "rank", "length", "sizes", "beyond", "one_beyond", "one_beyond", "rows")
 
 
 def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
@@ -105,6 +125,10 @@ def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
         tables["recv_sizes"] = np.concatenate([tables["recv_sizes"], tables["recv_sizes"][:, :1]], 1)
     if kind == "sizes":
         tables["recv_sizes"] = tables["recv_sizes"] + 1
+    if kind == "one_beyond":
+        # One slice alone, of the first or the last member, and by a single row.
+        name, least, space = ("input_offsets", 0, rows) if rows % 4 else ("output_offsets", -1, space)
+        tables[name][least, least] = space + 1 - int(tables["send_sizes"][least, least])
     if kind == "beyond" and rows > space:
         tables["input_offsets"] = tables["input_offsets"] + rows + 1
     elif kind == "beyond":

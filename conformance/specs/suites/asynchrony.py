@@ -169,6 +169,7 @@ _CHAINED: Final = choose.sampled_from([False, True, True])
 _ALONE: Final = choose.sampled_from([False] * 7 + [True])
 _KINDS: Final = choose.sampled_from(["any", "whole", "whole", "empty"])
 _READERS: Final = choose.sampled_from(["copy", "assign", "started", "operand"])
+_WHEN: Final = choose.steered(["waited", "waited", "later", "never"], ("start",), lambda word: (word,))
 _NUMBERS: Final = choose.sampled_from([1, 2, -3])
 
 
@@ -184,7 +185,7 @@ def programs(draw: choose.Draw, op: str) -> Case:
 
 @choose.composite
 def constants(draw: choose.Draw) -> Case:
-    """Draw the start of a sum of a number, and the wait for it."""
+    """Draw the start of a sum of a number, and the wait for it: at once, after another, or never."""
     drawn = draft(draw, groups=PARTITIONS)
     start = Step(
         op="reduce_constant",
@@ -196,7 +197,11 @@ def constants(draw: choose.Draw) -> Case:
         start=True,
     )
     done = Step(op="done", inputs=("t1",), outputs=("y2",), axes=())
-    return Case(program=Program(mesh=drawn.mesh, steps=(start, done), results=("y2",)), inputs={})
+    between = Step(op="axis_index", inputs=(), outputs=("y3",), axes=drawn.axes, groups=drawn.groups)
+    when = draw(_WHEN)
+    steps = {"waited": (start, done), "later": (start, between, done), "never": (start, between)}[when]
+    results = {"waited": ("y2",), "later": ("y2", "y3"), "never": ("y3",)}[when]
+    return Case(program=Program(mesh=drawn.mesh, steps=steps, results=results), inputs={})
 
 
 def waited_for(subject: Subject) -> bool:

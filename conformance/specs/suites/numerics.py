@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ORDER
+from conformance.reference.situations import factor_word, local_word
 from conformance.reference.spmd import flags
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft, Shape, axis_like, draft, root_near, splittable
@@ -36,8 +38,10 @@ FLOATS: Final = tuple(name for name in DRAWN if kind(name) in ("float", "complex
 GROUPS: Final = ("none", "none", "none", "even", "strided", "unsorted")
 """Kinds of groups that every operation allows; what it rejects is the business of its own domain."""
 
-FACTORS: Final = (0.75, 3.0, 0.5, -1.5)
-"""Factors that every format holds and that round what they scale."""
+ANY_GROUPS: Final = (*GROUPS, "uneven")
+
+FACTORS: Final = (0.75, 3.0, 0.5, -1.5, 0.0, -1.0, 1.0)
+"""Factors that every format holds: some round what they scale, and 0 makes NaN of an infinity."""
 
 MOST_LOCAL: Final = 32
 """Terms with local axes, at most: up to 33 the bound of every format but the 8-bit ones says something."""
@@ -45,26 +49,20 @@ MOST_LOCAL: Final = 32
 FEW: Final = 8
 """Terms of the 8-bit formats and of products: all trees over so many are gone through."""
 
-_OPS: Final = choose.sampled_from(
-    [*["sum", "mean", "premul_sum", "product", "sum", "product", "mean", "product"] * 2, "max", "min"]
-)
-_COMPLEX: Final = choose.sampled_from(["complex64", "complex128"])
-_OF_COMPLEX: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
-    [
-        *[None] * 48,
-        *[("product", family) for family in ("mixed", "mixed", "mixed", *COMPLEX_MULTIPLIED)],
-        *[("sum", "nan"), ("mean", "mixed"), ("premul_sum", "mixed")],
-        *[("sum", "mixed"), ("mean", "nan"), ("premul_sum", "infinite"), ("sum", "mixed"), ("sum", "infinite")],
-    ]
-)
-"""Reductions of complex numbers and the families of their values, which one draft in four is made for: of 100 drafts
-without, one or two were complex and special."""
-_CHOSEN: Final[choose.Choice[tuple[str, str] | None]] = choose.sampled_from(
-    [*[None] * 96, *[(dtype, op) for dtype in REALS for op in ("sum", "sum", "sum", "sum", "mean", "premul_sum")]]
-)
-"""Reductions whose elements tell what is chosen about numbers, which more than one draft in four is made for: of 360
-drafts that took their families as others do, none or one told two accumulators of an 8-bit format apart."""
-_DTYPES: Final = choose.sampled_from(("float32", "bfloat16", *FLOATS, "float64", "float8_e4m3fn"))
+OPS: Final = ("sum", "mean", "premul_sum", "product", "max", "min")
+
+_OPS: Final = choose.steered([*["sum", "mean", "product", "product"] * 4, *OPS], ("reduction",), lambda op: (op,))
+_OF_COMPLEX: Final = {
+    True: choose.sampled_from(["near", *["mixed"] * 3, *COMPLEX_MULTIPLIED]),
+    False: choose.sampled_from(["mixed", "nan", "mixed", "infinite", *ADDED]),
+}
+"""Families of values of complex numbers, for products and for sums."""
+_CHOSEN: Final = choose.sampled_from([False] * 96 + [True] * 36)
+"""Whether elements tell what is chosen about numbers: of 360 drafts that took their families as others do, none or one
+told two accumulators of an 8-bit format apart."""
+_SUMS: Final = choose.steered(["sum"] * 4 + ["mean", "premul_sum"], ("reduction",), lambda op: (op,))
+_REALS: Final = choose.steered(REALS, ("dtype",), lambda dtype: (dtype,))
+_DTYPES: Final = choose.steered(("float32", "bfloat16", *FLOATS), ("dtype",), lambda dtype: (dtype,))
 _ADDED: Final = choose.sampled_from(
     ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
 )
@@ -74,8 +72,8 @@ _MULTIPLIED: Final = choose.sampled_from(
 )
 _COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
 _TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
-_FACTORS: Final = choose.sampled_from(FACTORS)
-_LOCAL: Final[choose.Choice[bool]] = choose.sampled_from([False, False, True])
+_FACTORS: Final = choose.steered(FACTORS, ("factor",), lambda factor: (factor_word(factor),))
+_LOCAL: Final = choose.steered(["none", "none", "none", "one", "several", "negative"], ("local",), lambda word: (word,))
 _MANY: Final = choose.sampled_from([(12,), (4, 5), (33,)])
 """Shapes of enough elements for each family of choices to have its turn."""
 
@@ -114,16 +112,15 @@ class Mixed(Draft):
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     """Draw a reduction of floats and the family of its values; return the draft with its dtype, and both."""
     dtype, op = drawn.draw(_DTYPES), drawn.draw(_OPS)
-    special, chosen = drawn.draw(_OF_COMPLEX), drawn.draw(_CHOSEN)
-    if chosen is not None:
-        (dtype, op), family = chosen, "choices"
-    elif special is not None:
-        dtype, (op, family) = drawn.draw(_COMPLEX), special
+    if drawn.draw(_CHOSEN):
+        dtype, op, family = drawn.draw(_REALS), drawn.draw(_SUMS), "choices"
     elif op in ORDER:
         family = drawn.draw(_COMPARED)
         dtype = "float32" if kind(dtype) == "complex" else dtype
+    elif kind(dtype) == "complex":
+        family = drawn.draw(_OF_COMPLEX[op == "product"])
     elif op == "product":
-        family = "near" if kind(dtype) == "complex" else drawn.draw(_MULTIPLIED)
+        family = drawn.draw(_MULTIPLIED)
     else:
         family = drawn.draw(_AVERAGED if op == "mean" else _ADDED)
     if dtype == "float8_e4m3fn" and family in (*INFINITE, "large", "minus_zeros"):
@@ -135,22 +132,31 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     return drawn, attrs, f"{'max' if op in ORDER else op if op == 'product' else 'sum'} {family}"
 
 
+@cache
+def _local_axes(rank: int, fits: tuple[int, ...], shape: Shape, most: int) -> choose.Choice[tuple[int, ...]]:
+    """Return one axis that fits, from either end, or two that have few enough elements together."""
+    one = [(at,) for at in fits]
+    two = [(a, b) for a in fits for b in fits if a != b and shape[a] * shape[b] <= most]
+    listed = [*one, *two, *[(at - rank,) for at in fits], *[(a, b - rank) for a, b in two]]
+    return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))
+
+
 @choose.composite
 def all_reduces(draw: choose.Draw) -> Case:
     """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
-    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
     shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
     most = FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
     fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
-    if draw(_LOCAL) and fits:
-        attrs["local_axes"] = (fits[0],)
+    if draw(_LOCAL) != "none" and fits:
+        attrs["local_axes"] = draw(_local_axes(len(shape), tuple(fits), shape, most // drawn.greatest_group))
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
 @choose.composite
 def reduces(draw: choose.Draw) -> Case:
     """Draw a reduce."""
-    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
+    drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
     attrs["root"] = root_near(draw, drawn.group_size)
     shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
     return drawn.case("reduce", shape=shape, attrs=attrs, values=values)

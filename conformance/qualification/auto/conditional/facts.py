@@ -16,7 +16,7 @@ from conformance.cases.program.program import EFFECTS, Step
 from conformance.cases.tensor.dtypes import DRAWN, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejected import Rejected
-from conformance.reference.situations import dtype_word, situations
+from conformance.reference.situations import situations
 from conformance.reference.spmd import evaluate
 
 Words = frozenset[str]
@@ -27,7 +27,7 @@ FINER: Final[dict[str, tuple[str, ...]]] = {
     "legal": ("yes", "no"),
 }
 
-IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype_word(dtype)}" for dtype in DRAWN}
+IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype}" for dtype in DRAWN}
 """The word of the table that one of a finer feature is a part of."""
 
 

@@ -1,0 +1,154 @@
+"""Try every pair of words of the table of case features: ``python -m conformance.runner.coverage.feasible``.
+
+Draws of several seeds show which pairs meet, in which domains and how often. A pair that they do not show is tried on
+purpose: each domain that has both words draws with both wished for. What is not made then is infeasible for a reason
+(``specs.domains.apart``), or else it stays feasible and is a hole. A pair that is seldom made is dealt to the domains
+that make it when they are steered to.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.cases.case import Case
+from conformance.reference.situations import COUNT, FEATURES, NUMBER
+from conformance.runner.coverage.coverage import rows_of
+from conformance.runner.draws import Numbers, numbered
+from conformance.runner.plan import Draws, Plan
+from conformance.specs import OPS
+from conformance.specs.domains.apart import apart
+from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.feasible import FILE, Tried
+from conformance.specs.domains.wishes import wishes
+
+SEEDS: Final = (1000, 1001)
+"""None of those that anything else is measured with."""
+
+OFTEN: Final = 5
+"""Cases of each seed that a pair meets in by itself, on every seed: fewer, and it is rare."""
+
+TRIES: Final = 12
+"""Draws of a domain that is steered towards a pair."""
+
+DOMAINS: Final = 6
+"""Domains that are tried, those first that have both words most often."""
+
+SURE: Final = 1e-4
+"""The chance that a rare pair is missed by a seed, at most, if draws are independent."""
+
+Pair = tuple[int, int]
+Matrix = NDArray[np.int64]
+
+
+def pairs_of(case: Case) -> Matrix:
+    """Return how often the words of each pair, by their numbers, meet in a case."""
+    met = np.zeros((COUNT, COUNT), np.int64)
+    for row in rows_of(case):
+        met[np.ix_(row, row)] += 1
+    return met
+
+
+def main(examples: int = 300) -> Tried:
+    """Try every pair, and return what came of it."""
+    plain = list(Plan(tuple(OPS), examples, 0).draws())
+    least = np.full((COUNT, COUNT), 1 << 30)
+    words: dict[str, Matrix] = {}
+    for seed in SEEDS:
+        met = np.zeros((COUNT, COUNT), np.int64)
+        for draws in plain:
+            of = sum((pairs_of(numbered(draws.domain, seed, n)[0]) for n in range(draws.examples)), np.zeros_like(met))
+            met += of
+            words[draws.domain.name] = words.get(draws.domain.name, 0) + of.diagonal()
+        least = np.minimum(least, met)
+        print(f"seed {seed}: {int((np.triu(met) > 0).sum())} pairs", file=sys.stderr)
+    why = apart()
+    listed = list(NUMBER)
+    names = [f"{feature}={word}" for feature, word in listed]
+    features = [list(FEATURES).index(feature) for feature, _ in listed]
+    infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    rates: dict[Pair, dict[str, float]] = {}
+    unmade: list[str] = []
+    by_name = {draws.domain.name: draws for draws in plain}
+    for one, other in np.argwhere(np.less.outer(features, features) & (least < OFTEN)):
+        pair = names[one], names[other]
+        if pair in why and not least[one, other]:
+            infeasible[why[pair]][pair[0]].append(pair[1])
+            continue
+        found = _steered(by_name, words, (int(one), int(other)), dict([listed[one], listed[other]]))
+        if pair in why and found:
+            raise AssertionError(f"{pair} is said to be {why[pair]}, and a case of {list(found)} has it")
+        if found:
+            rates[int(one), int(other)] = found
+        elif not least[one, other]:
+            unmade.append("  ".join(pair))
+    for pair in why:
+        if least[NUMBER[_split(pair[0])], NUMBER[_split(pair[1])]]:
+            raise AssertionError(f"{pair} is said to be {why[pair]}, and some case has it")
+    rare = {
+        name: tuple("  ".join(names[at] for at in pair) for pair in pairs) for name, pairs in _dealt(rates, by_name)
+    }
+    return Tried(infeasible={a: {b: tuple(c) for b, c in of.items()} for a, of in infeasible.items()},
+                 unmade=tuple(unmade), rare=rare)  # fmt: skip
+
+
+def _split(word: str) -> tuple[str, str]:
+    feature, _, value = word.partition("=")
+    return feature, value
+
+
+def _steered(
+    domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair, wished: dict[str, str]
+) -> dict[str, float]:
+    """Return the share of draws that make a pair, for each domain that does when it is steered to."""
+    found: dict[str, float] = {}
+    ranked = sorted(domains, key=lambda name: -min(words[name][at] / domains[name].examples for at in pair))
+    for name in [each for each in ranked if all(words[each][at] for at in pair)][:DOMAINS]:
+        made = 0
+        for number in range(1, TRIES + 1):
+            random = Random(f"{name}, {pair}, {number}")  # noqa: S311 - not for secrets
+            case = Draw(Numbers(random), {**wishes(name, SEEDS[0], number), **wished})(domains[name].domain)
+            made += any(row[pair[0]] and row[pair[1]] for row in _marks(case))
+        if made:
+            found[name] = made / TRIES
+        if sum(rate > 0.3 for rate in found.values()) > 2:
+            break
+    return found
+
+
+def _marks(case: Case) -> Iterable[NDArray[np.bool_]]:
+    for row in rows_of(case):
+        marks = np.zeros(COUNT, bool)
+        marks[list(row)] = True
+        yield marks
+
+
+def _dealt(rates: Mapping[Pair, Mapping[str, float]], domains: Mapping[str, Draws]) -> list[tuple[str, list[Pair]]]:
+    """Return the pairs that each domain is to draw, so often that each is missed seldom, by the domains least taken."""
+    taken: Counter[str] = Counter()
+    dealt: defaultdict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(rates, key=lambda pair: (len(rates[pair]), max(rates[pair].values()))):
+        missed = 1.0
+        while missed > SURE:
+            name = max(
+                rates[pair],
+                key=lambda name: rates[pair][name] * max(0.05, 1 - 3 * taken[name] / domains[name].examples),
+            )
+            dealt[name].append(pair)
+            taken[name] += 1
+            missed *= 1 - min(rates[pair][name], 0.98)
+            if math.isclose(missed, 1.0) or dealt[name].count(pair) > 24:
+                break
+    return sorted(dealt.items())
+
+
+if __name__ == "__main__":
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(main()), indent=1) + b"\n")

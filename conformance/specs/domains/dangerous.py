@@ -1,0 +1,81 @@
+"""Words that should meet because mistakes hide where they do: they are dealt together, every conjunction in turn.
+
+Each feature alone is dealt anyhow (``wishes``). Here are the conjunctions that an implementation has code of its own
+for: a dtype with a reduction, and with values that it treats in its own way; and what is wrong with a call, for blocks
+of every size, since some checks are passed over where there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import product
+from typing import Final
+
+from conformance.cases.tensor.dtypes import DRAWN, kind
+from conformance.reference.operations import TABLE
+from conformance.reference.reductions import ORDER
+from conformance.specs.domains.reducing import accepted
+
+FLOATS: Final = tuple(dtype for dtype in DRAWN if kind(dtype) in ("float", "complex"))
+
+VALUES: Final = {
+    "bool": ("plain",),
+    "integer": ("extreme", "plain", "extreme"),
+    **dict.fromkeys(
+        ("float", "complex"),
+        ("nan", "infinite", "subnormal", "extreme", "negative_zero", "plain", "nan", "plain"),
+    ),
+}
+"""Values of each family of dtypes; the blocks of the most dangerous have the others too, so that they come twice."""
+
+WRONG: Final = {
+    "axis": "axis", "split_axis": "axis", "root": "root", "pairs": "pairs", "op": "reduction", "local_axes": "local",
+    "tiled": "remainder",
+}  # fmt: skip
+"""What may be wrong about an attribute."""
+
+_OPERATION: Final = re.compile("'(" + "|".join(TABLE) + ")'")
+
+
+@cache
+def operation_of(name: str) -> str:
+    """Return the operation of the domain ``name``, or no word where it does not tell."""
+    found = _OPERATION.search(name)
+    if found:
+        return found[1]
+    numeric = re.search(r"numerics\.(\w+)s\(", name)
+    return (
+        numeric[1] if numeric else "recv" if "received" in name else "ragged_all_to_all" if "exchanged" in name else ""
+    )
+
+
+@cache
+def dangerous(name: str) -> tuple[Mapping[str, str], ...]:
+    """Return the conjunctions for the draws of a domain."""
+    op = operation_of(name)
+    if not op or not TABLE[op].operands:
+        return ()
+    if "op" not in TABLE[op].attributes:
+        return tuple(
+            {"dtype": dtype, "values": values} for dtype in DRAWN for values in VALUES[kind(dtype)]
+        )  # fmt: skip
+    dtypes = FLOATS if "numerics" in name else DRAWN
+    pairs = [(dtype, reduction) for dtype in dtypes for reduction in accepted(dtype)]
+    pairs = [(dtype, reduction) for dtype, reduction in pairs if op != "arg_reduce" or reduction in ORDER]
+    if "numerics" in name:
+        # Infinities and zeros in complex products have clauses of their own, and each draw has few families.
+        pairs += [(dtype, "product") for dtype in FLOATS if kind(dtype) == "complex"] * 3
+    return tuple({"dtype": dtype, "reduction": reduction} for dtype, reduction in pairs)
+
+
+@cache
+def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
+    """Return what may be wrong about the draws of a domain of plain calls, with the extent of the block."""
+    op = operation_of(name)
+    if "with_chains" not in name or not op or not TABLE[op].operands:
+        return ()
+    kinds = dict.fromkeys(["axes", "groups", "ranks", *(WRONG[word] for word in TABLE[op].attributes if word in WRONG)])
+    extents = ("zero", "one", "small", "wide")
+    return tuple({"wrong": wrong, "extent": extent, "chained": "no"} for wrong, extent in product(kinds, extents))
