@@ -105,7 +105,7 @@ def programs(draw: choose.Draw) -> Case:
     )
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
-    misuse = draw(choose.sampled_from([*["none"] * 18, *MISUSES, "none"]))
+    misuse = draw(choose.sampled_from([*["none"] * 32, *MISUSES, "none"]))
     _misuse(misuse, tables, rows, space)
     written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
     operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}
