@@ -11,9 +11,9 @@ from conformance.judging.clause import Clause
 from conformance.specs.domains.choose import Choice
 
 WEIGHT: Final = {
-    "all_reduce": 2.0,
-    "reduce": 1.25,
-    "reduce_scatter": 1.25,
+    "all_reduce": 3.0,
+    "reduce": 1.5,
+    "reduce_scatter": 1.5,
     **dict.fromkeys(("axis_index", "axis_size", "barrier", "reduce_constant"), 1 / 3),
 }
 """How many more or fewer cases an operation has than others. Dtypes and reductions come to 132 pairs. Those that take

@@ -36,7 +36,9 @@ def columns(blocks: Sequence[Array], values: Array, groups: Groups, turn: int) -
     each = each[(each + turn) % 2 == 1]
     step = (each + turn) // 2
     kind, count = step % KINDS, step // KINDS + turn
-    plain, particular = values[(1 + count) % len(values)], values[(2 + 3 * count) % len(values)]
+    # The last value of a pool is the one that is treated in its own way most often: NaN, or the end of a range.
+    plain, other = values[(1 + count) % len(values)], values[(2 + 3 * count) % len(values)]
+    particular = np.where(count % 2 == 1, values[-1], other)
     nonzero = values[values != 0]
     for group in groups:
         for at, rank in enumerate(group):

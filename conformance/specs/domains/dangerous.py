@@ -30,11 +30,41 @@ VALUES: Final = {
 }
 """Values of each family of dtypes; the blocks of the most dangerous have the others too, so that they come twice."""
 
+SIZES: Final[tuple[Mapping[str, str], ...]] = (
+    {"members": "2"},
+    {"groups": "uneven", "meetings": "more"},
+    {"members": "odd"},
+    {"groups": "uneven", "meetings": "more"},
+    {"members": "3"},
+    {"members": "even"},
+    {"groups": "uneven", "meetings": "more"},
+    {"members": "4"},
+)
+"""Numbers of members that a dtype and a reduction have, in turn: groups of three sizes show several at once."""
+
+LOCAL: Final[tuple[Mapping[str, str], ...]] = (
+    {"groups": "uneven", "local": "negative", "rank": "more"},
+    {"members": "2"},
+    {"extent": "zero", "local": "one", "operands": "several"},
+    {"groups": "uneven", "meetings": "more"},
+    {"groups": "uneven", "local": "several", "rank": "more"},
+    {"members": "odd"},
+    {"extent": "zero", "local": "several", "operands": "several"},
+    {"members": "3"},
+    {"members": "even", "local": "one"},
+    {"groups": "uneven", "meetings": "more"},
+    {"members": "4"},
+)
+"""The same where axes of blocks may be reduced too. What a reduction of nothing comes to is for each dtype to say."""
+
 WRONG: Final = {
     "axis": "axis", "split_axis": "axis", "root": "root", "pairs": "pairs", "op": "reduction", "local_axes": "local",
     "tiled": "remainder",
 }  # fmt: skip
 """What may be wrong about an attribute."""
+
+BEYOND: Final = ("past", "before")
+"""Beyond which end of the axes an axis is that is none."""
 
 _OPERATION: Final = re.compile("'(" + "|".join(TABLE) + ")'")
 
@@ -71,6 +101,13 @@ def dangerous(name: str) -> tuple[Mapping[str, str], ...]:
 
 
 @cache
+def beside(name: str) -> tuple[Mapping[str, str], ...]:
+    """Return the words that a dtype and a reduction have beside them in draws of a domain, in turn."""
+    op = operation_of(name)
+    return LOCAL if "local_axes" in TABLE[op].attributes and "numerics" not in name else SIZES
+
+
+@cache
 def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
     """Return what may be wrong about the draws of a domain of plain calls, with the extent of the block."""
     op = operation_of(name)
@@ -78,4 +115,6 @@ def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
         return ()
     kinds = dict.fromkeys(["axes", "groups", "ranks", *(WRONG[word] for word in TABLE[op].attributes if word in WRONG)])
     extents = ("zero", "one", "small", "wide")
-    return tuple({"wrong": wrong, "extent": extent, "chained": "no"} for wrong, extent in product(kinds, extents))
+    every = [{"wrong": wrong, "extent": extent, "chained": "no"} for wrong, extent in product(kinds, extents)]
+    past = [{**words, "beyond": end} for words in every if words["wrong"] == "axis" for end in BEYOND]
+    return (*(words for words in every if words["wrong"] != "axis"), *past)

@@ -27,7 +27,7 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.specs.domains.pools import counting, pool, regime_of
-from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, root_of, same_axis, shape, split
+from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, end, root_of, same_axis, shape, split
 
 __all__ = [
     "EQUAL",
@@ -160,20 +160,29 @@ class Draft:
         names = [("x", "y"), ("v", "w"), ("u", "z"), ("t", "s")][:count]
         others = [self._another(shape, attrs) for _ in names[1:]]
         shapes = dict(zip((operand for operand, _ in names), (shape, *others), strict=False))
-        dtypes = dict(zip(shapes, (self.dtype, *(self._other_dtype(attrs, values) for _ in others)), strict=False))
+        dtypes = dict(
+            zip(
+                shapes,
+                (self.dtype, *(self._other_dtype(attrs, values, empty=0 in shape) for _ in others)),
+                strict=False,
+            )
+        )
         inputs = {
             name: replace(self, dtype=dtypes[name]).operand(of, values, alike=name not in ("x", "v"))
             for name, of in shapes.items()
         }
         return self.program(op, inputs, tuple(target for _, target in names), attrs)
 
-    def _other_dtype(self, attrs: Mapping[str, Attr], values: str) -> str:
-        """Draw the dtype of another operand: for a reduction one that has it, and whose values stay exact as well."""
+    def _other_dtype(self, attrs: Mapping[str, Attr], values: str, *, empty: bool) -> str:
+        """Draw the dtype of another operand: for a reduction one that has it, and whose values stay exact as well.
+
+        That is known where local axes are reduced only of ``empty`` blocks.
+        """
         op, factor = attrs.get("op"), attrs.get("factor", 1.0)
         if values == "any":
             return self.draw(_ANY_DTYPE)
         assert isinstance(factor, int | float)
-        if " " in values or attrs.get("local_axes") or abs(factor) not in (0, 0.5, 1, 2):
+        if " " in values or (attrs.get("local_axes") and not empty) or abs(factor) not in (0, 0.5, 1, 2):
             return self.dtype
         return self.draw(_having(str(op))) if op in REDUCTIONS and self.dtype in having(str(op)) else self.dtype
 
@@ -274,8 +283,13 @@ def axis_like(draw: choose.Draw, at: int, rank: int) -> int:
     Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
     """
     if draw(_WRONG_AXIS):
-        return draw.one([at + rank, rank, at - 2 * rank, -rank - 1])
+        return draw(_beyond(at, rank))
     return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
+
+
+@cache
+def _beyond(at: int, rank: int) -> choose.Choice[int]:
+    return choose.steered([at + rank, rank, at - 2 * rank, -rank - 1], ("beyond",), end)
 
 
 def root_near(draw: choose.Draw, size: int) -> int:

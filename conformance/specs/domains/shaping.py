@@ -75,7 +75,12 @@ def axis_of(rank: int) -> choose.Choice[int]:
 @cache
 def axis_beside(rank: int) -> choose.Choice[int]:
     """Return the choice of an axis just beyond either end."""
-    return choose.sampled_from([rank, -rank - 1])
+    return choose.steered([rank, -rank - 1], ("beyond",), end)
+
+
+def end(axis: int) -> tuple[str]:
+    """Return beyond which end an axis is that is none."""
+    return ("past" if axis >= 0 else "before",)
 
 
 @cache

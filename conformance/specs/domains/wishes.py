@@ -16,7 +16,7 @@ from typing import Final
 
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choose import LAST_FIRST
-from conformance.specs.domains.dangerous import dangerous, wrongs
+from conformance.specs.domains.dangerous import beside, dangerous, wrongs
 from conformance.specs.domains.feasible import rare
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
@@ -61,14 +61,11 @@ _WORDS: Final = {
     if feature not in ("operation", "turn")
 } | {"size": SIZES}
 
-KINDS: Final = ("rare", "dangerous", "dangerous", "wrong", "dangerous", "rare", "dangerous", "dangerous")
+KINDS: Final = ("rare", "dangerous", "wrong", "dangerous", "dangerous", "wrong", "dangerous", "dangerous")
 """What words are dealt together for, draw by draw; see ``_together``."""
 
 COMMON: Final = {"dtype": ("float32", "int32", "bfloat16", "float16"), "reduction": ("sum", "max")}
 """What implementations with narrow claims claim first."""
-
-MEMBERS: Final = ("odd", "3", "even", "4", "2")
-"""Members of the groups that a dtype and a reduction have together, in turn: each time they come it is another."""
 
 THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
@@ -100,10 +97,13 @@ def _together(name: str, seed: int, number: int) -> Mapping[str, str]:
     if not found:
         return {}
     round_, nth = divmod(done * KINDS.count(kind) + KINDS[:at].count(kind), len(found))
-    words = found[_order(name, seed, kind, len(found), round_)[nth]]
-    if kind != "dangerous" or "reduction" not in words:
-        return words
-    return {**words, "members": MEMBERS[(round_ + nth) % len(MEMBERS)]}
+    which = _order(name, seed, kind, len(found), round_)[nth]
+    words = found[which]
+    if kind == "dangerous" and "reduction" in words:
+        others = beside(name)
+        # A pair meets other words each time that it comes, and on each seed it begins with others.
+        words = {**words, **others[(_order(name, seed, "beside", len(found), 0)[which] + round_) % len(others)]}
+    return words if kind == "wrong" else {"wrong": "", **words}
 
 
 @cache

@@ -138,6 +138,7 @@ def _local_axes(rank: int, fits: tuple[int, ...], shape: Shape, most: int) -> ch
     one = [(at,) for at in fits]
     two = [(a, b) for a in fits for b in fits if a != b and shape[a] * shape[b] <= most]
     listed = [*one, *two, *[(at - rank,) for at in fits], *[(a, b - rank) for a, b in two]]
+    listed += [each for a, b in two for each in ((a - rank, b), (a - rank, b - rank))]
     return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))
 
 
