@@ -30,36 +30,39 @@ VALUES: Final = {
 }
 """Values of each family of dtypes; the blocks of the most dangerous have the others too, so that they come twice."""
 
+_UNEVEN: Final = {"groups": "uneven", "world": "8", "meetings": "more", "local": "none"}
+
 SIZES: Final[tuple[Mapping[str, str], ...]] = (
-    {"members": "2"},
-    {"groups": "uneven", "meetings": "more"},
-    {"members": "odd"},
-    {"groups": "uneven", "meetings": "more"},
-    {"members": "3"},
-    {"members": "even"},
-    {"groups": "uneven", "meetings": "more"},
-    {"members": "4"},
+    {**_UNEVEN, "members": "3", "extent": "wide"},
+    {"members": "2", "extent": "remainder", "local": "none"},
+    {"members": "odd", "extent": "wide"},
+    {**_UNEVEN, "members": "4", "extent": "undivided"},
+    {"members": "3", "extent": "wide", "local": "none"},
+    {"members": "even", "extent": "undivided"},
+    {**_UNEVEN, "members": "odd", "extent": "remainder"},
+    {"members": "4", "extent": "small", "local": "none"},
 )
-"""Numbers of members that a dtype and a reduction have, in turn: groups of three sizes show several at once."""
+"""Numbers of members that a dtype and a reduction have, in turn, in blocks of enough elements for every column.
+
+Groups of three sizes show several at once.
+"""
+
+_LOCAL: Final = {"groups": "uneven", "rank": "more", "extent": "small"}
+_NOTHING: Final = {"extent": "zero", "operands": "several"}
 
 LOCAL: Final[tuple[Mapping[str, str], ...]] = (
-    {"groups": "uneven", "local": "negative", "rank": "more"},
-    {"members": "2"},
-    {"extent": "zero", "local": "one", "operands": "several"},
-    {"groups": "uneven", "meetings": "more"},
-    {"groups": "uneven", "local": "several", "rank": "more"},
-    {"members": "odd"},
-    {"extent": "zero", "local": "several", "operands": "several"},
-    {"members": "3"},
-    {"members": "even", "local": "one"},
-    {"groups": "uneven", "meetings": "more"},
-    {"members": "4"},
+    *SIZES[:3],
+    {**_NOTHING, "local": "one"},
+    *SIZES[3:5],
+    {**_LOCAL, "local": "negative"},
+    *SIZES[5:],
+    {**_LOCAL, "local": "several"},
 )
 """The same where axes of blocks may be reduced too. What a reduction of nothing comes to is for each dtype to say."""
 
 WRONG: Final = {
-    "axis": "axis", "split_axis": "axis", "root": "root", "pairs": "pairs", "op": "reduction", "local_axes": "local",
-    "tiled": "remainder",
+    "axis": "axis", "split_axis": "split_axis", "concat_axis": "concat_axis", "root": "root", "pairs": "pairs",
+    "op": "reduction", "local_axes": "local", "tiled": "remainder",
 }  # fmt: skip
 """What may be wrong about an attribute."""
 
@@ -116,5 +119,5 @@ def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
     kinds = dict.fromkeys(["axes", "groups", "ranks", *(WRONG[word] for word in TABLE[op].attributes if word in WRONG)])
     extents = ("zero", "one", "small", "wide")
     every = [{"wrong": wrong, "extent": extent, "chained": "no"} for wrong, extent in product(kinds, extents)]
-    past = [{**words, "beyond": end} for words in every if words["wrong"] == "axis" for end in BEYOND]
-    return (*(words for words in every if words["wrong"] != "axis"), *past)
+    past = [{**words, "beyond": end} for words in every if words["wrong"].endswith("axis") for end in BEYOND]
+    return (*(words for words in every if not words["wrong"].endswith("axis")), *past)

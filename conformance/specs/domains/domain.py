@@ -75,7 +75,7 @@ _AXES: Final = choose.steered(
 )
 _GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
 _EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
-_WRONG_AXIS: Final = wrong("axis", [False] * 21, [True])
+_WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
 _WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
 _REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
 _TURN: Final = choose.integers(0, TURNS)
@@ -272,17 +272,17 @@ def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | Non
     return drawn
 
 
-def axis_near(draw: choose.Draw, rank: int) -> int:
+def axis_near(draw: choose.Draw, rank: int, name: str = "axis") -> int:
     """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
-    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS) else axis_of(rank))
+    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS[name]) else axis_of(rank))
 
 
-def axis_like(draw: choose.Draw, at: int, rank: int) -> int:
+def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
     """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
 
     Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
     """
-    if draw(_WRONG_AXIS):
+    if draw(_WRONG_AXIS[name]):
         return draw(_beyond(at, rank))
     return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
 

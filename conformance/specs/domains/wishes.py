@@ -40,7 +40,7 @@ OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "members": {"1": 1, "2": 3, "3": 3, "4": 2, "odd": 3, "even": 3},
     "meetings": {"none": 0, "one": 2, "two": 3, "more": 2},
     "axis": {"none": 0},
-    "local": {"none": 4, "one": 2, "several": 2, "negative": 2},
+    "local": {"none": 8, "one": 2, "several": 2, "negative": 2},
     "tiled": {"none": 0},
     "root": {"none": 0},
     "reduction": {"none": 0},

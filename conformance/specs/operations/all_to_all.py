@@ -10,7 +10,7 @@ from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, axis_near, draft, splittable
-from conformance.specs.domains.shaping import axis_beside, axis_of
+from conformance.specs.domains.shaping import axis_of
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
@@ -27,9 +27,6 @@ def axes_differ(subject: Subject) -> bool:
 _SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
 """Whether a block has no axis at all, which nothing can split."""
 
-_CONCAT: Final = choose.sampled_from([*["near"] * 14, "beyond"])
-"""Whether the result has the axis to join at; left to the other axes, seed 0 had 3 such cases by default."""
-
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
@@ -39,8 +36,8 @@ def programs(draw: choose.Draw) -> Case:
     shape, at = splittable(drawn, tiled)
     if draw(_SCALAR):
         shape = ()
-    split = axis_like(draw, at, len(shape)) if shape else axis_near(draw, 0)
-    concat = draw(axis_beside(len(shape))) if draw(_CONCAT) == "beyond" else axis_near(draw, len(shape))
+    split = axis_like(draw, at, len(shape), "split_axis") if shape else axis_near(draw, 0, "split_axis")
+    concat = axis_near(draw, len(shape), "concat_axis")
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 
 
