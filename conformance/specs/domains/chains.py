@@ -49,7 +49,9 @@ _LAYOUT: Final = choose.steered(["input", "made"], ("layout",), lambda word: (wo
 _AFTER: Final = choose.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
 _VIEW: Final = choose.sampled_from(["part", "turned", "stepped", "ordered"])
 _SOME: Final = choose.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
-_DEEDS: Final = choose.sampled_from(["other", "written", "replaced", "freed", "handed_on", "read", "target_written"])
+_OF_OPERANDS: Final = ("written", "replaced", "freed")
+_OF_TARGETS: Final = ("target_written", "target_replaced", "handed_on", "read", "assigned")
+_DEEDS: Final = choose.sampled_from(["other", *_OF_OPERANDS, *_OF_TARGETS])
 _STORED: Final = choose.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _CLASS: Final = {
     (classes, at): choose.steered(classes, (f"step {at}",), lambda word: (word,))
@@ -222,22 +224,22 @@ def _meanwhile(made: _Chain, operands: list[str], targets: tuple[str, ...]) -> N
     """Add a deed on an operand or a target of what is under way, any of several, or on something else."""
     program, draw = made.program, made.draw
     deed = draw(_DEEDS)
-    found = [name for name in (targets if deed in ("handed_on", "read", "target_written") else operands)
-             if program.base(name)]  # fmt: skip
-    if deed == "replaced" and len(set(program.shapes[found[0]])) > 1 if found else False:
-        deed = "written"
+    found = [name for name in (targets if deed in _OF_TARGETS else operands) if program.base(name)]
     if deed == "other" or not found:
         _ACTS[draw.one(("copy", "assign", "view", "buffer", "free"))](made)
         return
     name = found[-1 - draw.source.below(len(found))]
-    if deed in ("written", "target_written"):
+    even = len(set(program.shapes[name])) == 1
+    if deed in ("written", "target_written") or (deed in ("replaced", "target_replaced") and not even):
         program.assign(name, program.input(program.shapes[name], program.dtypes[name]))
-    elif deed == "replaced":
+    elif deed in ("replaced", "target_replaced"):
         made.gave("broadcast", program.spread(name), program.base(name))
     elif deed == "freed":
         _let_go(made, program.base(name))
     elif deed == "read":
         made.results.append(program.copy(name))
+    elif deed == "assigned":
+        program.assign(program.buffer(program.shapes[name], program.dtypes[name]), name)
     else:
         # Its operand is what is yet to be written, and it is waited for first.
         made.results += program.done(program.spread_from(name))

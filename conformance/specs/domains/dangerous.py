@@ -47,23 +47,31 @@ SIZES: Final[tuple[Mapping[str, str], ...]] = (
 Groups of three sizes show several at once.
 """
 
-_LOCAL: Final = {"groups": "uneven", "rank": "more", "extent": "small"}
-_NOTHING: Final = {"extent": "zero", "operands": "several"}
+_LOCAL: Final = {"groups": "uneven", "rank": "more", "extent": "small", "chained": "no"}
+_NOTHING: Final = {"extent": "zero", "operands": "several", "local": "one", "chained": "no"}
 
 LOCAL: Final[tuple[Mapping[str, str], ...]] = (
     *SIZES[:3],
-    {**_NOTHING, "local": "one"},
+    _NOTHING,
     *SIZES[3:5],
     {**_LOCAL, "local": "negative"},
-    *SIZES[5:],
+    *SIZES[5:7],
+    _NOTHING,
+    *SIZES[7:],
     {**_LOCAL, "local": "several"},
 )
 """The same where axes of blocks may be reduced too. What a reduction of nothing comes to is for each dtype to say."""
 
-WRONG: Final = {
-    "axis": "axis", "split_axis": "split_axis", "concat_axis": "concat_axis", "root": "root", "pairs": "pairs",
-    "op": "reduction", "local_axes": "local", "tiled": "remainder",
-}  # fmt: skip
+WRONG: Final[Mapping[str, tuple[str, ...]]] = {
+    "axis": ("axis",),
+    "split_axis": ("split_axis",),
+    "concat_axis": ("concat_axis",),
+    "root": ("root beyond", "root negative"),
+    "pairs": ("pairs source", "pairs destination", "pairs beyond", "pairs negative"),
+    "op": ("reduction",),
+    "local_axes": ("local",),
+    "tiled": ("remainder",),
+}
 """What may be wrong about an attribute."""
 
 BEYOND: Final = ("past", "before")
@@ -107,7 +115,7 @@ def dangerous(name: str) -> tuple[Mapping[str, str], ...]:
 def beside(name: str) -> tuple[Mapping[str, str], ...]:
     """Return the words that a dtype and a reduction have beside them in draws of a domain, in turn."""
     op = operation_of(name)
-    return LOCAL if "local_axes" in TABLE[op].attributes and "numerics" not in name else SIZES
+    return LOCAL if "local_axes" in TABLE[op].attributes and "with_chains" in name else SIZES
 
 
 @cache
@@ -116,8 +124,9 @@ def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
     op = operation_of(name)
     if "with_chains" not in name or not op or not TABLE[op].operands:
         return ()
-    kinds = dict.fromkeys(["axes", "groups", "ranks", *(WRONG[word] for word in TABLE[op].attributes if word in WRONG)])
-    extents = ("zero", "one", "small", "wide")
-    every = [{"wrong": wrong, "extent": extent, "chained": "no"} for wrong, extent in product(kinds, extents)]
-    past = [{**words, "beyond": end} for words in every if words["wrong"].endswith("axis") for end in BEYOND]
-    return (*(words for words in every if not words["wrong"].endswith("axis")), *past)
+    kinds = ["groups invalid", *(["groups uneven"] if TABLE[op].groups == "equal" else [])]
+    kinds += ["ranks dtype", "ranks shape", *(word for name in TABLE[op].attributes for word in WRONG.get(name, ()))]
+    every = [{"wrong": wrong, "extent": extent} for wrong, extent in product(kinds, ("zero", "one", "wide"))]
+    every += [{"wrong": "axes unknown"}, {"wrong": "axes twice"}]
+    ends = {True: [{"beyond": end} for end in BEYOND], False: [{}]}
+    return tuple({**words, **end, "chained": "no"} for words in every for end in ends[words["wrong"].endswith("axis")])

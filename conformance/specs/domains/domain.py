@@ -61,8 +61,12 @@ TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if
 
 
 def wrong(kind: str, right: Sequence[T], options: Sequence[T]) -> choose.Choice[T]:
-    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options."""
-    listed = [(value, "") for value in right] + [(value, kind) for value in options]
+    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options.
+
+    Options that are words are kinds of their own, ``kind option``.
+    """
+    listed = [(value, "") for value in right]
+    listed += [(value, f"{kind} {value}" if isinstance(value, str) else kind) for value in options]
     return choose.steered(listed, ("wrong",), lambda each: (each[1],)).map(lambda each: each[0])
 
 
@@ -71,7 +75,7 @@ _ODD: Final = wrong("ranks", ["none"] * 37, ["dtype", "shape"])
 _AXES: Final = choose.steered(
     [*["known"] * 26, "none", "unknown", "twice"],
     ("axes", "wrong"),
-    lambda word: (word, "axes" if word in ("unknown", "twice") else ""),
+    lambda word: (word, f"axes {word}" if word in ("unknown", "twice") else ""),
 )
 _GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
 _EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
