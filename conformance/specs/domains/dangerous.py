@@ -74,8 +74,8 @@ WRONG: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What may be wrong about an attribute."""
 
-BEYOND: Final = ("past", "before")
-"""Beyond which end of the axes an axis is that is none."""
+BEYOND: Final = ("past", "before", "wrapped")
+"""How an axis is none: one past the last, one before the first, or as much as makes it another one in circles."""
 
 _OPERATION: Final = re.compile("'(" + "|".join(TABLE) + ")'")
 
@@ -128,5 +128,6 @@ def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
     kinds += ["ranks dtype", "ranks shape", *(word for name in TABLE[op].attributes for word in WRONG.get(name, ()))]
     every = [{"wrong": wrong, "extent": extent} for wrong, extent in product(kinds, ("zero", "one", "wide"))]
     every += [{"wrong": "axes unknown"}, {"wrong": "axes twice"}]
-    ends = {True: [{"beyond": end} for end in BEYOND], False: [{}]}
-    return tuple({**words, **end, "chained": "no"} for words in every for end in ends[words["wrong"].endswith("axis")])
+    past = [{**words, "beyond": end} for words in every if words["wrong"].endswith("axis") for end in BEYOND]
+    rest = [words for words in every if not words["wrong"].endswith("axis")]
+    return tuple({**words, "chained": "no"} for words in (*rest, *past))

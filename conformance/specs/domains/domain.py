@@ -27,7 +27,8 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.specs.domains.pools import counting, pool, regime_of
-from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, end, root_of, same_axis, shape, split
+from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, beyond, root_of, same_axis, shape, split
+from conformance.specs.domains.wrong import only, wrong
 
 __all__ = [
     "EQUAL",
@@ -59,23 +60,15 @@ _SEVERAL: Final = choose.sampled_from([2, 3, 4])
 TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
 """Whether pieces or blocks keep their axis."""
 
-
-def wrong(kind: str, right: Sequence[T], options: Sequence[T]) -> choose.Choice[T]:
-    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options.
-
-    Options that are words are kinds of their own, ``kind option``.
-    """
-    listed = [(value, "") for value in right]
-    listed += [(value, f"{kind} {value}" if isinstance(value, str) else kind) for value in options]
-    return choose.steered(listed, ("wrong",), lambda each: (each[1],)).map(lambda each: each[0])
-
-
 _SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
 _ODD: Final = wrong("ranks", ["none"] * 37, ["dtype", "shape"])
-_AXES: Final = choose.steered(
-    [*["known"] * 26, "none", "unknown", "twice"],
-    ("axes", "wrong"),
-    lambda word: (word, f"axes {word}" if word in ("unknown", "twice") else ""),
+_AXES: Final = only(
+    ("axes unknown", "axes twice"),
+    choose.steered(
+        [*["known"] * 26, "none", "unknown", "twice"],
+        ("axes", "wrong"),
+        lambda word: (word, f"axes {word}" if word in ("unknown", "twice") else ""),
+    ),
 )
 _GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
 _EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
@@ -293,7 +286,7 @@ def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
 
 @cache
 def _beyond(at: int, rank: int) -> choose.Choice[int]:
-    return choose.steered([at + rank, rank, at - 2 * rank, -rank - 1], ("beyond",), end)
+    return beyond([(at + rank, "wrapped"), (rank, "past"), (at - 2 * rank, "wrapped"), (-rank - 1, "before")])
 
 
 def root_near(draw: choose.Draw, size: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -75,12 +76,12 @@ def axis_of(rank: int) -> choose.Choice[int]:
 @cache
 def axis_beside(rank: int) -> choose.Choice[int]:
     """Return the choice of an axis just beyond either end."""
-    return choose.steered([rank, -rank - 1], ("beyond",), end)
+    return beyond([(rank, "past"), (-rank - 1, "before")])
 
 
-def end(axis: int) -> tuple[str]:
-    """Return beyond which end an axis is that is none."""
-    return ("past" if axis >= 0 else "before",)
+def beyond(axes: Sequence[tuple[int, str]]) -> choose.Choice[int]:
+    """Return the choice of one of several axes that are none, each with how."""
+    return choose.steered(axes, ("beyond",), lambda one: one[1:]).map(lambda one: one[0])
 
 
 @cache

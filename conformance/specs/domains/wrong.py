@@ -1,0 +1,35 @@
+"""What is barely illegal: choices of what is right that are now and then wrong, one of a case at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeVar
+
+from conformance.specs.domains import choose
+
+T = TypeVar("T")
+
+
+def only(kinds: Collection[str], choice: choose.Choice[T]) -> choose.Choice[T]:
+    """Return a choice that is right where another kind of wrong than its own ``kinds`` is wished for."""
+
+    def make(draw: choose.Draw) -> T:
+        wish = draw.wishes.get("wrong")
+        if wish is None or wish in kinds:
+            return draw(choice)
+        return choose.Draw(draw.source, {**draw.wishes, "wrong": ""})(choice)
+
+    return choose.Choice(make)
+
+
+def wrong(kind: str, right: Sequence[T], options: Sequence[T]) -> choose.Choice[T]:
+    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options.
+
+    Options that are words are kinds of their own, ``kind option``.
+    """
+    listed = [(value, "") for value in right]
+    listed += [(value, f"{kind} {value}" if isinstance(value, str) else kind) for value in options]
+    return only(
+        {word for _, word in listed},
+        choose.steered(listed, ("wrong",), lambda each: (each[1],)).map(lambda each: each[0]),
+    )
