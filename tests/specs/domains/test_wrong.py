@@ -1,0 +1,47 @@
+"""Where one thing is wished to be wrong it is, and all else is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.cases.program.program import rank_groups
+from conformance.reference.rejected import Rejected
+from conformance.reference.spmd import evaluate
+from conformance.runner.draws import numbered
+from conformance.specs import SUITES
+from conformance.specs.domains.wishes import wishes
+
+
+@pytest.mark.parametrize(
+    ("op", "word", "clause"),
+    [
+        ("reduce_scatter", "axis", "reduce_scatter.C5"),
+        ("permute", "pairs source", "pairs.C1"),
+        ("permute", "pairs destination", "pairs.C2"),
+        ("broadcast", "root beyond", "broadcast.C3"),
+    ],
+)
+def test_a_call_that_is_to_be_wrong_in_one_way_is_refused_for_it(op: str, word: str, clause: str) -> None:
+    domain, seen = SUITES["collectives"].domains[op], Counter[str]()
+    for number in range(1, 200):
+        if wishes(domain.name, 0, number).get("wrong") != word:
+            continue
+        case, _ = numbered(domain, 0, number)
+        step = case.program.steps[-1]
+        assert rank_groups(case.program.mesh, step.axes, step.groups) or not step.axes
+        try:
+            evaluate(case)
+            seen["legal"] += 1
+        except Rejected as rejected:
+            seen[rejected.clause] += 1
+    assert seen.keys() <= {"legal", clause}  # no pair, and no operand, is wrong
+    assert seen[clause] > 2
+
+
+def test_draws_of_dangerous_words_are_to_be_right() -> None:
+    name = SUITES["collectives"].domains["all_reduce"].name
+    wished = [wishes(name, 0, number) for number in range(1, 60)]
+    assert all(not each["wrong"] or each["chained"] == "no" for each in wished if "wrong" in each)
+    assert sum(each.get("wrong") == "" for each in wished) > 30
