@@ -23,11 +23,12 @@ from conformance.runner.worker.in_process import InProcess
 
 
 class ProductAdds(Reference):
-    """Adds where it should multiply."""
+    """Adds numbers where it should multiply them."""
 
     def all_reduce(self, blocks: list[Array], *, op: str, **rest: Any) -> list[Array]:
         right = super().__getattr__("all_reduce")
-        return right(blocks, op="sum" if op == "product" else op, **rest)  # type: ignore[no-any-return]
+        adds = op == "product" and blocks[0].dtype != bool
+        return right(blocks, op="sum" if adds else op, **rest)  # type: ignore[no-any-return]
 
 
 class RefusesNegative(Reference):
