@@ -233,7 +233,8 @@ def _meanwhile(made: _Chain, operands: list[str], targets: tuple[str, ...]) -> N
     if deed in ("written", "target_written") or (deed in ("replaced", "target_replaced") and not even):
         program.assign(name, program.input(program.shapes[name], program.dtypes[name]))
     elif deed in ("replaced", "target_replaced"):
-        made.gave("broadcast", program.spread(name), program.base(name))
+        replace_by = program.spread_over if deed == "target_replaced" and made.flip() else program.spread
+        made.gave("broadcast", replace_by(name), program.base(name))
     elif deed == "freed":
         _let_go(made, program.base(name))
     elif deed == "read":

@@ -201,6 +201,13 @@ class Script:
         self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
         return name
 
+    def spread_over(self, target: str) -> str:
+        """Use another collective on an input of its own, written into storage, which it does not read."""
+        operand = self.input(self.shapes[target], self.dtypes[target])
+        (name,) = names = (self._name("y", self.shapes[target], self.dtypes[target]),)
+        self._collective("broadcast", (operand,), names, {"root": 0}, (target,), start=False)
+        return name
+
     def spread_from(self, operand: str) -> str:
         """Start another collective, out of place, by which every member receives the first one's block."""
         ticket = self._name("t", self.shapes[operand], self.dtypes[operand])

@@ -235,5 +235,5 @@ SUITE = Suite(
     "Ranks that run different steps, disagree, are late or die.",
     domains={op: programs(op) for op in (*CALLED, "barrier")},
     clauses=tuple(replace(clause, suite="liveness") for clause in CLAUSES),
-    share=0.12,
+    share=0.15,
 )

@@ -23,11 +23,11 @@ from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.workers import Worker
 
-PLAN = Plan(ops=("all_reduce",), examples=40, suites=("collectives",))
+PLAN = Plan(ops=("all_reduce",), examples=13, suites=("collectives",))
 
 
 class WrongAfterError(Reference):
-    """Raises at the first product, and computes wrongly from then on."""
+    """Raises at the first product of numbers, and computes wrongly from then on."""
 
     spoilt = False
 
@@ -35,7 +35,7 @@ class WrongAfterError(Reference):
         right: list[Array] = super().__getattr__("all_reduce")(blocks, op=op, **rest)
         if self.spoilt:
             return [np.zeros_like(block) for block in right]
-        if op == "product":
+        if op == "product" and blocks[0].dtype != bool:
             self.spoilt = True
             raise RuntimeError("no kernel for products")
         return right
@@ -91,7 +91,7 @@ def test_a_crash_that_never_comes_again_is_counted_and_no_pass(
 @pytest.mark.slow
 def test_a_crash_that_comes_again_after_the_same_cases_is_a_failure(bad: Callable[[str], str], tmp_path: Path) -> None:
     with Worker(find(bad("aborts_sixth"))) as worker:
-        result = run(worker, tmp_path, replace(PLAN, examples=14))
+        result = run(worker, tmp_path, replace(PLAN, examples=5))
     (sequence,) = result.sequences
     assert (sequence.outcome, sequence.error, len(sequence.cases)) == ("crashed", "SIGABRT", 6)
     assert (result.status, result.failures) == (1, ())
