@@ -17,7 +17,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.features import LONG, group_words
 from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
-from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, Array, kind, logical
 from conformance.reference.operations import TABLE
 
 Situation = Mapping[str, str]
@@ -214,11 +214,19 @@ def _operand_words(step: Step, read: Sequence[Sequence[Any]], members: int) -> d
         return dict.fromkeys(("dtype", "extent", "rank", "values"), "none")
     most = max(blocks, key=lambda block: block.size)
     return {
-        "dtype": logical(most.dtype),
+        "dtype": dtype_word(logical(most.dtype)),
         "extent": extent_word(most.size, most.itemsize, members),
         "rank": rank_word(most.ndim),
         "values": values_word(blocks),
     }
+
+
+def dtype_word(dtype: str) -> str:
+    """Return a dtype that is drawn, and of another one that is drawn and most like it."""
+    if dtype in DRAWN:
+        return dtype
+    row = DTYPES[dtype]
+    return min(DRAWN, key=lambda name: (DTYPES[name].kind != row.kind, abs(DTYPES[name].bits - row.bits)))
 
 
 def rank_word(axes: int) -> str:

@@ -105,7 +105,7 @@ def _local_near(rank: int, empty: int | None) -> choose.Choice[tuple[int, ...]]:
     """Return mostly no axes, then one or two of ``rank``, often one that is ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     named = [(at, axis) for at in range(rank) for axis in (at, at - rank)]
-    two = [(a, b) for at, a in named for other, b in named if at != other]
+    two: list[tuple[int, ...]] = [(a, b) for at, a in named for other, b in named if at != other]
     two += [(0, 1, 2), (2, -3, 1), (-1, 0, 1)] if rank > 2 else []
     listed = [*[()] * (8 + len(one) + len(two)), *one, *two, *([(empty,)] * 24 if empty is not None else [])]
     return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))

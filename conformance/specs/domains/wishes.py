@@ -64,18 +64,12 @@ _WORDS: Final = {
 KINDS: Final = ("rare", "dangerous", "wrong", "dangerous", "dangerous", "wrong", "dangerous", "dangerous")
 """What words are dealt together for, draw by draw; see ``_together``."""
 
-COMMON: Final = {"dtype": ("float32", "int32", "bfloat16", "float16"), "reduction": ("sum", "max")}
-"""What implementations with narrow claims claim first."""
-
 THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
 
 
-def wishes(name: str, seed: int, number: int, *, extra: bool = False) -> dict[str, str]:
-    """Return the word that draw ``number`` of the domain ``name`` should have, for every feature.
-
-    Every second ``extra`` draw, of those made because claims are narrow, has ``COMMON`` words.
-    """
+def wishes(name: str, seed: int, number: int) -> dict[str, str]:
+    """Return the word that draw ``number`` of the domain ``name`` should have, for every feature."""
     order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - as below
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
@@ -83,9 +77,6 @@ def wishes(name: str, seed: int, number: int, *, extra: bool = False) -> dict[st
         feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
     }
-    if extra and number % 2:
-        random = Random(f"{name}, {seed}, {number}, common")  # noqa: S311 - as below
-        return {**order, **dealt, **{feature: random.choice(words) for feature, words in COMMON.items()}}
     return {**order, **dealt, **_together(name, seed, number)}
 
 
