@@ -68,9 +68,9 @@ def test_draws_for_claims_lie_within_them_far_more_often() -> None:
 
 
 def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:
-    wished = {"dtype": "half", "world": "8", "layout": "strided"}
+    wished = {"dtype": "bfloat16", "world": "8", "layout": "strided"}
     assert narrowed(wished, NARROW["broadcast"], "a") == {
-        "dtype": "half", "world": "4", "layout": "flipped", "operands": "one",
+        "dtype": "bfloat16", "world": "4", "layout": "flipped", "operands": "one",
     }  # fmt: skip
     assert "wrong" not in narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a")
 

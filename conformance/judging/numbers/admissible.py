@@ -20,7 +20,7 @@ from conformance.judging.numbers.trees import one_nan
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
-NOT_FOLDED: Final = Folded("", 1.0, [])
+NOT_FOLDED: Final = Folded("", 1.0, [], "")
 
 _SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
 """What is said of NaN in a part beside one that is not finite, where both were scaled by a complex number."""
@@ -121,7 +121,7 @@ def elements(
     Where nothing is known of their terms, yield ``None``. ``strictly`` is what ``admissible_strictly`` asks for.
     """
     fits = (one.tensor.dtype, one.tensor.shape) == (logical(one.expected.dtype), one.expected.shape)
-    op, factor, ranks = subject.folds.by_result.get(one.name, NOT_FOLDED)
+    op, factor, ranks, _ = subject.folds.by_result.get(one.name, NOT_FOLDED)
     terms = ranks[one.rank] if ranks and fits and (op in ARITHMETIC or op in ORDER) else None
     if terms is None or terms[0].dtype != one.expected.dtype or kind(one.tensor.dtype) not in ("float", "complex"):
         yield None

@@ -14,7 +14,6 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.compare import answered
 from conformance.judging.numbers.classes import classes_of
-from conformance.judging.numbers.contributions import Folded
 from conformance.judging.subject import Subject
 
 Way = Callable[[Array], Array]
@@ -46,18 +45,13 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
     for name in (name for name in subject.expected if name in subject.folds.by_result):
         pairs = enumerate(zip(subject.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
-        if not _of_bools(subject.folds.by_result[name], blocks):
+        folded = subject.folds.by_result[name]
+        if folded.dtype != "bool" or folded.op not in WAYS:
             continue
-        problem = _unfit(blocks) or _unlike(blocks, WAYS[subject.folds.by_result[name].op])
+        problem = _unfit(blocks) or _unlike(blocks, WAYS[folded.op])
         if problem:
             return f"{name} {problem}"
     return None
-
-
-def _of_bools(folded: Folded, blocks: Sequence[Block]) -> bool:
-    """Return whether a result is folded from bools, or from nothing and may be."""
-    terms = next((each[0] for each in folded.ranks if each), None)
-    return all(want.dtype == np.int32 for _, want, _ in blocks) and (terms is None or logical(terms.dtype) == "bool")
 
 
 def _unfit(blocks: Sequence[Block]) -> str | None:

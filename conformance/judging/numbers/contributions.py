@@ -17,11 +17,12 @@ from conformance.reference.spmd import check_step
 
 
 class Folded(NamedTuple):
-    """How a result is made: by which reduction, with which factor, and from what on each rank that has it."""
+    """How a result is made: by which reduction and factor, from what on each rank that has it, and of which dtype."""
 
     op: str
     factor: float
     ranks: list[Terms | None]
+    dtype: str
 
 
 def contributions(case: Case) -> dict[str, Folded]:
@@ -43,7 +44,8 @@ def contributions(case: Case) -> dict[str, Folded]:
         op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]  # by ``check_step``
         for name, output in zip(step.inputs, step.outputs, strict=True):
             if name in blocks:
-                found[output] = Folded(op, factor, FOLDED[step.op](blocks[name], **how, groups=groups))
+                ranks = FOLDED[step.op](blocks[name], **how, groups=groups)
+                found[output] = Folded(op, factor, ranks, logical(blocks[name][0].dtype))
     return {name: found[name] for name in case.program.results if name in found}
 
 
@@ -57,7 +59,7 @@ def apart(op: str, columns: Array) -> Array:
 def unlike_columns(results: Iterable[Folded]) -> tuple[Column, ...]:
     """Return the different columns of floats among the elements of results, but for those that only move."""
     found: dict[tuple[str, str, float, bytes], None] = {}
-    for op, factor, ranks in results:
+    for op, factor, ranks, _ in results:
         for shared in {id(each): each for each in ranks if each and (op in ARITHMETIC or op in ORDER)}.values():
             rows = apart(op, np.stack([block.reshape(-1) for block in shared], axis=1))
             dtype = logical(rows.dtype)

@@ -48,7 +48,7 @@ def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> Set
         return None
     found: dict[str, list[Array | None]] = {}
     for name in subject.expected:
-        op, factor, ranks = subject.folds.by_result[name]
+        op, factor, ranks, _ = subject.folds.by_result[name]
         shared = {id(terms): of(terms, op, factor) for terms in {id(each): each for each in ranks if each}.values()}
         found[name] = [None if terms is None else shared[id(terms)] for terms in ranks]
     return found

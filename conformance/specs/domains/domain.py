@@ -12,17 +12,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
-from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.reference.reductions import REDUCTIONS, check
-from conformance.reference.rejected import Rejected
+from conformance.reference.reductions import ARITHMETIC, BITWISE, REDUCTIONS
 from conformance.specs.domains import choose
 from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
@@ -42,8 +41,6 @@ __all__ = [
     "root_near",
     "splittable",
 ]
-
-T = TypeVar("T")
 
 FOLDED: Final = (*REDUCTIONS, "with_nan")
 """Names of pools whose values are reduced, so that it matters which member holds which of them."""
@@ -171,7 +168,7 @@ class Draft:
         return self.program(op, inputs, tuple(target for _, target in names), attrs)
 
     def _other_dtype(self, attrs: Mapping[str, Attr], values: str, *, empty: bool) -> str:
-        """Draw the dtype of another operand: for a reduction one that has it, and whose values stay exact as well.
+        """Draw the dtype of another operand: for a reduction one that is judged like the first and stays exact too.
 
         That is known where local axes are reduced only of ``empty`` blocks.
         """
@@ -181,7 +178,7 @@ class Draft:
         assert isinstance(factor, int | float)
         if " " in values or (attrs.get("local_axes") and not empty) or abs(factor) not in (0, 0.5, 1, 2):
             return self.dtype
-        return self.draw(_having(str(op))) if op in REDUCTIONS and self.dtype in having(str(op)) else self.dtype
+        return self.draw(_beside(str(op), self.dtype)) if op in REDUCTIONS else self.dtype
 
     def _another(self, shape: Shape, attrs: Mapping[str, Attr]) -> Shape:
         """Draw the shape of a second operand, mostly one with another axis where the attributes name none."""
@@ -231,21 +228,12 @@ class Draft:
 
 
 @cache
-def having(op: str) -> tuple[str, ...]:
-    """Return the dtypes that have a reduction."""
-    found = []
-    for dtype in DTYPES:
-        try:
-            check(dtype, op)
-        except Rejected:
-            continue
-        found.append(dtype)
-    return tuple(found)
-
-
-@cache
-def _having(op: str) -> choose.Choice[str]:
-    return choose.sampled_from(having(op))
+def _beside(op: str, dtype: str) -> choose.Choice[str]:
+    """Draw a dtype of which a reduction is settled by the same clauses: those speak about the first operand."""
+    if op in BITWISE and kind(dtype) in ("bool", "integer"):
+        return choose.sampled_from([each for each in DTYPES if kind(each) in ("bool", "integer")])
+    by_dtype = op in ARITHMETIC and kind(dtype) in ("bool", "integer")
+    return choose.sampled_from([dtype] if by_dtype else [each for each in DTYPES if kind(each) == kind(dtype)])
 
 
 def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:

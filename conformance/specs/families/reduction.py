@@ -27,7 +27,17 @@ from conformance.specs.op import attr, rejection, value, variant
 
 def dtype_of(subject: Subject) -> str:
     """Return the dtype of the first operand on rank 0, or no word when there is no operand."""
-    return next((operand.blocks[0].dtype for operand in subject.case.inputs.values()), "")
+    operand = subject.case.inputs.get(first(subject))
+    return operand.blocks[0].dtype if operand is not None else ""
+
+
+def first(subject: Subject) -> str:
+    """Return the first operand of the step that is an input, else the first input by name: files have no other order.
+
+    There is no such word where the program has no input.
+    """
+    names = subject.case.inputs
+    return next((name for name in subject.step.inputs if name in names), min(names, default=""))
 
 
 def wraps(subject: Subject) -> bool:
@@ -35,7 +45,7 @@ def wraps(subject: Subject) -> bool:
     op, dtype = subject.step.attrs["op"], dtype_of(subject)
     if not dtype or kind(dtype) != "integer" or op not in ("sum", "product"):
         return False
-    blocks = [np.abs(block.astype(np.float64)) for block in next(iter(subject.case.blocks().values()))]
+    blocks = [np.abs(block.astype(np.float64)) for block in subject.case.blocks()[first(subject)]]
     with np.errstate(over="ignore"):
         most = functools.reduce(np.add if op == "sum" else np.multiply, blocks)
     return bool((most > float(iinfo(NUMPY[dtype]).max)).any())

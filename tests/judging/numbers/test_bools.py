@@ -84,3 +84,18 @@ def test_a_sum_of_another_operand_beside_it_is_none_of_bools() -> None:
     assert not isinstance(subject.expected, str)
     right = {name: tuple(map(from_array, blocks)) for name, blocks in subject.expected.items()}
     assert judge(subject, Observation(results=right), bound()).blame is None
+
+
+def test_a_product_of_no_numbers_beside_one_of_bools_is_judged_alike_in_any_order_of_inputs() -> None:
+    case = build("product", blocks=np.zeros((2, 0), bool), local_axes=(0,))
+    numbers = Operand(blocks=(from_array(np.zeros(0, np.int32)),) * 2, layouts=("contiguous",) * 2)
+    (step,) = case.program.steps
+    step = msgspec.structs.replace(step, inputs=("x", "t"), outputs=("y", "s"))
+    program = msgspec.structs.replace(case.program, steps=(step,), results=("y", "s"))
+    seen = Observation(results={"y": (from_array(np.int32(1)),) * 2, "s": (from_array(np.int32(0)),) * 2})
+    found = [
+        judge(meaning(Case(program=program, inputs=inputs)), seen, bound()).clauses
+        for inputs in ({**case.inputs, "t": numbers}, {"t": numbers, **case.inputs})
+    ]
+    assert found[0] == found[1]
+    assert found[0]["reduction.C21"] == "held"
