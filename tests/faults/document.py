@@ -5,12 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.faults import command_lines, files, introductions, processes
+from tests.faults import command_lines, files, introductions, placements, processes
 from tests.faults.fault import Table
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
 
-TABLES: Final = (processes.TABLE, introductions.TABLE, *files.TABLES.values(), command_lines.TABLE)
+TABLES: Final = (
+    processes.TABLE,
+    introductions.TABLE,
+    *files.TABLES.values(),
+    placements.TABLE,
+    placements.ACROSS,
+    command_lines.TABLE,
+)
 
 HEAD: Final = """# Faults
 

@@ -94,6 +94,28 @@ TYPED: Final = (
     ("has the id of another case", within(id="types_pvary/float32-2/0123456789ab"), ""),
 )
 
+SHARDED: Final = (
+    ("is empty", b"", "it is not JSON"),
+    ("has no mesh", without("mesh"), "missing required field `mesh`"),
+    ("has a field that does not exist", within(novelty=1), "novelty"),
+    ("has the id of another case", within(id="sharded_2_2/float32-2/0123456789ab"), "its content has the id"),
+    ("has a mesh of 10^9 devices", within("mesh", 0, size=10**9), "1 to 16 are right"),
+    ("has a mesh axis of size 0", within("mesh", 0, size=0), "1 to 16 are right"),
+    ("has a mesh without axes", within(mesh=[]), "1 to 3 different ones are right"),
+    ("names fewer devices than the mesh has positions", within(devices=[0]), "1 devices are named for a mesh of 2"),
+    ("names a device past the last", within(devices=[0, 99]), "devices are numbered from 0 to 15"),
+    ("places a buffer that is not there", within(homes={"z": {}}), "'z' is placed, and is no buffer"),
+    ("places what is no copy", within(moves={"a": {}}), "'a' is placed, and is neither a copy nor a reduce"),
+    ("has bounds that are text", within("homes", "a", "splits", 0, cuts=["0", "2", "4"]), "Expected `int`, got `str`"),
+    ("has an unknown fold", within(homes={"a": {"partial": {"i": "average"}}}), "average"),
+    (
+        "has operands on other devices",
+        within("of", "graph", "nodes", -1, device="d1"),
+        "it is on d1, its source 'a' on d0",
+    ),
+    ("has an operation of programs", within("of", "graph", "nodes", -1, op="collective"), ""),
+)
+
 SCHEDULES: Final = (
     ("is empty", b"", "it is not JSON"),
     ("is a hundred thousand brackets", b"[" * 100_000, ""),
@@ -181,6 +203,7 @@ TABLES: Final = {
     "case": table("A case file", "The file", CASES, "conformance replay FILE"),
     "graph": table("A file of a graph case", "The file", GRAPHS, "conformance replay FILE"),
     "typed": table("A file of a typed case", "The file", TYPED, "conformance replay FILE"),
+    "sharded": table("A file of a sharded case", "The file", SHARDED, "conformance replay FILE"),
     "schedule": table("A schedule", "The file", SCHEDULES, "conformance schedule FILE"),
     "known": table("Known failures", "The file", KNOWN, "conformance run --known FILE"),
     "explanations": table("Explanations", "The file", EXPLANATIONS, "conformance report --expectations DIR"),

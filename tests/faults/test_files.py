@@ -5,9 +5,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.cases.codec import save
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.program.program import Axis
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Placement, Split
+from conformance.cases.tensor.tensor import from_array
 from conformance.cli import main
 from conformance.runner.dialects import dialects, save_case
 from conformance.runner.draws import numbered
@@ -84,6 +91,22 @@ def test_a_graph_case(folder: Path, fault: Fault, capsys: pytest.CaptureFixture[
 @table("typed")
 def test_a_typed_case(folder: Path, fault: Fault, capsys: pytest.CaptureFixture[str]) -> None:
     replayed(folder, drawn("types", "types"), fault, capsys)
+
+
+@table("sharded")
+def test_a_sharded_case(folder: Path, fault: Fault, capsys: pytest.CaptureFixture[str]) -> None:
+    replayed(folder, sharded(), fault, capsys)
+
+
+def sharded() -> ShardedCase:
+    """Return the copy of a buffer whose halves are on two devices."""
+    rows = Placement(splits=(Split(axis=0, along=("i",), cuts=(0, 2, 4)),))
+    shape: dict[str, Any] = {"shape": (4,), "dtype": "float32", "device": "d0"}
+    nodes = (Node(id="a", op="buf", arg="a", **shape), Node(id="b", op="contig", of=("a",), **shape))
+    graph = Graph(nodes=nodes, results=("b",))
+    data = from_array(np.zeros(4, np.float32))
+    of = GraphCase(graph=graph, buffers={"a": data}, rounds=(Round(until=2, asked=("b",)),))
+    return ShardedCase(mesh=(Axis("i", 2),), devices=(0, 1), of=of, homes={"a": rows})
 
 
 @table("schedule")

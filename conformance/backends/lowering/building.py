@@ -15,12 +15,16 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Spread:
-    """A logical tensor: its shape, dtype and placement, and the node that each device has of it, if it is real."""
+    """A logical tensor: its shape, dtype and placement, and the node that each device has of it, if it is real.
+
+    ``repeats`` is the tensor whose axes of extent 1 were expanded, where it is one: there is less of that to move.
+    """
 
     shape: Shape
     dtype: str
     at: Placement
     nodes: tuple[Node | None, ...]
+    repeats: Spread | None = None
 
 
 @dataclass

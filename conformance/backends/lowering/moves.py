@@ -13,8 +13,9 @@ from conformance.backends.base import Unsupported
 from conformance.backends.lowering.building import Building, Shape, Spread, extents
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
-from conformance.cases.sharded.placement import Box, Placement, layout_of, positions
+from conformance.cases.sharded.placement import Box, Placement, held, layout_of, positions
 from conformance.cases.sharded.rules import others
+from conformance.cases.sharded.traffic import lacked
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 
@@ -26,6 +27,9 @@ COLLECTIVE: Final[Mapping[str, str]] = {
 """What the collectives of programs call the folds of graphs."""
 
 OF_BOOLS: Final = {"add": "or", "mul": "and", "max": "or", "min": "and"}
+
+STORED: Final = 4096
+"""Elements from which what is joined of pieces is stored: a product would join it anew for each of its rows."""
 
 BITS: Final = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}
 
@@ -61,10 +65,37 @@ def moved(work: Building, value: Spread, at: Placement) -> Spread:
         value = all_reduced(work, value, value.at.partial)
     if value.at == at:
         return value
+    if value.repeats is not None and not value.at.masks and not at.masks:
+        return _repeated(work, value, moved(work, value.repeats, _before(value, value.repeats, at)), at)
     have = layout_of(value.shape, value.at, work.case.mesh).boxes
     want = layout_of(value.shape, at, work.case.mesh).boxes
     nodes = [None if box is None else assembled(work, position, box, value, have) for position, box in enumerate(want)]
     return Spread(value.shape, value.dtype, at, tuple(nodes))
+
+
+def _before(value: Spread, source: Spread, at: Placement) -> Placement:
+    """Return where the source of an expansion is needed: what was expanded is split afterwards."""
+    return replace(at, splits=tuple(each for each in at.splits if value.shape[each.axis] == source.shape[each.axis]))
+
+
+def _repeated(work: Building, value: Spread, source: Spread, at: Placement) -> Spread:
+    """Return a tensor expanded on every device from what it repeats."""
+    shapes = held(value.shape, at, work.case.mesh)
+    nodes = [
+        None if part is None else work.add(position, "expand", mine, value.dtype, part)
+        for position, (part, mine) in enumerate(zip(source.nodes, shapes, strict=True))
+    ]
+    return Spread(value.shape, value.dtype, at, tuple(nodes), source)
+
+
+def price(work: Building, value: Spread, at: Placement) -> int:
+    """Return the bytes that devices get from each other when a value, of which nothing is pending, is placed so."""
+    if value.at == at:
+        return 0
+    if value.repeats is not None:
+        return price(work, value.repeats, _before(value, value.repeats, at))
+    mesh = work.case.mesh
+    return lacked(value.dtype, layout_of(value.shape, value.at, mesh), layout_of(value.shape, at, mesh))
 
 
 def assembled(work: Building, position: int, box: Box, value: Spread, have: Sequence[Box | None]) -> Node:
@@ -111,7 +142,10 @@ def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, 
         placed = work.add(position, "pad", _shape(box), bits, shown, arg=around)
         made = placed if made is None else work.add(position, "alu", _shape(box), bits, made, placed, arg="or")
     assert made is not None
-    return made if bits == dtype else work.add(position, "bitcast", _shape(box), dtype, made)
+    whole = made if bits == dtype else work.add(position, "bitcast", _shape(box), dtype, made)
+    if math.prod(_shape(box)) < STORED:
+        return whole
+    return work.add(position, "contig", _shape(box), dtype, whole)
 
 
 def _shape(box: Box) -> Shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.backends.lowering.building import Building, Shape, Spread, extents
 from conformance.backends.lowering.inside import first_of, inside, own_pairs, pairs, steps
-from conformance.backends.lowering.moves import all_reduced, moved, zero
+from conformance.backends.lowering.moves import all_reduced, moved, price, zero
 from conformance.backends.lowering.turning import turned
 from conformance.cases.graph.case import Round
 from conformance.cases.graph.graph import MOVEMENT, Node
@@ -123,6 +124,7 @@ class Lowering(Building):
             if where is not None:
                 return Spread(shape, of[0].dtype, where, self.ranged(node, of[0], where))
             how = Rule((REPLICATED,) * len(of), REPLICATED)
+        how = self.cheapest(node, of, how)
         taken = [moved(self, each, wanted) for each, wanted in zip(of, how.wanted, strict=True)]
         wide = node.acc or node.dtype
         if node.acc:
@@ -130,7 +132,18 @@ class Lowering(Building):
         made = Spread(shape, wide, how.made, self.local(replace(node, dtype=wide, acc=""), taken, how.made, shape))
         if pending is None and how.folded:
             made = all_reduced(self, made, how.folded)
+        if node.op == "expand" and not made.at.masks and not made.at.partial:
+            return replaced(made, repeats=taken[0])
         return self.converted(made, node.dtype)
+
+    def cheapest(self, node: Node, of: Sequence[Spread], how: Rule) -> Rule:
+        """Return where operands of an elementwise operation meet at the least cost; the source has them at the last."""
+        plain = not any(each.at.masks or each.at.partial for each in of)
+        choices = [each.at for each in of if each.at.splits]
+        if node.op != "alu" or not plain or len(choices) < 2:
+            return how
+        best = min([how.made, *choices], key=lambda at: sum(price(self, each, at) for each in of))
+        return Rule((best,) * len(of), best)
 
     def backwards(self, node: Node, of: Spread) -> Spread:
         """Return steps from the end as steps forward over what is turned round."""
