@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.faults import command_lines, files, introductions, placements, processes
+from tests.faults import answers, command_lines, files, introductions, placements, processes
 from tests.faults.fault import Table
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
 
 TABLES: Final = (
     processes.TABLE,
+    answers.TABLE,
     introductions.TABLE,
     *files.TABLES.values(),
     placements.TABLE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from conformance.cases.declarations.terms import Terms
@@ -70,5 +71,5 @@ def excused(judged: Verdict) -> Verdict:
 
 
 def seconds_of(answers: Sequence[Answer]) -> float:
-    """Return the seconds that the backend took."""
-    return sum(answer.result.seconds for answer in answers if isinstance(answer.result, Observation))
+    """Return the seconds that the backend took; 0.0 where no process answered."""
+    return math.fsum(answer.result.seconds for answer in answers if isinstance(answer.result, Observation))
