@@ -8,7 +8,7 @@ signed overflow is undefined and compilers use that. Selections (max, min) retur
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,11 @@ def _integer(bits: int, *, signed: bool) -> Format:
     )
 
 
-def _nibble(*, signed: bool) -> Format:
-    """Four bits in the lower half of a byte, the upper half zero."""
-    order = "((char)({x} << 4) >> 4)" if signed else "{x}"
-    return Format("uchar", 1, "uint", widen="((uint){x})", round="((uchar)(({x}) & 15u))", order=order)
+def _few(bits: int, *, signed: bool) -> Format:
+    """An integer of the lowest bits of a byte, of which the others are zero."""
+    order = f"((char)({{x}} << {8 - bits}) >> {8 - bits})" if signed else "{x}"
+    rounded = f"((uchar)(({{x}}) & {(1 << bits) - 1}u))"
+    return Format("uchar", 1, "uint", widen="((uint){x})", round=rounded, order=order)
 
 
 def _selects(integer: str) -> dict[str, str]:
@@ -73,13 +74,36 @@ def _float(storage: str, itemsize: int) -> Format:
     return Format(storage, itemsize, storage, unordered="{a} != {a}", scalar=scalar, **selects)
 
 
-def _narrow_float(storage: str, itemsize: int, kind: str, arguments: str = "") -> Format:
-    """A float that is computed as float32 and rounded by a function of the prelude."""
-    widen = f"widen_{kind}({{x}}{arguments})"
-    round_ = f"(({storage})round_{kind}({{x}}{arguments}))"
+def _narrow_float(storage: str, itemsize: int, kind: str, widening: str = "", rounding: str | None = None) -> Format:
+    """A float that is computed as float32 and rounded by a function of the prelude, each with further arguments."""
+    widen = f"widen_{kind}({{x}}{widening})"
+    round_ = f"(({storage})round_{kind}({{x}}{widening if rounding is None else rounding}))"
     divide = "odd((double){a} / {b})"
     more = {"unordered": "{a} != {a}", "scalar": f"(({storage}){{x}})", "divide": divide, **_selects("int")}
     return Format(storage, itemsize, "float", widen, round_, widen, **more)
+
+
+def _small(exponent: int, mantissa: int, *, past: Literal["infinity", "nan", "greatest"] = "infinity") -> Format:
+    """A float of a sign, an exponent and a mantissa of so many bits; ``past`` is what lies past the greatest number.
+
+    One without infinity has NaN at the end of its codes, or, where all are numbers, gives -0.0 for it, as ml_dtypes.
+    """
+    size = exponent + mantissa
+    top, bias = (1 << size) - 1, (1 << (exponent - 1)) - 1
+    infinity = top >> mantissa << mantissa
+    most, beyond, nan = {
+        "infinity": (infinity - 1, infinity, infinity | 1 << (mantissa - 1)),
+        "nan": (top - 1, top, top),
+        "greatest": (top, top, top + 1),
+    }[past]
+    storage, itemsize = ("ushort", 2) if size > 7 else ("uchar", 1)
+    parts = f", {exponent}, {mantissa}, {bias}"
+    return _narrow_float(storage, itemsize, "small", f"{parts}, {most:#x}u", f"{parts}, {beyond:#x}u, {nan:#x}u")
+
+
+def _unsigned_zero(exponent: int, mantissa: int, bias: int) -> Format:
+    """A float of 8 bits whose one NaN is what would be -0.0."""
+    return _narrow_float("uchar", 1, "unsigned_zero", f", {exponent}, {mantissa}, {bias}")
 
 
 def _complex(real: str, itemsize: int) -> Format:
@@ -102,22 +126,33 @@ FORMATS: Final[dict[str, Format]] = {
     "bool": Format(
         "uchar", 1, "uint", widen="((uint)({x} != 0))", round="((uchar)({x} != 0))", order="((uchar)({x} != 0))"
     ),
-    "int4": _nibble(signed=True),
+    "int4": _few(4, signed=True),
     "int8": _integer(8, signed=True),
     "int16": _integer(16, signed=True),
     "int32": _integer(32, signed=True),
     "int64": _integer(64, signed=True),
-    "uint4": _nibble(signed=False),
+    "uint4": _few(4, signed=False),
     "uint8": _integer(8, signed=False),
     "uint16": _integer(16, signed=False),
     "uint32": _integer(32, signed=False),
     "uint64": _integer(64, signed=False),
-    "float8_e4m3fn": _narrow_float("uchar", 1, "small", ", 4, 3, 0"),
-    "float8_e5m2": _narrow_float("uchar", 1, "small", ", 5, 2, 1"),
-    "float16": _narrow_float("ushort", 2, "small", ", 5, 10, 1"),
+    "float8_e4m3fn": _small(4, 3, past="nan"),
+    "float8_e5m2": _small(5, 2),
+    "float16": _small(5, 10),
     "bfloat16": _narrow_float("ushort", 2, "bfloat16"),
     "float32": _float("float", 4),
     "float64": _float("double", 8),
     "complex64": _complex("float", 8),
     "complex128": _complex("double", 16),
+    "int2": _few(2, signed=True),
+    "uint2": _few(2, signed=False),
+    "float8_e3m4": _small(3, 4),
+    "float8_e4m3": _small(4, 3),
+    "float8_e4m3b11fnuz": _unsigned_zero(4, 3, bias=11),
+    "float8_e4m3fnuz": _unsigned_zero(4, 3, bias=8),
+    "float8_e5m2fnuz": _unsigned_zero(5, 2, bias=16),
+    "float8_e8m0fnu": _narrow_float("uchar", 1, "power"),
+    "float6_e2m3fn": _small(2, 3, past="greatest"),
+    "float6_e3m2fn": _small(3, 2, past="greatest"),
+    "float4_e2m1fn": _small(2, 1, past="greatest"),
 }

@@ -11,14 +11,13 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph import rejections as no
 from conformance.backends.opencl.graph.node import Elementwise, Fill, Movement, Node, Opened, Write, root, whole
 from conformance.backends.opencl.graph.view import View, coalesced
+from conformance.cases.tensor.dtypes import DTYPES
 
 Blocks = tuple[Movement | None, ...]
 
 POISON: Final = 0xDB
-"""Byte that freed storage is filled with, so that whoever still reads it is found out."""
-
-ODD: Final = {"bool": 1, "int4": POISON & 15, "uint4": POISON & 15}
-"""What it is filled with where an element cannot hold that byte."""
+"""Byte that freed storage is filled with, so that whoever still reads it is found out; its lowest bits where an element
+holds fewer."""
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -85,7 +84,8 @@ def free(stored: Stored, states: States) -> None:
 
 
 def _poison(node: Node, at: View) -> Movement:
-    bits = ODD.get(node.dtype, int.from_bytes(bytes([POISON]) * FORMATS[node.dtype].itemsize, "little"))
+    held = 1 if node.dtype == "bool" else DTYPES[node.dtype].bits
+    bits = int.from_bytes(bytes([POISON]) * FORMATS[node.dtype].itemsize, "little") & ((1 << held) - 1)
     return Movement(Fill(node.device, node.dtype, 1, bits), View(at.shape, (0,) * len(at.shape)))
 
 

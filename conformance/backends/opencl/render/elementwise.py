@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 
-_NARROW: Final = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+_NARROW: Final = tuple(name for name, form in FORMATS.items() if form.arithmetic == "float" != form.storage)
+"""The floats that are computed as float32."""
 
 
 def operation(op: str, dtype: str, of: Sequence[str]) -> str:
@@ -86,7 +87,7 @@ def _divided(op: str, dtype: str, own: Sequence[str]) -> str:
 
 
 def _shifted(op: str, dtype: str, wide: Sequence[str], own: Sequence[str]) -> str:
-    bits = 4 if dtype.endswith("int4") else 8 * NUMPY[dtype].itemsize
+    bits = DTYPES[dtype].bits
     by = f"((ulong){own[1]})"
     if op == "shl":
         return f"({by} >= {bits} ? 0 : {wide[0]} << {by})"
@@ -146,7 +147,7 @@ def conversion(value: str, source: str, target: str) -> str:
     elif kind(target) == "integer":
         if kind(source) == "float":
             plain = f"(({'ulong' if target == 'uint64' else 'long'}){plain})"
-        found = f"((uchar)({plain} & 15))" if target.endswith("int4") else f"(({storage}){plain})"
+        found = _form("round", target, plain) if DTYPES[target].bits < 8 else f"(({storage}){plain})"
     elif target in _NARROW:
         exact = source in (*_NARROW, "float32") or (kind(source) != "float" and NUMPY[source].itemsize <= 2)
         found = _form("round", target, f"((float){plain})" if exact else f"odd((double){plain})")

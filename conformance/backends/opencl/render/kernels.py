@@ -12,12 +12,13 @@ Streaming kernels have no mode; there the word says how many elements, of all st
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.reductions import dividend
 from conformance.backends.opencl.render.prelude import PRELUDE
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.dtypes import DRAWN, RARE, kind
 
 SLOTS: Final = 8
 """Storages a kernel reads, and writes when it folds, unless a world has more ranks; joins of more take several
@@ -142,12 +143,20 @@ class Body(NamedTuple):
 
 
 def render() -> str:
-    """Return the OpenCL C of every kernel but the streaming ones."""
+    """Return the OpenCL C of every kernel but the streaming ones and those of rare dtypes."""
     moves = (_move(f"move_{width}", element) for width, element in MOVES.items())
-    pairs = (("bool", "int32"), *((dtype, dtype) for dtype in FORMATS))
+    return PRELUDE + "\n".join((*moves, *_folds(("bool", "int32"), *((dtype, dtype) for dtype in DRAWN))))
+
+
+def render_rare() -> str:
+    """Return the OpenCL C of the kernels of rare dtypes."""
+    return PRELUDE + "\n".join(_folds(*((dtype, dtype) for dtype in RARE)))
+
+
+def _folds(*pairs: tuple[str, str]) -> Iterator[str]:
+    """Yield the kernels that fold elements of one dtype in another."""
     # A loop inside the loop, even of one round, made plain folds of 64 Ki to 1 Mi floats 1.4 times as slow.
-    folds = (_fold(name, *pair, loop) for pair in pairs for name, loop in (("fold", _ONCE), ("within", _WITHIN)))
-    return PRELUDE + "\n".join((*moves, *folds))
+    yield from (_fold(name, *pair, loop) for pair in pairs for name, loop in (("fold", _ONCE), ("within", _WITHIN)))
 
 
 def render_wide(body: Body) -> str:

@@ -325,13 +325,8 @@ class Text:
         node, index_map = self._launch.reads[line.access]
         at, valid = self.place(index_map)
         if isinstance(line, Take):
-            storage = FORMATS[self.dtypes[line.index]].storage
             own = FORMATS[self.dtypes[line.index]].order.format(x=f"v{line.index}")
-            low = (
-                "0"
-                if storage.startswith("u") and "int4" not in self.dtypes[line.index]
-                else f"({own} < 0 ? 0 : (long){own})"
-            )
+            low = "0" if self.dtypes[line.index].startswith("u") else f"({own} < 0 ? 0 : (long){own})"
             last = self.number(line.extent - 1)
             clamped = f"min({low}, (long){last})" if low != "0" else f"(long)min((ulong){own}, (ulong){last})"
             at = f"{at} + {clamped} * {self.number(line.stride)}"

@@ -16,27 +16,37 @@ static ushort round_bfloat16(float x) {
   if (x != x) return (ushort)((bits >> 16 & 0x8000u) | 0x7fc0u);
   return (ushort)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
-static float widen_small(uint x, int exponent, int mantissa, int infinite) {
-  uint sign = x >> (exponent + mantissa) << 31;
-  uint top = (1u << exponent) - 1u, field = x >> mantissa & top, low = x & ((1u << mantissa) - 1u);
-  int bias = (1 << (exponent - 1)) - 1;
+static float widen_small(uint x, int exponent, int mantissa, int bias, uint most) {
+  uint sign = x >> (exponent + mantissa) << 31, size = x & ((1u << (exponent + mantissa)) - 1u);
+  uint field = size >> mantissa, low = size & ((1u << mantissa) - 1u);
   if (field == 0) return as_float(as_uint((float)low * as_float((uint)(128 - bias - mantissa) << 23)) | sign);
-  if (field == top && infinite) return as_float(sign | 0x7f800000u | low << (23 - mantissa));
-  if (field == top && low == (1u << mantissa) - 1u) return as_float(sign | 0x7fc00000u);
+  if (size > most) return as_float(sign | 0x7f800000u | low << (23 - mantissa));
   return as_float(sign | (field + 127 - bias) << 23 | low << (23 - mantissa));
 }
-static uint round_small(float x, int exponent, int mantissa, int infinite) {
+static uint round_small(float x, int exponent, int mantissa, int bias, uint past, uint nan) {
   uint bits = as_uint(x), sign = bits >> 31 << (exponent + mantissa), size = bits & 0x7fffffffu;
-  int bias = (1 << (exponent - 1)) - 1;
-  uint top = ((1u << exponent) - 1u) << mantissa;
-  if (x != x) return sign | (infinite ? top | 1u << (mantissa - 1) : top | ((1u << mantissa) - 1u));
-  uint limit = infinite ? top : top | ((1u << mantissa) - 1u);
-  if (size >= 0x7f800000u) return sign | limit;
+  if (x != x) return sign | nan;
+  if (size >= 0x7f800000u) return sign | past;
   if (size < (uint)(128 - bias) << 23)
     return sign | (uint)rint(as_float(size) * as_float((uint)(126 + bias + mantissa) << 23));
   size += (1u << (22 - mantissa)) - 1u + (size >> (23 - mantissa) & 1u);
   uint code = (size >> (23 - mantissa)) - ((uint)(127 - bias) << mantissa);
-  return sign | min(code, limit);
+  return sign | min(code, past);
+}
+static float widen_unsigned_zero(uint x, int exponent, int mantissa, int bias) {
+  return x == 0x80u ? as_float(0x7fc00000u) : widen_small(x, exponent, mantissa, bias, 0x7fu);
+}
+static uint round_unsigned_zero(float x, int exponent, int mantissa, int bias) {
+  uint code = round_small(fabs(x), exponent, mantissa, bias, 0x80u, 0x80u) & 0xffu;
+  return code == 0 || code == 0x80u ? code : code | as_uint(x) >> 31 << 7;
+}
+static float widen_power(uint x) {
+  return as_float(x == 255u ? 0x7fc00000u : x == 0 ? 0x400000u : x << 23);
+}
+static uint round_power(float x) {
+  uint bits = as_uint(x);
+  if (bits - 1u >= 0x7f7fffffu) return 255u;
+  return bits < 0x800000u ? bits >= 0x600000u : (bits + 0x400000u) >> 23;
 }
 #define COMPLEX(real) \\
   static real##2 times_##real##2(real##2 a, real##2 b) { \\
@@ -54,11 +64,12 @@ static long place(ulong i, long axes, __global const long* extents, __global con
   return axes > 0 ? at + (long)i * strides[0] : at;
 }
 """
-"""Contraction would fuse a product and a sum into one rounding. The small formats (an exponent and a mantissa of so
-many bits, with or without infinity) and bfloat16 round to nearest, ties to even; past the largest finite value lies
-infinity, or NaN where there is none. ``odd`` keeps of a double all that a later rounding to one of them asks of it.
-Complex numbers are ordered by real, then imaginary part. ``place`` is the storage element of the ``i``-th element of a
-view."""
+"""Contraction would fuse a product and a sum into one rounding. The small formats have an exponent, with a bias, and a
+mantissa of so many bits; ``most`` is the code of the greatest number, ``past`` of what lies past it. They and bfloat16
+round to nearest, ties to even. Those with an unsigned zero have NaN where others have -0.0, and for all that lies past.
+Powers of two have neither sign nor zero: halfway goes up, and what is no positive number is NaN. ``odd`` keeps of a
+double all that a later rounding to one of them asks of it. Complex numbers are ordered by real, then imaginary part.
+``place`` is the storage element of the ``i``-th element of a view."""
 
 
 ELEMENTWISE: Final = """\

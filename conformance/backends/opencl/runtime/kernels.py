@@ -1,8 +1,8 @@
 """The kernels of a context: one program for all that work on any views, and one for each that streams runs.
 
-The first is built when a session is opened, the others when they are first needed. There are as many as operations,
-dtypes and numbers of storages, whatever the sizes and strides, and whatever the caches hold, for those are arguments.
-What was built is kept on disk for other processes.
+The first is built when a session is opened, the others, and that of rare dtypes, when they are first needed. There are
+as many as operations, dtypes and numbers of storages, whatever the sizes and strides, and whatever the caches hold, for
+those are arguments. What was built is kept on disk for other processes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 import pyopencl as cl
 
 from conformance.backends.opencl.render.fused import named
-from conformance.backends.opencl.render.kernels import SLOTS, Body, render, render_wide
+from conformance.backends.opencl.render.kernels import SLOTS, Body, render, render_rare, render_wide
 from conformance.backends.opencl.render.lanes import FUNCTIONS
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.runtime.program_cache import ProgramCache, digest, features, folder
 from conformance.backends.opencl.settings import POCL
+from conformance.cases.tensor.dtypes import RARE
 
 BEFORE = PRELUDE + ELEMENTWISE + FUNCTIONS
 """What the text of every program of fused kernels begins with."""
@@ -59,13 +60,19 @@ class Kernels:
         # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
         return self._program(render())
 
+    @cached_property
+    def _rare(self) -> cl.Program:
+        """Return the program of the rare dtypes, which few runs need: it is half as large again as the other."""
+        return self._program(render_rare())
+
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
             if body.stream is not None:
                 program = self._program(render_stream(body))
             else:
-                program = self.program if body.slots == SLOTS else self._program(render_wide(body))
+                usual = self._rare if body.accumulator in RARE else self.program
+                program = usual if body.slots == SLOTS else self._program(render_wide(body))
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
 

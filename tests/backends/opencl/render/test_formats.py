@@ -5,14 +5,17 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.render.elementwise import conversion
+from conformance.backends.opencl.render.prelude import ELEMENTWISE, PRELUDE
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.program.program import Attr, Axis, Program, Step
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE, Array, kind, logical
 from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.operations.arg_reduce import arg_reduce
 from conformance.reference.reductions import REDUCTIONS, check, fold
@@ -42,7 +45,7 @@ def pairs(dtype: str) -> tuple[Array, Array]:
     """Return every pair of bit patterns of an 8-bit type, or 4096 random ones of a wider type."""
     numpy = NUMPY[dtype]
     if numpy.itemsize == 1:
-        patterns = np.arange({"bool": 2, "int4": 16, "uint4": 16}.get(dtype, 256), dtype=np.uint8).view(numpy)
+        patterns = np.arange(2 if dtype == "bool" else 1 << DTYPES[dtype].bits, dtype=np.uint8).view(numpy)
         return np.repeat(patterns, patterns.size), np.tile(patterns, patterns.size)
     random = np.random.default_rng(0).bytes(2 * 4096 * numpy.itemsize)
     one, other = np.frombuffer(random, numpy).reshape(2, 4096)
@@ -55,6 +58,44 @@ def differing(found: Array, wanted: Array, *, any_nan: bool) -> Array:
     if any_nan and np.dtype(wanted.dtype).kind in "fcV":
         differ &= ~(np.isnan(found) & np.isnan(wanted))
     return differ
+
+
+def test_every_dtype_has_a_format() -> None:
+    assert {name: form.itemsize for name, form in FORMATS.items()} == {
+        name: held.itemsize for name, held in NUMPY.items()
+    }
+
+
+@pytest.mark.parametrize("dtype", RARE)
+def test_a_rare_dtype_is_converted_as_numpy_does(dtype: str, session: Session) -> None:
+    held, _ = pairs(dtype)
+    codes = np.unique(held.view(np.uint8)).view(NUMPY[dtype])
+    wide = np.linspace(-40, 40, 4001, dtype=np.float32) * np.float32(2.0) ** np.arange(-12, 12).repeat(170)[:4001]
+    with np.errstate(all="ignore"):
+        numbers = wide if kind(dtype) == "float" else np.trunc(wide % 2)
+        assert not differing(converted(session, codes, "float32"), codes.astype(np.float32), any_nan=True).any()
+        wanted = numbers.astype(NUMPY[dtype])
+    assert not differing(converted(session, numbers.astype(np.float32), dtype), wanted, any_nan=True).any()
+
+
+def converted(session: Session, values: Array, target: str) -> Array:
+    """Return the values in another dtype, by a kernel of one conversion."""
+    context, source = session.platform.context, logical(values.dtype)
+    load, store = FORMATS[source].storage, FORMATS[target].storage
+    text = f"""{PRELUDE}{ELEMENTWISE}
+    __kernel void convert(__global const {load}* x, __global {store}* y) {{
+      size_t i = get_global_id(0); y[i] = {conversion("x[i]", source, target)}; }}"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program = cl.Program(context, text).build()
+    queue = cl.CommandQueue(context, context.devices[0])
+    found = np.empty(values.shape, NUMPY[target])
+    flags = cl.mem_flags.COPY_HOST_PTR
+    read = cl.Buffer(context, cl.mem_flags.READ_ONLY | flags, hostbuf=values.view(np.uint8))
+    written = cl.Buffer(context, cl.mem_flags.WRITE_ONLY, found.nbytes)
+    program.convert(queue, values.shape, None, read, written)
+    cl.enqueue_copy(queue, found.view(np.uint8), written)
+    return found
 
 
 CASES = [(dtype, op) for dtype in FORMATS for op in REDUCTIONS if has(dtype, op)]
