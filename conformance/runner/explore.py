@@ -209,7 +209,7 @@ def _power(plan: Plan, drawn: Drawn, backend: BackendRun) -> Power:
         if f"{suite} of {op}" in drawn.undrawn:
             count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
     parts = {place: backend.records.seen.judged[place] / number for place, number in count.items() if number}
-    return power(examples=plan.examples, suites=plan.suites, ops=plan.ops, judged=parts)
+    return power({(draws.suite, draws.op): draws.examples for draws in plan.draws()}, parts)
 
 
 def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:

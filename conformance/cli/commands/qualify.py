@@ -25,6 +25,8 @@ from conformance.qualification.rows import AUTO, WRITTEN, Rows, head, known_rows
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
+from conformance.runner.dialects import operations
+from conformance.runner.dialects import suites as every_suite
 from conformance.runner.plan import EXAMPLES
 from conformance.specs import OPS, SUITES
 
@@ -70,7 +72,9 @@ def command(
     as_json: bool,
 ) -> int:
     """Show that every mutant is killed, and by the clause it was made to break, and that no variant is refused."""
-    suites, ops = checked("suite", suites, SUITES) or tuple(SUITES), checked("operation", ops, OPS) or tuple(OPS)
+    suites = checked("suite", suites, every_suite()) or tuple(every_suite())
+    ops = checked("operation", ops, operations()) or tuple(operations())
+    programs, collectives = tuple(name for name in suites if name in SUITES), tuple(op for op in ops if op in OPS)
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
     if (only == "auto") != (auto is not None) and only == "auto":
@@ -102,12 +106,12 @@ def command(
         found = Qualification(mutants=(), survivors=(), seed=seed, examples=examples)
         if only in (None, "mutants"):
             found = qualify(
-                chosen, examples=examples, seed=seed, suites=suites, ops=ops, in_process=in_process,
+                chosen, examples=examples, seed=seed, suites=programs, ops=collectives, in_process=in_process,
                 violated=() if module else violations(), known=known, watch=watch,
             )  # fmt: skip
         judged: tuple[Variant, ...] = ()
         if not module and only in (None, "variants"):
-            judged = tuple(judged_variants(variants(), examples=examples, seed=seed, suites=suites, ops=ops))
+            judged = tuple(judged_variants(variants(), examples=examples, seed=seed, suites=programs, ops=collectives))
         made: Auto | None = None
         if auto is not None and only in (None, "auto"):
             profile = Profile(seed, examples, suites, ops)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
-from conformance.qualification.auto.running.ground import ground, questions
+from conformance.qualification.auto.running.ground import ground
 from conformance.qualification.auto.running.stages import Stages
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.other_cases import AnyDrawn, other_cases
+from conformance.runner.dialects import operations, suites
 from conformance.specs import OPS, SUITES
 
 
@@ -22,14 +26,15 @@ class Profile:
 
     seed: int
     examples: int
-    suites: tuple[str, ...] = tuple(SUITES)
-    ops: tuple[str, ...] = tuple(OPS)
+    suites: tuple[str, ...] = tuple(suites())
+    ops: tuple[str, ...] = tuple(operations())
 
     @property
     def name(self) -> str:
         """Return what tells the cases apart from others on disk."""
-        whole = self.suites == tuple(SUITES) and self.ops == tuple(OPS)
-        return f"{self.seed}-{self.examples}" + ("" if whole else f"-{'.'.join(self.suites)}-{'.'.join(self.ops)}")
+        whole = self.suites == tuple(suites()) and self.ops == tuple(operations())
+        part = hashlib.sha256("\0".join((*self.suites, *self.ops)).encode()).hexdigest()[:12]
+        return f"{self.seed}-{self.examples}" + ("" if whole else f"-{part}")
 
 
 def qualify_auto(
@@ -56,13 +61,13 @@ def qualify_auto(
     had = {row.name for row in known}
     rows = [row for row in known if row.family in families]
     controls: dict[str, str] = {}
-    drawn: tuple[Drawn, ...] = ()
+    drawn: tuple[AnyDrawn, ...] = ()
     for family in families:
         mine = [mutant for mutant in mutants if mutant.family == family]
         left = [mutant for mutant in mine if mutant.name not in had]
         if left and not drawn:
             tell("drawing")
-            drawn = in_order(drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops))
+            drawn = in_order(_drawn(profile))
         if mine:
             controls[family] = "passed"
         if left:
@@ -75,31 +80,45 @@ def qualify_auto(
     return summed(rows, profile.seed, profile.examples, controls), tuple(rows)
 
 
-def in_order(drawn: Sequence[Drawn]) -> tuple[Drawn, ...]:
+def _drawn(profile: Profile) -> tuple[AnyDrawn, ...]:
+    collectives = [op for op in profile.ops if op in OPS]
+    programs = [suite for suite in profile.suites if suite in SUITES]
+    return (
+        *drawn_cases(profile.seed, profile.examples, programs, collectives),
+        *other_cases(profile.seed, profile.examples, profile.suites, profile.ops),
+    )
+
+
+def in_order(drawn: Sequence[AnyDrawn]) -> tuple[AnyDrawn, ...]:
     """Return cases in the order in which mutants see them: as they are drawn, but the large ones at the end.
 
     One of those takes as long as fifty others.
     """
-    return tuple(sorted(drawn, key=lambda each: each.large))
+    return tuple(sorted(drawn, key=lambda each: (each.large, each.index)))
 
 
 EARLY: Final = 24
-"""Draws of every suite and operation that the engine is surveyed on: an eighth of the cases, of which it takes 25 ms
-to trace one."""
+"""Draws of every suite and operation on collectives that the engine is surveyed on: an eighth of the cases, of which it
+takes 25 ms to trace one."""
 
-QUESTIONS: Final = 60
-"""Programs whose schedules are asked for, of those 300 that ``schedules`` asks for: each is asked for twice."""
+EARLY_OTHERS: Final = 60
+"""Draws of every operation of the other dialects that the engine is surveyed on."""
 
 
-def _stages(family: FamilyName, drawn: tuple[Drawn, ...], profile: Profile, *, more: int, jobs: int) -> Stages:
-    known = ground(REFERENCE, drawn, profile.name, words=True, jobs=jobs)
+def _stages(family: FamilyName, drawn: tuple[AnyDrawn, ...], profile: Profile, *, more: int, jobs: int) -> Stages:
+    # The reference makes no schedules.
+    run = tuple(each for each in drawn if not isinstance(each.case, ScheduleCase))
+    known = ground(REFERENCE, run, profile.name, words=True, jobs=jobs)
     if family != "engine":
         return Stages(known, more=more, jobs=jobs)
-    asked = questions(profile.seed, profile.examples)[:QUESTIONS] if profile.ops == tuple(OPS) else ()
-    first = tuple(each for each in drawn if each.index < EARLY and not each.large)
-    rest = tuple(each for each in drawn if each.index >= EARLY or each.large)
-    base = ground(ENGINE, (*first, *asked), f"{profile.name}-{EARLY}-{QUESTIONS}", jobs=jobs)
+    first = tuple(each for each in drawn if _early(each))
+    rest = tuple(each for each in drawn if not _early(each))
+    base = ground(ENGINE, first, f"{profile.name}-{EARLY}-{EARLY_OTHERS}", jobs=jobs)
     return Stages(base, rest, known.survey.answers, more=more, jobs=jobs)
+
+
+def _early(each: AnyDrawn) -> bool:
+    return not each.large and each.index < (EARLY if isinstance(each, Drawn) else EARLY_OTHERS)
 
 
 CHUNK: Final = 24

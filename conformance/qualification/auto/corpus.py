@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from conformance.qualification.auto.conditional.conditions import condition, impossible
 from conformance.qualification.auto.conditional.faulty import WAYS, Fault, forms, needs, without_effect
+from conformance.qualification.auto.conditional.faulty_values import value_faults
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import source_of
@@ -69,14 +70,17 @@ def _changed(family: FamilyName, count: int, seed: int) -> list[AutoMutant]:
 
 def _conditional(count: int, seed: int) -> list[AutoMutant]:
     found: dict[str, AutoMutant] = {}
-    for fault in _faults(Random(f"conditional {seed}")):  # noqa: S311 - as said where it is imported
-        if len(found) == count:
-            break
+    programs = _faults(Random(f"conditional {seed}"))  # noqa: S311 - as said where it is imported
+    others = value_faults(Random(f"values {seed}"), seed)  # noqa: S311 - as above
+    while len(found) < count:
+        fault = next(others if len(found) % 3 == 2 else programs)
         found.setdefault(fault.digest, AutoMutant("conditional", fault, _void(fault)))
     return list(found.values())
 
 
 def _void(fault: Fault) -> str | None:
+    if fault.of_values:  # a drawn case meets its condition
+        return None
     return impossible(fault.condition) or without_effect(fault.effect, fault.condition)
 
 

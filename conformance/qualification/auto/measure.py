@@ -37,7 +37,9 @@ def measured(parts: Sequence[tuple[Head, Sequence[Row]]]) -> Measured:
         if row.fate not in ("equivalent", "void"):
             kills = {f"{kill.suite} {kill.op}".strip(): kill.index for kill in row.kills}
             families.setdefault(row.family, []).append(kills)
-    return Measured(seeds=tuple(sorted({head.seed for head, _ in parts})), examples=examples.pop(), families=families)
+    seeds = tuple(sorted({head.seed for head, _ in parts}))
+    made = "; ".join(f"qualify --{head.mutants} --only auto --seed {head.seed}" for head, _ in parts)
+    return Measured(made=made, seeds=seeds, examples=examples.pop(), families=families)
 
 
 def main(folders: Sequence[str]) -> None:

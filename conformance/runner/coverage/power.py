@@ -7,7 +7,7 @@ operation; draws of other seeds are taken to kill alike.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
 from math import sqrt
 from pathlib import Path
@@ -15,8 +15,6 @@ from statistics import NormalDist
 from typing import Final
 
 import msgspec
-
-from conformance.specs import SUITES
 
 FILE: Final = Path(__file__).with_name("power.json")
 
@@ -26,9 +24,11 @@ CONFIDENCE: Final = 0.95
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """Of each family's mutants that could die, the first killing draw of each suite and operation (``suite op``).
 
-    A mutant without any survived, or was not reached. ``examples`` are the draws an operation that it was measured by.
+    A mutant without any survived, or was not reached. ``examples`` are the draws an operation that it was measured by,
+    and ``made`` is how.
     """
 
+    made: str = ""
     seeds: tuple[int, ...]
     examples: int
     families: dict[str, list[dict[str, int]]]
@@ -62,35 +62,27 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def power(
-    *,
-    examples: int,
-    suites: Collection[str] = tuple(SUITES),
-    ops: Collection[str] | None = None,
-    judged: Mapping[tuple[str, str], float] | None = None,
-) -> Power:
-    """Return what a run can see that drew ``examples`` an operation in ``suites`` of ``ops``, all of them by default.
+def power(drawn: Mapping[tuple[str, str], int], judged: Mapping[tuple[str, str], float] | None = None) -> Power:
+    """Return what a run can see that drew so many cases of each suite and operation.
 
     ``judged`` has, of a run that was cut or whose backend claims less, the part of each suite's and operation's cases
-    that came to a verdict, taken for the first of them; one that it does not name had none. Schedules belong to no run
-    of cases, so that mutants which only those kill do not count as seen.
+    that came to a verdict, taken for the first of them; one that it does not name had none.
     """
     measured = read()
 
-    def drawn(place: str) -> int:
+    def came(place: str) -> int:
+        if not place:  # it died as it started
+            return 1
         suite, _, op = place.partition(" ")
-        if suite not in suites or (ops is not None and op not in ops):
-            return 0
-        most = SUITES[suite].drawn(op, examples) if suite in SUITES else 0
+        most = drawn.get((suite, op), 0)
         return most if judged is None else int(most * judged.get((suite, op), 0.0))
 
     families = {
-        name: _share(len(mutants), sum(any(at < drawn(place) for place, at in kills.items()) for kills in mutants))
+        name: _share(len(mutants), sum(any(at < came(place) for place, at in kills.items()) for kills in mutants))
         for name, mutants in measured.families.items()
     }
     count = sum(share.mutants for share in families.values())
-    every = [kills for mutants in measured.families.values() for kills in mutants]
-    full = sum(any(not place.startswith("schedules") for place in kills) for kills in every)
+    full = sum(bool(kills) for mutants in measured.families.values() for kills in mutants)
     return Power(
         total=_share(count, sum(share.seen for share in families.values())), full=_share(count, full), families=families
     )

@@ -22,15 +22,18 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "read", lambda: MEASURED)
 
 
+WHOLE = {("collectives", "all_reduce"): 300, ("collectives", "gather"): 300, ("aliasing", "gather"): 120}
+
+
 def test_the_whole_profile_sees_all_that_ever_died() -> None:
-    assert (power(examples=300).total.seen, power(examples=300).full.seen) == (3, 3)
+    assert (power(WHOLE).total.seen, power(WHOLE).full.seen) == (3, 3)
 
 
 def test_narrowed_and_cut_runs_see_less() -> None:
-    assert power(examples=300, ops=("all_reduce",)).total.seen == 1
-    assert power(examples=300, suites=("collectives",)).total.seen == 2
-    assert power(examples=40).families["conditional"].seen == 0
-    assert power(examples=300, judged={("aliasing", "gather"): 0.1}).total.seen == 1
+    assert power({("collectives", "all_reduce"): 300}).total.seen == 1
+    assert power({place: 300 for place in WHOLE if place[0] == "collectives"}).total.seen == 2
+    assert power({("collectives", "all_reduce"): 40, ("aliasing", "gather"): 16}).families["conditional"].seen == 0
+    assert power(WHOLE, {("aliasing", "gather"): 0.1}).total.seen == 1
 
 
 def test_the_lower_bound_is_wilsons() -> None:

@@ -15,6 +15,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
 from conformance.cases.tensor.dtypes import DRAWN, logical
 from conformance.cases.tensor.tensor import to_array
+from conformance.qualification.auto.conditional.values import KINDS, values
 from conformance.reference.rejected import Rejected
 from conformance.reference.situations import situations
 from conformance.reference.spmd import evaluate
@@ -29,6 +30,13 @@ FINER: Final[dict[str, tuple[str, ...]]] = {
 
 IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype}" for dtype in DRAWN}
 """The word of the table that one of a finer feature is a part of."""
+
+
+def words_in(case: Any) -> list[tuple[int, Words]]:
+    """Return the words of each collective of a program, by its step, or of each value of a case of another dialect."""
+    if isinstance(case, Case):
+        return facts(case)
+    return [(at, words) for at, (_, words) in enumerate(values(case))] if isinstance(case, KINDS) else []
 
 
 def facts(case: Case) -> list[tuple[int, Words]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -20,6 +20,7 @@ from conformance.cases.program.program import Step
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto.conditional import wrongs
 from conformance.qualification.auto.conditional.facts import IMPLIED, Words, facts
+from conformance.qualification.auto.conditional.values import DIALECT
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.situations import CLASS_OF
@@ -73,8 +74,18 @@ class Fault:
         return f"{self.effect} (rank {self.rank}, element {self.element}), only with {when}"
 
     def met(self, words: Words) -> bool:
-        """Return whether a collective meets the condition."""
+        """Return whether a collective, or a value, meets the condition."""
         return self.condition <= words
+
+    @property
+    def always(self) -> Fault:
+        """Return the same without its condition, in the cases of the same dialect."""
+        return replace(self, condition=frozenset(word for word in self.condition if word.startswith(DIALECT)))
+
+    @property
+    def of_values(self) -> bool:
+        """Return whether it is in another dialect than that of programs of collectives."""
+        return any(word.startswith(DIALECT) for word in self.condition)
 
 
 class Faulty(Reference):

@@ -24,7 +24,8 @@ def _content(result: Observation | Broken | None) -> object:
     if isinstance(result, Broken):
         return result.outcome, result.detail
     errors = [None if error is None else error.category for error in result.errors]
-    return result.results, errors, result.touched, _content(result.health), result.schedule
+    made = result.results, result.types, result.layouts, result.schedule
+    return *made, errors, result.touched, _content(result.health)
 
 
 def broken_clause(case: Case, answer: Answer, terms: Terms) -> tuple[str, str] | None:

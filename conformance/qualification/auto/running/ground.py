@@ -13,21 +13,19 @@ from typing import Final
 
 import msgspec
 
-from conformance.backends.base import Backend
+from conformance.backends.base import Backend, Claims
 from conformance.backends.claimed import outside
 from conformance.backends.discovery import BackendSpec
-from conformance.cases.case import Case
-from conformance.qualification.auto.conditional.facts import Words, facts
-from conformance.qualification.auto.running.judged import SCHEDULES, asked, key
+from conformance.qualification.auto.conditional.facts import Words, words_in
+from conformance.qualification.auto.running.judged import asked
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, numbers, reached, traced
 from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
-from conformance.qualification.drawn import Drawn, drawn_case, found, keep, kept
+from conformance.qualification.drawn import found, keep
 from conformance.qualification.mutant_module import MutantError
-from conformance.runner.dialects.schedule import PROGRAM
-from conformance.runner.meaning import meaning
-from conformance.runner.schedules import drawn as drawn_questions
+from conformance.qualification.other_cases import AnyDrawn
+from conformance.runner.dialects import dialect_of
 from conformance.runner.worker.in_process import InProcess
 
 
@@ -35,7 +33,8 @@ class Survey(msgspec.Struct, frozen=True):
     """One pass of the unchanged code over cases: ``answers`` are digests, by the key of the case, of those it claims.
 
     ``lines`` are, by module, the cases that come to each line, and ``words`` the collectives that have each word, as
-    bits in hex. ``places`` are the collectives: the number of the case and of the step.
+    bits in hex. ``places`` are the collectives: the number of the case and of the step. Of other dialects the values
+    that are asked for are their places.
     """
 
     answers: dict[str, str]
@@ -49,7 +48,7 @@ class Ground:
     """A family's cases and what its unchanged code does on them."""
 
     family: Family
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[AnyDrawn, ...]
     survey: Survey
 
     @cached_property
@@ -83,7 +82,7 @@ LARGE: Final = 24
 """Pieces that cases are cut into, for as many processes, and large cases of one piece."""
 
 
-def ground(family: Family, drawn: tuple[Drawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
+def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
     """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk part by part.
 
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
@@ -123,12 +122,12 @@ def _in_hex(lines: Lines) -> dict[str, dict[int, str]]:
     return {module: {line: f"{bits:x}" for line, bits in seen.items()} for module, seen in lines.items()}
 
 
-def _worded(drawn: Sequence[Drawn], part: tuple[int, int]) -> tuple[dict[str, str], tuple[tuple[int, int], ...]]:
+def _worded(drawn: Sequence[AnyDrawn], part: tuple[int, int]) -> tuple[dict[str, str], tuple[tuple[int, int], ...]]:
     """Return the words of every collective of a part of the cases, and the collectives."""
     places: list[tuple[int, int]] = []
     listed: dict[str, int] = {}
     for number in range(*part):
-        for step, words in facts(drawn[number].case):
+        for step, words in words_in(drawn[number].case):
             for word in words:
                 listed[word] = listed.get(word, 0) | 1 << len(places)
             places.append((number, step))
@@ -138,7 +137,7 @@ def _worded(drawn: Sequence[Drawn], part: tuple[int, int]) -> tuple[dict[str, st
 _CACHE: Final = type(functools.cache(len))
 
 
-def _parts(drawn: Sequence[Drawn]) -> list[tuple[int, int]]:
+def _parts(drawn: Sequence[AnyDrawn]) -> list[tuple[int, int]]:
     """Return pieces of at most an eighth of the cases, and of at most 24 large ones, which are the last."""
     small = sum(not each.large for each in drawn)
     size = -(-len(drawn) // PARTS) or 1
@@ -146,17 +145,7 @@ def _parts(drawn: Sequence[Drawn]) -> list[tuple[int, int]]:
     return list(zip(cuts, [*cuts[1:], len(drawn)], strict=True))
 
 
-def questions(seed: int, examples: int) -> tuple[Drawn, ...]:
-    """Return the programs whose schedules are asked for; graphs are refused by the engine."""
-
-    def draw() -> tuple[Drawn, ...]:
-        asked_for = [each for each in drawn_questions(examples, seed)[PROGRAM] if isinstance(each, Case)]
-        return tuple(drawn_case(case, SCHEDULES, "programs", at) for at, case in enumerate(asked_for))
-
-    return kept(f"schedules-{seed}-{examples}", tuple[Drawn, ...], draw)
-
-
-def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
+def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
     backend = changed_backend(family, None)()
     worker = InProcess(BackendSpec(family.name, ()), backend=backend)
     claims = worker.ready.claims
@@ -170,15 +159,20 @@ def _surveyed(family: Family, drawn: Sequence[Drawn], part: tuple[int, int], at:
         for cache in ours:
             cache.cache_clear()
         forget(backend)
-        answers[key(each)] = asked(worker, each)
+        answers[each.name] = asked(worker, each)
         return None
 
-    # The reference claims everything, and to ask it is the dearest part of a small case.
+    # The reference claims everything, and what a small case means is the dearest part of it.
     everything = family.memory is not None
-    claimed = [n for n in range(*part) if everything or outside(claims, meaning(drawn[n].case).features.by_op) is None]
+    claimed = [number for number in range(*part) if everything or _claimed(claims, drawn[number].case)]
     files = {_origin(module): module for module in family.changed}
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
     return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
+
+
+def _claimed(claims: Claims, case: object) -> bool:
+    dialect = dialect_of(case)
+    return outside(claims, dialect.facts(dialect.mean(case)).features) is None
 
 
 def forget(backend: Backend) -> None:

@@ -11,16 +11,15 @@ import msgspec
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
+from conformance.cases.schedule.question import ScheduleCase
+from conformance.judging.verdict import Verdict
 from conformance.qualification.auto.running.answers import broken_clause, told
 from conformance.qualification.auto.running.pool import At
 from conformance.qualification.drawn import Drawn
-from conformance.runner.schedules import ask_schedule
+from conformance.qualification.other_cases import AnyDrawn
+from conformance.runner.dialects import dialect_of
 from conformance.runner.worker.answers import Answer, Question
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs.schedules import EVERY
-
-SCHEDULES = "schedules"
-"""What the questions for schedules are filed under, as if they were a suite."""
 
 
 class Kill(msgspec.Struct, frozen=True):
@@ -86,18 +85,18 @@ class Unchanged:
         self._answers: dict[str, str] = {}
         self._broken: dict[str, str] = {}
 
-    def answer(self, each: Drawn) -> str:
+    def answer(self, each: AnyDrawn) -> str:
         """Return the digest of its answer to a case."""
-        if key(each) not in self._answers:
-            self._answers[key(each)] = asked(self._started(), each)
-        return self._answers[key(each)]
+        if each.name not in self._answers:
+            self._answers[each.name] = asked(self._started(), each)
+        return self._answers[each.name]
 
-    def breaks(self, each: Drawn) -> str:
+    def breaks(self, each: AnyDrawn) -> str:
         """Return the clause that it breaks on a case, or nothing."""
-        if key(each) not in self._broken:
+        if each.name not in self._broken:
             broken = failing(self._started(), each)
-            self._broken[key(each)] = f"{broken[0]} on {each.op} {each.name} of {each.suite}" if broken else ""
-        return self._broken[key(each)]
+            self._broken[each.name] = f"{broken[0]} on {each.op} {each.name} of {each.suite}" if broken else ""
+        return self._broken[each.name]
 
     def _started(self) -> InProcess:
         if self._worker is None:
@@ -107,7 +106,7 @@ class Unchanged:
         return self._worker
 
 
-def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
     """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of right answers.
 
     An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out.
@@ -119,7 +118,7 @@ def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At,
     began = time.process_time()
     for number in work.cases:
         each = drawn[number]
-        if key(each) not in right or (each.suite, each.op) in kills or (kills and each.index >= work.more):
+        if each.name not in right or (each.suite, each.op) in kills or (kills and each.index >= work.more):
             continue
         cut = time.process_time() - began > work.seconds
         if cut or failed:
@@ -127,7 +126,7 @@ def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At,
         at.come_to(number)
         count += 1
         answer = asked(worker, each)
-        if answer == right[key(each)] or answer == control.answer(each):
+        if answer == right[each.name] or answer == control.answer(each):
             continue
         differs = True
         broken = failing(worker, each)
@@ -143,7 +142,7 @@ def judged(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At,
     return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed)
 
 
-def told_apart(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
+def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
     """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first."""
     worker = InProcess(BackendSpec("mutant", ()), backend=work.make())
     began, count = time.process_time(), 0
@@ -154,30 +153,35 @@ def told_apart(work: Work, drawn: Sequence[Drawn], right: Mapping[str, str], at:
         at.come_to(number)
         count += 1
         answer = asked(worker, each)
-        if answer != right.get(key(each)) and answer != control.answer(each):
+        if answer != right.get(each.name) and answer != control.answer(each):
             return Seen(cases=count, differs=True)
     return Seen(cases=count)
 
 
-def key(each: Drawn) -> str:
-    """Return what names a case among answers: the schedule of a program is not its values."""
-    return f"{SCHEDULES} {each.name}" if each.suite == SCHEDULES else each.name
-
-
-def asked(worker: InProcess, each: Drawn) -> str:
-    """Return the digest of what a worker makes of a case, or of the two schedules of its program."""
-    if each.suite != SCHEDULES:
+def asked(worker: InProcess, each: AnyDrawn) -> str:
+    """Return the digest of what a worker makes of a case, or of the two schedules that it makes."""
+    if not isinstance(each.case, ScheduleCase):
         return told(worker.ask(each.case)).hex()
-    return "".join(told(worker.ask(Question(each.case, planned=planned))).hex() for planned in (True, False))
+    return "".join(told(worker.ask(Question(each.case.of, planned=planned))).hex() for planned in (True, False))
 
 
-def failing(worker: InProcess, each: Drawn) -> tuple[str, str] | None:
-    """Return the clause that a worker's answer breaks and its requirement, ``None`` where it breaks none."""
-    if each.suite != SCHEDULES:
+def failing(worker: InProcess, each: AnyDrawn) -> tuple[str, str] | None:
+    """Return the clause that a worker's answers break and its requirement, ``None`` where they break none."""
+    if isinstance(each, Drawn):
         answer: Answer = worker.ask(each.case)
         return broken_clause(each.case, answer, worker.ready.terms)
-    ways = ask_schedule(each.case, worker, worker).ways
-    worst = sorted(ways, key=lambda way: way in EVERY and EVERY[way].requirement != "must")
-    if not worst or (worst[0] in EVERY and EVERY[worst[0]].requirement == "may"):
-        return None
-    return worst[0], EVERY[worst[0]].requirement if worst[0] in EVERY else "must"
+    blame = _judged(worker, each).blame
+    return None if blame is None or blame.requirement == "may" else (blame.id, blame.requirement)
+
+
+def _judged(worker: InProcess, each: AnyDrawn) -> Verdict:
+    """Return the verdict of a case of another dialect: all that it asks is asked of one process."""
+    dialect = dialect_of(each.case)
+    dialogue = dialect.dialogue(dialect.mean(each.case), worker.ready.terms)
+    try:
+        ask = next(dialogue)
+        while True:
+            ask = dialogue.send(worker.ask(ask.request))
+    except StopIteration as end:
+        found: Verdict = end.value
+    return found

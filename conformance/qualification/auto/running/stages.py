@@ -12,7 +12,9 @@ from functools import cached_property
 from typing import Final
 
 from conformance.backends.base import Backend
+from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
+from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.corpus import AutoMutant
 from conformance.qualification.auto.outcome import Row, row_of
 from conformance.qualification.auto.read import read_reasons
@@ -24,6 +26,8 @@ from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn import Drawn, drawn_cases, kept
+from conformance.qualification.other_cases import AnyDrawn, Other, other_cases
+from conformance.runner.dialects import operations, suites
 from conformance.specs import OPS, SUITES
 
 
@@ -53,7 +57,13 @@ class Stages:
     """Runs the mutants of one family; ``control`` is what its unchanged code breaks on a case, if it does."""
 
     def __init__(
-        self, base: Ground, rest: Sequence[Drawn] = (), right: Mapping[str, str] | None = None, *, more: int, jobs: int
+        self,
+        base: Ground,
+        rest: Sequence[AnyDrawn] = (),
+        right: Mapping[str, str] | None = None,
+        *,
+        more: int,
+        jobs: int,
     ) -> None:
         """Run on the cases of ``base``, and survivors on the ``rest`` too, of which ``right`` has the answers."""
         self._base, self._drawn = base, (*base.drawn, *rest)
@@ -120,7 +130,7 @@ class Stages:
         def run(mutant: AutoMutant, at: At) -> Seen:
             made = mutant.made
             if isinstance(made, Fault):
-                always = AutoMutant(mutant.family, Fault(made.effect, frozenset(), made.rank, made.element))
+                always = AutoMutant(mutant.family, made.always)
                 work = Work(lambda: self._made(always), range(len(small.drawn)), self._limits.small)
             else:
                 reached = small.reaching(made) if self._family is REFERENCE else range(len(small.drawn))
@@ -135,12 +145,11 @@ class Stages:
     @cached_property
     def _small(self) -> Ground:
         def make() -> tuple[Drawn, ...]:
-            return tuple(
-                sorted(small_cases(drawn_cases(0, 100, tuple(SUITES), tuple(OPS))), key=lambda each: each.name)
-            )
+            found = small_cases(drawn_cases(0, 100, tuple(SUITES), tuple(OPS)))
+            return tuple(sorted(found, key=lambda each: each.name))
 
         drawn = kept("small", tuple[Drawn, ...], make)[:: self._limits.thin]
-        return ground(REFERENCE, drawn, f"small-{self._limits.thin}", jobs=self._jobs)
+        return ground(REFERENCE, (*drawn, *_small_others()), f"small-{self._limits.thin}", jobs=self._jobs)
 
     def _run(self, tasks: Sequence[tuple[AutoMutant, Sequence[int], float, int]]) -> Iterator[tuple[AutoMutant, Seen]]:
         given = {mutant.digest: (cases, seconds, more) for mutant, cases, seconds, more in tasks}
@@ -171,6 +180,8 @@ class Stages:
     def _made(self, mutant: AutoMutant) -> Backend:
         if isinstance(mutant.made, Change):
             return changed_backend(self._family, mutant.made)()
+        if mutant.made.of_values:
+            return FaultyValues(mutant.made)
         met = self._base.meeting(mutant.made.condition) if mutant.made.condition else {}
         return Faulty(mutant.made, {self._drawn[number].name: steps for number, steps in met.items()})
 
@@ -179,3 +190,12 @@ class Stages:
         each = self._drawn[max(ended.at, 0)]
         place = (each.suite, each.op, each.index) if ended.at >= 0 else ("", "", 0)
         return Seen((Kill(*place, ended.how, "must"),), 1, differs=True)
+
+
+ELSEWHERE: Final = 1_000_003
+"""The seed of the cases of other dialects that equivalence is decided on: none that anybody chooses."""
+
+
+def _small_others() -> tuple[Other, ...]:
+    found = other_cases(ELSEWHERE, 100, tuple(suites()), tuple(operations()))
+    return tuple(each for each in found if not isinstance(each.case, ScheduleCase))

@@ -7,11 +7,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pkgutil import iter_modules, walk_packages
 from typing import Final
 
-from conformance.backends import opencl
+from conformance.backends import lowering, opencl
+from conformance.backends.opencl import render
 from conformance.backends.opencl.settings import DEVICES, PLATFORM, POCL
 from conformance.qualification.auto.source.changes import Change, changes
 from conformance.qualification.auto.source.shadow import Family, source_of
 from conformance.reference import operations
+
+GRAPH: Final = ("conversion", "elementwise", "evaluate", "movement", "nodes")
+JUDGING: Final = (
+    *("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free", "sharded.all_reduce.copies"),
+    *("graph.evaluate._each", "graph.nodes.inside"),
+)
 
 REFERENCE: Final = Family(
     name="reference",
@@ -20,16 +27,18 @@ REFERENCE: Final = Family(
     backend="conformance.backends.reference:Reference",
     changed=(
         *(module.name for module in iter_modules(operations.__path__, f"{operations.__name__}.")),
-        "conformance.reference.graph.elementwise",
+        *(f"conformance.reference.types.{name}" for name in ("casts", "check", "collectives", "local", "values")),
         *(f"conformance.reference.{name}" for name in ("effects", "groups", "meeting", "reductions", "spmd")),
+        *(f"conformance.reference.graph.{name}" for name in GRAPH),
+        *(f"conformance.reference.transforms.{name}" for name in ("batching", "pullback", "transposes")),
+        *(f"conformance.reference.sharded.{name}" for name in ("all_reduce", "parts")),
+        "conformance.backends.reference.sharded",
     ),
     # The judge alone calls these, or the backend has its own.
-    but=frozenset(
-        f"conformance.reference.{name}" for name in ("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free")
-    ),
-    only={"conformance.reference.graph.elementwise": frozenset({"identity"})},
+    but=frozenset(f"conformance.reference.{name}" for name in JUDGING),
 )
-"""What the backend ``reference`` runs. The rest judges graphs and schedules, of which it makes none."""
+"""What the backend ``reference`` runs. The rest judges: how far apart right values may be, and schedules, of which it
+makes none."""
 
 
 def _pocl() -> dict[str, str]:
@@ -50,15 +59,19 @@ ENGINE: Final = Family(
     environment=_pocl(),
     cpu=60.0,
     batch=8,
-    packages=("conformance.backends.opencl",),
+    packages=("conformance.backends.opencl", "conformance.backends.lowering"),
     backend="conformance.backends.opencl:OpenCL",
     changed=tuple(
         module.name
-        for module in walk_packages(opencl.__path__, f"{opencl.__name__}.")
+        for package in (opencl, lowering)
+        for module in walk_packages(package.__path__, f"{package.__name__}.")
         # Settings and variants choose among what is there, and the host's clock and caches are told, not computed.
         if module.name.rpartition(".")[2] not in ("settings", "variants", "host_cpu", "platform")
     ),
-    in_c=tuple(f"{opencl.__name__}.{name}" for name in ("formats", "prelude", "render", "render_stream")),
+    in_c=(
+        f"{opencl.__name__}.formats",
+        *(module.name for module in iter_modules(render.__path__, f"{render.__name__}.")),
+    ),
 )
 
 
@@ -70,9 +83,4 @@ def every_change(family: Family) -> tuple[Change, ...]:
         for module in sorted(family.changed)
         for change in changes(module, source_of(module), c_text=module in family.in_c)
     )
-    return tuple(
-        change
-        for change in found
-        if f"{change.module}.{change.function}" not in family.but
-        and change.function in family.only.get(change.module, {change.function})
-    )
+    return tuple(change for change in found if f"{change.module}.{change.function}" not in family.but)

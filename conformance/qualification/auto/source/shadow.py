@@ -22,8 +22,8 @@ from conformance.qualification.auto.source.changes import Change, changed_tree
 class Family:
     """Code whose changes are mutants: ``packages`` are imported anew for ``backend``, the class that is judged.
 
-    Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``), and of
-    modules in ``only`` none but those functions; those in ``in_c`` hold OpenCL C text. Each of its processes gets
+    Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``); those in
+    ``in_c`` hold OpenCL C text. Each of its processes gets
     ``environment``, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they are
     limited; it runs ``batch`` mutants, one after the other.
     """
@@ -33,7 +33,6 @@ class Family:
     backend: str
     changed: tuple[str, ...]
     but: frozenset[str] = frozenset()
-    only: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_c: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     cpu: float = 30.0
