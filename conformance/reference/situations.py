@@ -85,6 +85,11 @@ is multiplied by before: nothing, itself, its opposite, less or more. ``axis`` i
 ``start``: waited for at once, ``later`` or never. ``after`` is the class of the step before.
 """
 
+OF_CASE: Final[dict[str, tuple[str, ...]]] = {"legal": ("yes", "no"), "trouble": ("apart", "late", "dies")}
+"""Features of a whole case, which all of its collectives have: whether it means anything, and how its ranks part.
+
+Suites draw for them, and no interaction of theirs is counted.
+"""
 
 NOTHING_DONE: Final = {
     **dict.fromkeys(("reduction", "factor", "groups", "meetings", "axis", "local", "tiled", "root"), "none"),

@@ -75,9 +75,7 @@ def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
 
 
 def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
-    assert (
-        impossible({"exact dtype=int8", "values=nan"}) == "no program has a collective with dtype=int8 and values=nan"
-    )
+    assert impossible({"dtype=int8", "values=nan"}) == "no program has a collective with dtype=int8 and values=nan"
     assert impossible({"legal=no", "operation=barrier", "reduction=sum"}) is not None
     assert impossible({"trouble=late", "place=into"}) is not None
     assert impossible({"operation=all_reduce", "reduction=sum", "place=in_place"}) is None

@@ -8,8 +8,7 @@ from random import Random
 from typing import Final
 
 from conformance.cases.program.program import EFFECTS
-from conformance.qualification.auto.conditional.facts import FINER, IMPLIED
-from conformance.reference.situations import FEATURES
+from conformance.reference.situations import FEATURES, OF_CASE
 from conformance.specs.domains.feasible import infeasible
 
 ABSENT: Final = ("reduction", "dtype", "extent", "rank", "layout", "axis", "tiled", "root", "operands", "values")
@@ -17,7 +16,7 @@ ABSENT: Final = ("reduction", "dtype", "extent", "rank", "layout", "axis", "tile
 
 WORDS: Final[dict[str, tuple[str, ...]]] = {
     feature: tuple(word for word in words if word != "none" or feature not in ABSENT)
-    for feature, words in ({**FEATURES, **FINER}).items()
+    for feature, words in ({**FEATURES, **OF_CASE}).items()
     if feature != "legal"  # the effect says which programs it needs
 }
 """What conditions are made of."""
@@ -41,8 +40,7 @@ def condition(random: Random, fixed: Collection[str] = ()) -> frozenset[str]:
     taken = {word.partition("=")[0] for word in fixed}
     found: list[str] = []
     for _ in range(random.choice((1, 2, 3))):
-        out = taken | {"dtype" if name == "exact dtype" else "exact dtype" for name in taken if "dtype" in name}
-        name = random.choice([name for name in WORDS if name not in out])
+        name = random.choice([name for name in WORDS if name not in taken])
         found.append(f"{name}={random.choice(WORDS[name])}")
         taken.add(name)
     return frozenset(found)
@@ -54,7 +52,7 @@ def impossible(words: Collection[str]) -> str | None:
     What cannot meet in a legal program is told by the pairs of the table that are infeasible; in an illegal one only
     that an operation has no such attribute.
     """
-    known = {*words, *(IMPLIED[word] for word in words if word in IMPLIED)}
+    known = set(words)
     several = [word for word in sorted(known) if sum(_name(word) == _name(other) for other in known) > 1]
     if several:
         return f"a collective has one {_name(several[0])}, not {' and '.join(several)}"

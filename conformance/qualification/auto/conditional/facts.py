@@ -1,19 +1,15 @@
 """What each collective of a case meets, in words of the table of case features: mutants are wrong under some of them.
 
-A word is ``feature=word``. Beside the table of ``cases.program.situations`` stand ``FINER`` features: the dtype by its
-own name, whether the program is legal, and how its ranks part.
+A word is ``feature=word``, of a collective or of the whole case (``reference.situations``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
-from conformance.cases.tensor.dtypes import DRAWN, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.qualification.auto.conditional.values import KINDS, values
 from conformance.reference.rejected import Rejected
@@ -21,15 +17,6 @@ from conformance.reference.situations import situations
 from conformance.reference.spmd import evaluate
 
 Words = frozenset[str]
-
-FINER: Final[dict[str, tuple[str, ...]]] = {
-    "exact dtype": DRAWN,
-    "trouble": ("apart", "late", "dies"),
-    "legal": ("yes", "no"),
-}
-
-IMPLIED: Final = {f"exact dtype={dtype}": f"dtype={dtype}" for dtype in DRAWN}
-"""The word of the table that one of a finer feature is a part of."""
 
 
 def words_in(case: Any) -> list[tuple[int, Words]]:
@@ -66,15 +53,9 @@ def facts(case: Case) -> list[tuple[int, Words]]:
 def _words(case: Case, numbers: Sequence[int], read: Sequence[Sequence[Any]]) -> Iterator[Words]:
     """Yield the words of each collective that was come to; of one with impossible axes or groups its operation."""
     found = situations(case, read)
-    for at, operands in zip(numbers, read, strict=False):
+    for at in numbers[: len(read)]:
         try:
             words = {f"{feature}={word}" for feature, word in next(found).items()}
         except (ValueError, StopIteration):
             words = {f"operation={case.program.steps[at].op}"}
-        yield frozenset(words | set(_exact(operands)))
-
-
-def _exact(operands: Sequence[Any]) -> Iterator[str]:
-    blocks = [block for block in (operands[0] if operands else ()) if isinstance(block, np.ndarray)]
-    if blocks:
-        yield f"exact dtype={logical(max(blocks, key=lambda block: block.size).dtype)}"
+        yield frozenset(words)

@@ -17,9 +17,10 @@ from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case, digest
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
+from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto.conditional import wrongs
-from conformance.qualification.auto.conditional.facts import IMPLIED, Words, facts
+from conformance.qualification.auto.conditional.facts import Words, facts
 from conformance.qualification.auto.conditional.values import DIALECT
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
@@ -305,16 +306,21 @@ NO_OPERAND: Final = tuple(f"operation={op}" for op, word in CLASS_OF.items() if 
 VALUELESS: Final = ("another dtype", "an axis too many", "an axis of one dropped", "no block on one rank")
 """Effects that need no element."""
 
-_INTEGERS: Final = ("dtype=bool", "dtype=narrow", "dtype=signed", "dtype=unsigned")
+
+def _dtypes(which: Callable[[Dtype], bool]) -> tuple[str, ...]:
+    return tuple(f"dtype={name}" for name in DRAWN if which(DTYPES[name]))
+
+
+_UNSIGNED_BITS: Final = _dtypes(lambda row: row.kind == "bool" or (row.kind == "integer" and row.bits < 8))
 
 _NEVER: Final = (
     (("off by one slice", "slices in the other order"), ("rank=0",), "no axis has slices"),
     (("off by one inside a row", "axes exchanged"), ("rank=0", "rank=1"), "there is no second axis"),
     (("an axis of one dropped",), ("rank=0",), "there is no axis"),
-    (("sign flipped",), ("dtype=bool", "dtype=narrow"), "no bit is a sign"),
-    (("NaN lost", "negative zero lost"), _INTEGERS, "integers have neither"),
-    (("extremes cut",), ("dtype=bool", "dtype=complex"), "nothing is extreme"),
-    (("rounded through a narrower dtype",), ("dtype=bool", "dtype=narrow"), "no dtype is narrower"),
+    (("sign flipped",), _UNSIGNED_BITS, "no bit is a sign"),
+    (("NaN lost", "negative zero lost"), _dtypes(lambda row: row.kind != "float"), "only floats are looked at"),
+    (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
+    (("rounded through a narrower dtype",), _dtypes(lambda row: row.name not in wrongs.NARROWER), "none is narrower"),
     (
         ("the next rank's block", "two ranks' blocks exchanged", "two members in the other order",
          "a member's block read twice"),
@@ -330,7 +336,6 @@ def without_effect(effect: str, words: Words) -> str | None:
     way = WAYS[effect]
     if way == "refusal":
         return None
-    words |= {IMPLIED[word] for word in words if word in IMPLIED}
     if words.intersection(NO_BLOCK):
         return "its results are no blocks"
     if way == "operand" and words.intersection(NO_OPERAND):

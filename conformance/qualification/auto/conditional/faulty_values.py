@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from conformance.backends.base import Types, rank_error
 from conformance.backends.placing import tensors
 from conformance.backends.reference import Reference
-from conformance.backends.worker import arrays, typed
+from conformance.backends.worker import typed
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase
@@ -60,17 +60,17 @@ class FaultyValues(Reference):
     def typed(self, program: TypedProgram, inputs: Blocks) -> tuple[Types, dict[str, list[Array]]]:
         """Return types and values with the fault."""
         seen = self._typed(TypedCase(program=program, inputs=_stored(inputs)))
-        return seen.types, arrays(seen.results)
+        return seen.types, _arrays(seen)
 
     def pullback(self, program: TypedProgram, inputs: Blocks, cotangents: Blocks) -> dict[str, list[Array]]:
         """Return cotangents with the fault."""
         case = TypedCase(program=program, inputs=_stored(inputs), cotangents=_stored(cotangents))
-        return arrays(self._typed(case).results)
+        return _arrays(self._typed(case))
 
     def batched(self, program: TypedProgram, levels: Sequence[Level], inputs: Blocks) -> dict[str, list[Array]]:
         """Return mapped results with the fault."""
         case = TypedCase(program=program, inputs=_stored(inputs), batch=tuple(levels))
-        return arrays(self._typed(case).results)
+        return _arrays(self._typed(case))
 
     def _typed(self, case: TypedCase) -> Observation:
         seen = self._wrong(case, typed(Reference(), case))
@@ -98,6 +98,11 @@ class FaultyValues(Reference):
         blocks = [None if block is None else to_array(block) for block in seen.results[name]]
         made = RESULTS[self.fault.effect](blocks, [], self.fault.rank, self.fault.element)
         return seen if made is None else replace(seen, results=seen.results | tensors({name: made}))
+
+
+def _arrays(seen: Observation) -> dict[str, list[Array]]:
+    """Return the blocks of every result; those of a rank without any are left out, as nothing else is like that."""
+    return {name: [to_array(block) for block in blocks if block is not None] for name, blocks in seen.results.items()}
 
 
 def _refused(effect: str) -> Observation:

@@ -95,17 +95,18 @@ def _transposed(block: Array) -> Array | None:
     return np.ascontiguousarray(block.T).reshape(block.shape) if block.ndim > 1 else None
 
 
-_NARROWER: Final = {
+NARROWER: Final = {
     "float64": "float32", "float32": "bfloat16", "float16": "float8_e5m2", "bfloat16": "float8_e5m2",
     "complex128": "complex64", "int64": "float32", "int32": "float32", "int16": "int8", "uint64": "uint32",
     "uint32": "uint16", "uint16": "uint8", "uint8": "uint4", "int8": "int4", "float8_e4m3fn": "float8_e5m2",
     "float8_e5m2": "float8_e4m3fn",
 }  # fmt: skip
+"""What each dtype is rounded through."""
 
 
 def _narrowed(block: Array) -> Array | None:
     """Round every element to a narrower dtype and back."""
-    other = _NARROWER.get(logical(block.dtype))
+    other = NARROWER.get(logical(block.dtype))
     with np.errstate(all="ignore"):
         return None if other is None else block.astype(NUMPY[other]).astype(block.dtype)
 
