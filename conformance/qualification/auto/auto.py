@@ -121,7 +121,7 @@ def _early(each: AnyDrawn) -> bool:
     return not each.large and each.index < (EARLY if isinstance(each, Drawn) else EARLY_OTHERS)
 
 
-CHUNK: Final = 24
+CHUNK: Final = 8
 """Mutants that go through all stages before others begin, so that one that is ended has rows to go on with."""
 
 
