@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.qualification.auto.auto import Profile, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
+from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.corpus import corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
-from conformance.qualification.auto.running.judged import Kill
+from conformance.qualification.auto.running.judged import Kill, failing
 from conformance.qualification.auto.source.changes import changed_tree, changes
-from conformance.qualification.auto.source.families import REFERENCE, every_change
-from conformance.qualification.auto.source.shadow import changed_backend
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
+from conformance.qualification.auto.source.shadow import changed_backend, source_of
 from conformance.qualification.drawn import drawn_cases
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.other_cases import other_cases
 from conformance.qualification.rows import head
+from conformance.runner.dialects import dialects, suites
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
+from conformance.runner.worker.in_process import InProcess
 from conformance.specs import SUITES
 
 SOURCE = "def double(x: int) -> int:\n    '''Return it twice.'''\n    if x > 0:\n        return x + x\n    return 0\n"
@@ -72,6 +77,37 @@ def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
             and fails(verdict(meaning(each.case), Answer(backend.execute(each.case))))
         ]
         assert failing[0] == kill.index
+
+
+PLACES = {
+    "graph.elementwise": "graph",
+    "sharded.parts": "sharded",
+    "types.collectives": "typed_program",
+    "transforms.transposes": "transposed_program",
+    "transforms.batching": "batched_program",
+}
+
+
+@pytest.mark.parametrize("module", PLACES)
+def test_changed_code_dies_where_it_is_run(module: str) -> None:
+    drawn = other_cases(0, 40, tuple(suites()), (PLACES[module],))
+    name, safe = f"conformance.reference.{module}", ("operator", "condition", "order", "dropped term")  # all loops end
+    of = [each for each in changes(name, source_of(name)) if each.below and each.kind in safe]
+    workers = (InProcess(BackendSpec("m", ()), backend=changed_backend(REFERENCE, each)()) for each in of[:12])
+    assert any(failing(worker, each) for worker in workers for each in drawn)
+
+
+@pytest.mark.parametrize("dialect", ["graph", "global", "types"])
+def test_a_wrong_value_and_what_is_not_refused_are_found_in_every_dialect(dialect: str) -> None:
+    drawn = other_cases(0, 60, tuple(suites()), dialects()[dialect].ops)
+    for effect, legal in (("sign flipped", "legal=yes"), ("not refused", "legal=no")):
+        backend = FaultyValues(Fault(effect, frozenset({f"dialect={dialect}", legal}), 0, 0))
+        worker = InProcess(BackendSpec("f", ()), backend=backend)
+        assert any(failing(worker, each) for each in drawn)
+
+
+def test_the_modules_that_hold_c_are_among_those_that_are_changed() -> None:
+    assert set(ENGINE.in_c) < set(ENGINE.changed)
 
 
 def test_what_no_legal_case_meets_is_void_and_says_why() -> None:

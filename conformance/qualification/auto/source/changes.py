@@ -107,7 +107,9 @@ def _places(tree: ast.Module) -> Iterator[tuple[Place, ast.AST, Place, str]]:
         for name, value in ast.iter_fields(node):
             if name in SKIPPED or (isinstance(node, ast.Raise | ast.Import | ast.ImportFrom)):
                 continue
-            if isinstance(node, ast.If) and _is_for_types(node):
+            if (isinstance(node, ast.If) and _is_for_types(node)) or (
+                isinstance(node, ast.Assign) and _is_a_type(node)
+            ):
                 continue
             listed = value if isinstance(value, list) else [value]
             for at, child in enumerate(listed):
@@ -121,8 +123,14 @@ def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _is_for_types(node: ast.If) -> bool:
-    return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _is_a_type(node: ast.AST) -> bool:
+    """Return whether a name is given to a type with arguments, as in ``Rule = Callable[[int], int]``."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id.istitle()
 
 
 def _at(tree: ast.AST, place: Place) -> ast.AST:
