@@ -47,10 +47,8 @@ def values(case: Valued) -> list[tuple[str, Words]]:
 
 def _made(subject: object) -> Iterator[tuple[str, Words]]:
     """Yield each value's name and what it is made of."""
-    if isinstance(subject, GraphSubject):
+    if isinstance(subject, GraphSubject | ShardedSubject):
         yield from subject.traits.items()
-    elif isinstance(subject, ShardedSubject):
-        yield from subject.words.items()
     elif isinstance(subject, TypedMeaning):
         for name in sorted(subject.case.answered):
             yield name, frozenset()
