@@ -14,6 +14,7 @@ from conformance.runner.coverage.within import Share
 from conformance.runner.dialect import Counting, Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.draws import LONGEST, OUTSIDE, draw_numbered, numbered
+from conformance.runner.freed import EVERY, give_back
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
@@ -52,6 +53,7 @@ class Offering:
         self.exercised: defaultdict[str, set[str]] = defaultdict(set)
         self._backends, self._late, self._clock = backends, late, clock
         self._counting, self._patience = counting, patience
+        self._offered = 0
         self._seen = Ids()
         self._own = {backend.name: Ids() for backend in backends}
 
@@ -116,6 +118,9 @@ class Offering:
 
     def _offer(self, one: Trial, origin: int | None = None, only: Sequence[BackendRun] = ()) -> None:
         """Offer a case to all that were not offered it before, or ``only`` to some; wait while one has too many."""
+        self._offered += 1
+        if self._offered % EVERY == 0:
+            give_back()
         if not only:
             self._seen.add(one.name)
         with self._clock.phase("judging"):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+import sys
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from weakref import ref
 
 import msgspec
 import numpy as np
+import psutil
+import pytest
 
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.column import MOST, column
+from conformance.runner.freed import give_back
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.log import CaseRecord, Footer, Header, read
@@ -64,3 +68,14 @@ def test_no_cache_keeps_what_is_found_out_about_cases_for_ever() -> None:
     judges = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)
               and str(each.__module__).startswith("conformance.judging.numbers")]  # fmt: skip
     assert {each.__name__ for each in judges if each.cache_info().maxsize is None} <= {"precision", "_runs", "_parts"}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the allocator of glibc alone can be asked")
+def test_memory_that_a_few_large_cases_took_goes_back() -> None:
+    held = [bytearray(100_000) for _ in range(2000)]
+    below = bytearray(1000)
+    large = psutil.Process().memory_info().rss
+    del held
+    give_back()
+    assert psutil.Process().memory_info().rss < large - 150_000_000
+    assert below
