@@ -42,6 +42,7 @@ from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
@@ -241,6 +242,11 @@ class Backend:
         refuses the program.
         """
         raise Unsupported(f"{type(self).__name__} gives no types")
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        """Return what the steps of a typed program are lowered to, in order; raise where there is no such thing."""
+        del program
+        raise Unsupported(f"{type(self).__name__} shows nothing that it lowers")
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]

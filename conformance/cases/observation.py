@@ -10,6 +10,7 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.lowered import Lowered
 
 Category = Literal["invalid_argument", "unsupported", "internal", "no_answer", "adapter"]
 
@@ -46,9 +47,9 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 
     ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
-    ``types`` are those of the values of a typed program, by name. ``layouts`` say of each result of a program on
-    sharded tensors which of its elements the devices hold, ``moved`` how many bytes went from device to device in the
-    step that made it, where that is counted.
+    ``types`` are those of the values of a typed program, by name, ``lowered`` what its steps are lowered to.
+    ``layouts`` say of each result of a program on sharded tensors which of its elements the devices hold, ``moved``
+    how many bytes went from device to device in the step that made it, where that is counted.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -60,6 +61,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     types: dict[str, AxisType] = {}
     layouts: dict[str, Layout] = {}
     moved: dict[str, int] = {}
+    lowered: tuple[Lowered, ...] = ()
 
     @property
     def raised(self) -> bool:

@@ -10,10 +10,11 @@ from conformance.cases.types import axis_type
 from conformance.cases.types.starts import STARTS
 from conformance.reference.transforms import batching, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
-from conformance.reference.types import casts, collectives, local, started
+from conformance.reference.types import casts, collectives, local, lowering, started
 from conformance.specification.clause_table import clause_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
+from conformance.specs.types.lowering import LOWERING
 
 INTRODUCTION: Final = """\
 A typed program has named inputs and a list of steps over a mesh. Each input has a dtype, a shape, and the mesh axes
@@ -121,6 +122,14 @@ def type_lines() -> list[str]:
         "## Clauses of mapping",
         "",
         *clause_lines(BATCHES),
+        "## Lowering",
+        "",
+        "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index.",
+        "",
+        *_functions((lowering.lowered, lowering.missing)),
+        "## Clauses of lowering",
+        "",
+        *clause_lines(LOWERING),
     ]
 
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from conformance.cases.program.program import Program
     from conformance.cases.sharded.case import ShardedCase
     from conformance.cases.tensor.dtypes import Array
+    from conformance.cases.types.lowered import Lowered
     from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
 
@@ -183,6 +184,14 @@ class Jax(Backend):
 
         self._make_room()
         return typed.pullback(program, self._devices, inputs, cotangents)
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        """Return the facts of the StableHLO of a program."""
+        from conformance.backends.jax import lowered, typed
+
+        text, sums = typed.lower(program, self._devices)
+        found = lowered.read(text)
+        return found[: len(found) - sums]
 
     def batched(
         self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]

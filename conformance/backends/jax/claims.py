@@ -123,7 +123,13 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     batched = {**limits_of_transforms, "groups": ["none"], "across": ["mesh"] if checked else ["mesh", "level", "both"]}
     # "Differentiation rule for 'pmin' not implemented", and pmax likewise.
     transposed = {**limits_of_transforms, "op": ["sum", "mean"]}
-    return {"typed_program": limits, "transposed_program": transposed, "batched_program": batched}
+    lowered = {**limits, "steps": sorted(COLLECTIVE_STEPS | set(LOCAL)), "starts": ["none", *STARTS]}
+    return {
+        "typed_program": limits,
+        "lowered_program": lowered,
+        "transposed_program": transposed,
+        "batched_program": batched,
+    }
 
 
 def vmap_claims() -> Claims:

@@ -52,6 +52,9 @@ DONES: Final[Mapping[str, Any]] = {
     "reduce_scatter": parallel.reduce_scatter_done_p,
 }
 
+Tables = Callable[[TypedStep], dict[str, Any]]
+"""The offsets and sizes of a ragged exchange, as a rank has them."""
+
 TO: Final = {"invariant": "invarying"}
 """JAX's word for a state, where it is another."""
 
@@ -70,13 +73,35 @@ def _types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
         found.update({name: _type_of(value) for name, value in _run(program, inputs).items()})
         return {}
 
-    given = {
+    with framework(), config.auto_pcast(program.automatic):
+        jax.eval_shape(_mapped(program, devices, rank, _entering(program), {}), _abstract(program))
+    return found
+
+
+def lower(program: TypedProgram, devices: list[Any]) -> tuple[str, int]:
+    """Return the StableHLO of a program, and how many sums at its end are none of its own.
+
+    It is lowered for a GPU: no other platform has a lowering of every collective. Every rank has the offsets and sizes
+    of the first, so that there is no index but those of the program. What is unreduced leaves as its sum.
+    """
+    of, everywhere = _types(program, devices), program.names
+    leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
+
+    def rank(inputs: dict[str, Any]) -> dict[str, Any]:
+        made = _run(program, inputs, _first)
+        return {name: _visible(made[name]) for name in program.results}
+
+    with framework(), config.auto_pcast(program.automatic):
+        traced = jax.jit(_mapped(program, devices, rank, _entering(program), leaving)).trace(_abstract(program))
+        text = str(traced.lower(lowering_platforms=("cuda",)).as_text())
+    return text, sum(bool(of[name].unreduced) for name in program.results)
+
+
+def _abstract(program: TypedProgram) -> dict[str, jax.ShapeDtypeStruct]:
+    return {
         name: jax.ShapeDtypeStruct((*_sizes(program, each.varying), *each.shape), each.dtype)
         for name, each in program.inputs.items()
     }
-    with framework(), config.auto_pcast(program.automatic):
-        jax.eval_shape(_mapped(program, devices, rank, _entering(program), {}), given)
-    return found
 
 
 def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
@@ -209,20 +234,20 @@ def _mapped(
     )
 
 
-def _run(program: TypedProgram, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _run(program: TypedProgram, inputs: Mapping[str, Any], tables: Tables | None = None) -> dict[str, Any]:
     made = dict(inputs)
     for step in program.steps:
-        made[step.output] = _result(step, [made[name] for name in step.inputs])
+        made[step.output] = _result(step, [made[name] for name in step.inputs], tables or _tables)
     return made
 
 
-def _result(step: TypedStep, operands: list[Any]) -> Any:
+def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:
     if step.start:
         return _started(step, operands[0])
     if step.op in collectives.MAPPED and step.op != "all_gather":
         return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
     if step.op == "ragged_all_to_all":
-        return collectives.ragged_all_to_all(*operands, **_tables(step), axis_name=step.axes, groups=step.groups)
+        return collectives.ragged_all_to_all(*operands, **tables(step), axis_name=step.axes, groups=step.groups)
     if step.op in LOCAL or step.op == "sum":
         return _local(step, operands)
     if step.op in ("axis_index", "cast", "done"):
@@ -275,6 +300,12 @@ def _tables(step: TypedStep) -> dict[str, Any]:
     with framework(), config.auto_pcast(True):
         at = jnp.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
         return {name: jnp.array(rows, np.int32)[at] for name, rows in step.attrs.items()}
+
+
+def _first(step: TypedStep) -> dict[str, Any]:
+    """Return the first row of each table of a ragged exchange."""
+    with framework():
+        return {name: jnp.array(rows, np.int32)[0] for name, rows in step.attrs.items()}
 
 
 def _visible(value: Any) -> Any:

@@ -23,6 +23,8 @@ from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
+from conformance.backends.opencl.typed.lowered import STEPS
+from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, types_and_values
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
 from conformance.cases.case import Case
@@ -37,6 +39,7 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
@@ -77,7 +80,9 @@ class OpenCL(Backend):
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
         typed = ("typed_program", "transposed_program", "batched_program")
         graphs = {"graph": {"dtype": tuple(FORMATS)}, "sharded": {"dtype": tuple(FORMATS)}}
-        return found | graphs | {op: {} for op in typed}
+        # A mean is one collective of a graph, and no collective is started there.
+        shown = {"steps": STEPS, "starts": ["none"], "op": ["sum", "max", "min"]}
+        return found | graphs | {op: {} for op in typed} | {"lowered_program": shown}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -185,6 +190,10 @@ class OpenCL(Backend):
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the types that the engine's own rules give, and the values of a graph."""
         return types_and_values(program, inputs, self.graphs.run)
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        """Return the collectives of a program's graph."""
+        return lowered_steps(program)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from conformance.backends.base import Backend, Claims, Held, Types, poison
@@ -17,6 +18,7 @@ from conformance.cases.program.trouble import WORDS
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.effects import Effects, Ranks
@@ -28,10 +30,13 @@ from conformance.reference.spmd import run
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.types.check import check
+from conformance.reference.types.lowering import lowered
 from conformance.reference.types.values import evaluate as typed_values
 from conformance.reference.types.values import visible
 
-TYPED: Final[Claims] = {"typed_program": {}, "transposed_program": {}, "batched_program": {}}
+TYPED: Final[Claims] = dict.fromkeys(
+    ("typed_program", "transposed_program", "batched_program", "lowered_program"), MappingProxyType({})
+)
 """Typed programs, their transposes and programs mapped over new axes, without limits."""
 
 
@@ -81,6 +86,10 @@ class Reference(Backend):
         types, values = check(program), typed_values(program, inputs)
         made = {step.output: types[step.output] for step in program.steps}
         return made, {name: visible(program, types[name], values[name]) for name in program.results}
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        """Return what the rules of lowering give."""
+        return lowered(program)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]

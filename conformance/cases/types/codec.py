@@ -27,11 +27,12 @@ class TypedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     format: int
     dialect: str
-    id: Annotated[str, Meta(pattern="^(types|transposed|batched)[+].+/.+/[0-9a-f]{12}$")]
+    id: Annotated[str, Meta(pattern="^(types|transposed|batched|lowered)[+].+/.+/[0-9a-f]{12}$")]
     program: TypedProgram
     inputs: Stored
     cotangents: Stored = {}
     batch: tuple[Level, ...] = ()
+    lowered: bool = False
 
 
 def save_typed(case: TypedCase, path: Path) -> None:
@@ -46,6 +47,7 @@ def save_typed(case: TypedCase, path: Path) -> None:
         inputs=_nested(stored, case.inputs, "input"),
         cotangents=_nested(stored, case.cotangents, "cotangent"),
         batch=case.batch,
+        lowered=case.lowered,
     )
     write(msgspec.to_builtins(whole, order="deterministic"), path)
 
@@ -67,6 +69,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         inputs=_nested(tensors, whole.inputs, "input"),
         cotangents=_nested(tensors, whole.cotangents, "cotangent"),
         batch=whole.batch,
+        lowered=whole.lowered,
     )
     validate_case(case)
     check_id(whole.id, typed_id(case))

@@ -40,13 +40,15 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     Without ``cotangents`` the types and values of its results are asked for. With them asked for are the cotangents of
     its inputs, that is its transpose; there is one for each result named, of the type that belongs to it. With
     ``batch``, the outermost level first, asked for are the results of the program mapped over these levels; the shapes
-    of the program are then those of a slice, and a step may name levels as it names mesh axes.
+    of the program are then those of a slice, and a step may name levels as it names mesh axes. Where it is ``lowered``
+    asked for is what a compiler makes of its steps.
     """
 
     program: TypedProgram
     inputs: dict[str, Blocks]
     cotangents: dict[str, Blocks] = {}
     batch: tuple[Level, ...] = ()
+    lowered: bool = False
 
     troubled: ClassVar[bool] = False
     """Nothing befalls a rank."""
@@ -54,13 +56,15 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     @property
     def answered(self) -> frozenset[str]:
         """Return the names of what is asked for."""
+        if self.lowered:
+            return frozenset()
         return frozenset(self.program.inputs if self.cotangents else self.program.results)
 
     @property
     def kind(self) -> str:
         """Return the word for what is asked for, with which the id begins."""
-        if self.batch:
-            return "batched"
+        if self.batch or self.lowered:
+            return "batched" if self.batch else "lowered"
         return "transposed" if self.cotangents else NAME
 
     @property
@@ -117,6 +121,8 @@ def validate_case(case: TypedCase) -> None:
 
 
 def _validate_levels(case: TypedCase) -> None:
+    if case.lowered:
+        raise CaseError("a case has levels to map over or is lowered, not both")
     if case.cotangents:
         raise CaseError("a case has levels to map over or cotangents to pull back, not both")
     for number, level in enumerate(case.batch):

@@ -6,9 +6,9 @@ from typing import Final
 
 from conformance.backends.reference import Reference
 from conformance.backends.worker import typed
-from conformance.qualification.typed_mutants import batches, starts, transposes, types
+from conformance.qualification.typed_mutants import batches, lowering, starts, transposes, types
 from conformance.qualification.typed_mutants.mutant import TypedMutant
-from conformance.runner.dialects.types import BATCHED, DIALECT, TRANSPOSED, TYPED
+from conformance.runner.dialects.types import BATCHED, DIALECT, LOWERED, TRANSPOSED, TYPED
 from conformance.runner.draws import numbered
 from conformance.specs.types.verdict import judge
 
@@ -16,6 +16,7 @@ BY_OPERATION: Final = {
     TYPED: (*types.MUTANTS, *starts.MUTANTS),
     TRANSPOSED: transposes.MUTANTS,
     BATCHED: batches.MUTANTS,
+    LOWERED: lowering.MUTANTS,
 }
 """The mutants that are wrong about the cases of an operation."""
 

@@ -23,16 +23,18 @@ from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
-from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
+from conformance.specs.types.data import batched_cases, lowered_cases, transposed_cases, typed_cases
+from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.starts import names_of_starts
 from conformance.specs.types.verdict import judge, speaking
 
 TYPED: Final = "typed_program"
 TRANSPOSED: Final = "transposed_program"
 BATCHED: Final = "batched_program"
+LOWERED: Final = "lowered_program"
 """The operations that cases are recorded under."""
 
-OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED}
+OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED, "lowered": LOWERED}
 """The operation of each kind of case."""
 
 
@@ -48,7 +50,7 @@ def mean(case: TypedCase) -> TypedMeaning | None:
         meaning = typed_meaning(case)
     except Rejected:
         return None
-    return None if case.batch and meaning.refused is not None else meaning
+    return None if (case.batch or case.lowered) and meaning.refused is not None else meaning
 
 
 def facts(meaning: TypedMeaning) -> Facts:
@@ -118,11 +120,16 @@ class Situations:
 
 def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
     del terms
-    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES}.get(op, TYPES)
+    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES, LOWERED: LOWERING}.get(op, TYPES)
 
 
 def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
-    asked = ((TYPED, "types", TYPES), (TRANSPOSED, "transforms", TRANSPOSES), (BATCHED, "transforms", BATCHES))
+    asked = (
+        (TYPED, "types", TYPES),
+        (TRANSPOSED, "transforms", TRANSPOSES),
+        (BATCHED, "transforms", BATCHES),
+        (LOWERED, "lowering", LOWERING),
+    )
     return {clause.id for op, suite, clauses in asked if op in ops and suite in suites for clause in clauses}
 
 
@@ -138,6 +145,12 @@ DIALECT: Final = Dialect(
             "types",
             "Which programs are well typed, and what their values are.",
             {TYPED: typed_cases()},
+        ),
+        "lowering": DialectSuite(
+            "lowering",
+            "What a compiler makes of programs over mesh axes: which ranks meet, and in which order.",
+            {LOWERED: lowered_cases()},
+            share=0.25,
         ),
         "transforms": DialectSuite(
             "transforms",

@@ -26,7 +26,7 @@ from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.types.domain import mapped_programs, typed_programs
-from conformance.specs.types.grammar import BACK
+from conformance.specs.types.grammar import BACK, LOWERED
 
 Blocks = list[Array]
 
@@ -76,6 +76,12 @@ def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
         return replace(program, results=program.results[-1:])
     order = draw(choose.permutations([*program.inputs, *program.results]))
     return replace(program, results=tuple(order[:count]))
+
+
+@choose.composite
+def lowered_cases(draw: Draw) -> TypedCase:
+    """Draw a well-typed program to be lowered; its inputs are there for its shapes alone."""
+    return replace(_case(draw, _shortened(draw(typed_programs(LOWERED)), back=False), back=False), lowered=True)
 
 
 @choose.composite

@@ -65,6 +65,12 @@ BACK: Final = Grammar(
     refused=(*[False] * 11, True),
     starts=30,
 )
+LOWERED: Final = Grammar(
+    (*FITTING, *FITTING, "axis_index", "ragged_all_to_all", "cast", "negate"),
+    unchecked=2,
+    refused=(False,),
+    starts=4,
+)
 ACROSS: Final = Grammar(
     (*FITTING, *["permute", "all_reduce", "axis_index", "all_gather"], "ragged_all_to_all", "negate", "add"),
     # Every slice counts as a rank.

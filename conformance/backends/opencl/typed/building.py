@@ -28,8 +28,8 @@ class Building:
     """The nodes of a graph, and what its buffers hold."""
 
     def __init__(self) -> None:
-        """Start with none."""
-        self._nodes: list[Node] = []
+        """Start with no ``nodes``."""
+        self.nodes: list[Node] = []
         self._buffers: dict[str, Tensor] = {}
 
     def put(self, arrays: Sequence[Array]) -> Blocks:
@@ -45,9 +45,9 @@ class Building:
     def node(self, op: Any, sources: Sequence[str], shape: Shape, dtype: str, member: int, **rest: Any) -> str:
         """Add a node on the device of a member, and return its id."""
         made = Node(
-            id=f"n{len(self._nodes)}", op=op, of=tuple(sources), shape=shape, dtype=dtype, device=device(member), **rest
+            id=f"n{len(self.nodes)}", op=op, of=tuple(sources), shape=shape, dtype=dtype, device=device(member), **rest
         )
-        self._nodes.append(made)
+        self.nodes.append(made)
         return made.id
 
     def each(self, make: Callable[[int], str], shape: Shape, dtype: str, members: int) -> Blocks:
@@ -133,11 +133,11 @@ class Building:
     def case(self, results: Mapping[str, Blocks]) -> GraphCase:
         """Return the graph, which asks for these values."""
         asked = tuple(dict.fromkeys(node for blocks in results.values() for node in blocks.nodes))
-        graph = Graph(nodes=tuple(self._nodes), results=asked)
-        return GraphCase(graph=graph, buffers=self._buffers, rounds=(Round(until=len(self._nodes), asked=asked),))
+        graph = Graph(nodes=tuple(self.nodes), results=asked)
+        return GraphCase(graph=graph, buffers=self._buffers, rounds=(Round(until=len(self.nodes), asked=asked),))
 
     def _member(self, node: str) -> int:
-        return int(self._nodes[int(node[1:])].device[1:])
+        return int(self.nodes[int(node[1:])].device[1:])
 
 
 def device(member: int) -> str:

@@ -28,11 +28,12 @@ def computed(
     """Return every value of a program whose members are those of ``mesh``."""
     values = dict(inputs)
     for step in program.steps:
-        values[step.output] = _step(building, mesh, step, [values[name] for name in step.inputs])
+        values[step.output] = computed_step(building, mesh, step, [values[name] for name in step.inputs])
     return values
 
 
-def _step(building: Building, mesh: tuple[Axis, ...], step: TypedStep, given: list[Blocks]) -> Blocks:
+def computed_step(building: Building, mesh: tuple[Axis, ...], step: TypedStep, given: list[Blocks]) -> Blocks:
+    """Return what one step gives."""
     if step.op in ALU:
         return building.alu(ALU[step.op], *given)
     if step.op == "sum":

@@ -1,0 +1,22 @@
+"""What a compiler makes of the steps of a typed program, as data: a collective with its ranks, or an index."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One operation of a lowered program, in the order of the program.
+
+    ``groups`` are ranks, shorter groups filled up with -1, or the sources and targets of a permute. ``reducer`` is the
+    reduction in the region of a reduction. ``global_ids`` says whether ranks count over all devices. One in the region
+    of a start is ``started``. An ``axis_index`` has the numbers of its ``index``: that by which the id of a device is
+    divided, that of which the remainder is taken, and that by which this is multiplied.
+    """
+
+    op: str
+    groups: tuple[tuple[int, ...], ...] = ()
+    reducer: str = ""
+    global_ids: bool = False
+    started: bool = False
+    index: tuple[int, int, int] | None = None

@@ -1,0 +1,79 @@
+"""What the steps of a typed program must come to when they are lowered: which ranks meet, and in which order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+from typing import cast as cast_to
+
+from conformance.cases.program.program import Groups, rank_groups
+from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
+
+GLOBAL: Final = frozenset({"all_gather", "all_reduce", "reduce_scatter"})
+"""Operations that say whether ids are global."""
+
+FILL: Final = -1
+"""What stands in a group that has fewer ranks than another."""
+
+
+def lowered(program: TypedProgram) -> list[Lowered]:
+    """Return what each step comes to, in order: casts, waits and operations of one rank to nothing."""
+    return [made for step in program.steps for made in _of_step(program, step)]
+
+
+def _of_step(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
+    if step.op in LOCAL or step.op in ("cast", "done") or not step.axes:
+        return
+    if step.op == "axis_index":
+        yield from _index(program, step)
+        return
+    groups = rank_groups(program.mesh, step.axes, step.groups)
+    op = "permute" if step.op == "shuffle" else step.op
+    reducer = {"mean": "sum"}.get(str(step.attrs.get("op", "")), str(step.attrs.get("op", "")))
+    yield Lowered(op=op, groups=_ranks(step, groups), reducer=reducer, global_ids=op in GLOBAL, started=step.start)
+
+
+def _ranks(step: TypedStep, groups: Groups) -> Groups:
+    if step.op in ("permute", "shuffle"):
+        return tuple((group[source], group[target]) for group in groups for source, target in _pairs(step))
+    if step.op == "broadcast":
+        root = cast_to(int, step.attrs["root"])
+        return tuple((group[root], *group[:root], *group[root + 1 :]) for group in groups)
+    most = max(map(len, groups))
+    return tuple((*group, *[FILL] * (most - len(group))) for group in groups)
+
+
+def _pairs(step: TypedStep) -> Groups:
+    if step.op == "shuffle":
+        sources = cast_to(tuple[int, ...], step.attrs["sources"])
+        return tuple((source, target) for target, source in enumerate(sources))
+    return cast_to(Groups, step.attrs["pairs"])
+
+
+def _index(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
+    """The place along an axis is the id divided by the ranks behind it, and of that the remainder."""
+    sizes = {axis.name: axis.size for axis in program.mesh}
+    order = list(sizes)
+    for number, axis in enumerate(step.axes):
+        behind = math.prod(sizes[other] for other in order[order.index(axis) + 1 :])
+        minor = math.prod(sizes[other] for other in step.axes[number + 1 :])
+        yield Lowered(op="axis_index", index=(behind, sizes[axis], minor))
+
+
+def missing(program: TypedProgram) -> list[bool]:
+    """Return of each that is lowered whether it may come to nothing.
+
+    That is an all_to_all over groups of one rank, and what is started and never waited for.
+    """
+    waited = {step.inputs[0] for step in program.steps if step.op == "done"}
+    return [
+        (step.start and step.output not in waited) or (step.op == "all_to_all" and not step.start and _alone(made))
+        for step in program.steps
+        for made in _of_step(program, step)
+    ]
+
+
+def _alone(made: Lowered) -> bool:
+    return all(len(group) == 1 for group in made.groups)

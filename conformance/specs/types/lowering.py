@@ -1,0 +1,174 @@
+"""The clauses about what the steps of a typed program come to when a compiler lowers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Groups
+from conformance.cases.types.lowered import Lowered
+from conformance.judging.typed import TypedClause, accepted
+from conformance.reference.types.lowering import GLOBAL, lowered, missing
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.specs.types.divergences import UNCAST
+
+Has = Callable[[Lowered], bool]
+Fact = Callable[[Lowered], object]
+
+
+def _pairs_up(meaning: TypedMeaning, seen: Observation) -> list[tuple[Lowered, Lowered]] | str:
+    """Return what was expected and what was shown side by side, or why they do not match."""
+    wanted, found = lowered(meaning.case.program), list(seen.lowered)
+    matched = []
+    for each, optional in zip(wanted, missing(meaning.case.program), strict=True):
+        if optional and not (found and _same_call(found[0], each)):
+            continue
+        if not found or found[0].op != each.op:
+            return f"a lowered {each.op} is expected; there is {found[0].op if found else 'nothing more'}"
+        matched.append((each, found.pop(0)))
+    return f"nothing more is expected; there is {found[0].op}" if found else matched
+
+
+def _same_call(one: Lowered, other: Lowered) -> bool:
+    return (one.op, one.started, sorted(one.groups)) == (other.op, other.started, sorted(other.groups))
+
+
+def _in_order(meaning: TypedMeaning, seen: Observation) -> str | None:
+    if seen.raised:
+        return accepted(meaning, seen)
+    found = _pairs_up(meaning, seen)
+    return found if isinstance(found, str) else None
+
+
+def _clause(number: int, text: str, source: str, has: Has, fact: Fact) -> TypedClause:
+    """Return the clause about a fact of operations that ``has`` is true of."""
+
+    def when(meaning: TypedMeaning) -> bool:
+        return _shown(meaning) and any(map(has, lowered(meaning.case.program)))
+
+    def check(meaning: TypedMeaning, seen: Observation) -> str | None:
+        found = _pairs_up(meaning, seen)
+        if isinstance(found, str):
+            return None  # that they are others is another clause
+        for want, got in found:
+            if has(want) and fact(want) != fact(got):
+                return f"a lowered {want.op} has {fact(got)}; expected {fact(want)}"
+        return None
+
+    return TypedClause(f"lowering.C{number}", "must", text, source, when, check, suite="lowering")
+
+
+def _shown(meaning: TypedMeaning) -> bool:
+    return meaning.case.lowered and meaning.refused is None
+
+
+def _unordered(made: Lowered) -> object:
+    return {frozenset(group) for group in made.groups}
+
+
+def _fills(made: Lowered) -> object:
+    """Return the length of the rows of groups, and where in each of them nothing stands."""
+    return sorted(tuple(rank < 0 for rank in group) for group in made.groups)
+
+
+def _ordered(made: Lowered) -> Groups:
+    return tuple(sorted(made.groups))
+
+
+def _is(*ops: str) -> Has:
+    return lambda made: made.op in ops
+
+
+def _uneven(made: Lowered) -> bool:
+    return any(rank < 0 for group in made.groups for rank in group)
+
+
+LOWERING: Final = (
+    TypedClause(
+        "lowering.C1",
+        "must",
+        "Each collective of a program is lowered to one of its kind, in the order of the program, and casts and local "
+        "operations are lowered to none. An all_to_all over groups of one rank, and a started collective that no step "
+        "waits for, may be lowered to none.",
+        "jax.all_to_all: lowering",
+        _shown,
+        _in_order,
+        suite="lowering",
+        general=True,
+        diverges=(UNCAST,),
+    ),
+    _clause(
+        2,
+        "The replica groups of a reduction are the ranks that its groups have along its axes.",
+        "jax.psum: lowering",
+        _is("all_reduce"),
+        _unordered,
+    ),
+    _clause(
+        3,
+        "Replica groups of unequal sizes are filled up with -1 to the size of the largest.",
+        "jax.psum: lowering",
+        _uneven,
+        _fills,
+    ),
+    _clause(
+        4,
+        "The replica groups of a collective that moves blocks name ranks in member order, where the first axis named "
+        "is the major one.",
+        "jax.all_gather: lowering; jax.psum_scatter: lowering; jax.all_to_all: lowering",
+        _is("all_gather", "all_to_all", "reduce_scatter"),
+        _ordered,
+    ),
+    _clause(
+        5,
+        "A permute has a source and a target for each pair and each line of ranks along its axes.",
+        "jax.ppermute: lowering",
+        _is("permute"),
+        _ordered,
+    ),
+    _clause(
+        6,
+        "An axis_index is the remainder, by the size of the axis, of the device's id divided by the sizes of the axes "
+        "behind it.",
+        "jax.axis_index: lowering",
+        _is("axis_index"),
+        lambda made: made.index,
+    ),
+    _clause(
+        7,
+        "The region of a reduction has the reduction that was asked for; that of a mean is a sum.",
+        "jax.psum: lowering",
+        _is("all_reduce", "reduce_scatter"),
+        lambda made: made.reducer,
+    ),
+    _clause(
+        8,
+        "Reductions and gathers over mesh axes say that their ids are those of all devices.",
+        "jax.psum: lowering",
+        lambda made: made.op in GLOBAL,
+        lambda made: made.global_ids,
+    ),
+    _clause(
+        9,
+        "A started collective is in the region of a start, and one that is not started is in none.",
+        "jax.start: _start_lowering",
+        lambda made: made.op != "axis_index",
+        lambda made: made.started,
+    ),
+    _clause(
+        10,
+        "The replica groups of a broadcast name the source first.",
+        "jax.pbroadcast: lowering",
+        _is("broadcast"),
+        lambda made: sorted((group[0], sorted(group[1:])) for group in made.groups),
+    ),
+    _clause(
+        11,
+        "A ragged_all_to_all has replica groups in member order.",
+        "jax.ragged_all_to_all: lowering",
+        _is("ragged_all_to_all"),
+        _ordered,
+    ),
+)
+"""The clauses of the suite ``lowering``. That groups have equal sizes on a TPU alone is left out."""
