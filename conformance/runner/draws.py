@@ -79,7 +79,7 @@ def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None =
     """
     # Not for secrets: the same seed must give the same cases.
     name = f"{domain.name}, {seed}, {number}"
-    numbers = Numbers(Random(name) if number else None)  # noqa: S311
+    numbers = Numbers(Random(name) if number else None)  # noqa: S311 - they choose cases, and are no secret
     wished = (chain_wishes(domain.name, seed, number) or wishes(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
         wished = narrowed(wished, limits, name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import socket
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -79,12 +80,12 @@ class Ring:
         """Have ``size`` members."""
         self.size, self.stack = size, ExitStack()
 
-    @cache  # noqa: B019 - a ring lives as long as its backend
+    @cached_property
     def members(self) -> list[Any]:
-        """Start the members, and return a connection to each."""
+        """Return a connection to each member; the first time they are started."""
         folder = Path(self.stack.enter_context(tempfile.TemporaryDirectory()))
         hosts = [[f"127.0.0.1:{port}"] for port in _ports(self.size)]
-        (folder / "hosts.json").write_text(str(hosts).replace("'", '"'))
+        (folder / "hosts.json").write_text(json.dumps(hosts))
         context = multiprocessing.get_context("spawn")
         found = []
         for rank in range(self.size):
@@ -98,7 +99,7 @@ class Ring:
 
     def call(self, function: str, blocks: Sequence[Array]) -> list[Array]:
         """Return what each member's call of ``function`` gives; raise what the first of them raised."""
-        members = self.members()
+        members = self.members
         for member, block in zip(members, blocks, strict=True):
             member.send((function, block))
         answers = [member.recv() for member in members]

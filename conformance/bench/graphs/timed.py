@@ -53,10 +53,6 @@ class Timed(NamedTuple):
         draw = np.random.default_rng(17)
         return tuple(draw.random(shape, np.float32) for shape in self.shapes[size])
 
-    def least_bytes(self, size: str, result: Array) -> int:
-        """Return the bytes that must be read and written."""
-        return sum(4 * int(np.prod(shape)) for shape in self.shapes[size]) + result.nbytes
-
 
 def _shapes(*extents: int, count: int = 1, grown: int = 0) -> Mapping[str, tuple[tuple[int, ...], ...]]:
     """Return square matrices by size; the last of them is ``grown`` longer along both axes."""

@@ -1,4 +1,12 @@
-"""What the values that a graph case asks for are made of, in words, through storage and calls too."""
+"""What the values that a graph case asks for are made of, in words, through storage and calls too.
+
+``whole``, ``float``: elementwise operations on integers and bools, and on floats, with ``root`` (what some
+approximate), ``function``, ``extreme`` and ``shift`` among them. ``choose`` is where. ``results``: other results of a
+call. ``keep``: contiguous and detached. ``assign`` and ``outside``: storage that was assigned to, or written to from
+outside. ``late``: the value of a node that was listed before something it read was written, and asked for afterwards.
+``again``: a computed value asked for in an earlier round too. ``kept``: a buffer that nothing wrote. ``empty``: no
+elements. ``storage``: a name of storage.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +26,6 @@ NOTHING: Final[Words] = frozenset()
 FUNCTIONS: Final = ("exp2", "log2", "sin")
 ROOTS: Final = ("sqrt", "recip", "div")
 EXTREMES: Final = ("max", "min")
-
-TRAITS: Final = (
-    *("const", "iota", "variable", "symbolic", "movement", "pad", "whole", "float", "function", "root", "extreme"),
-    *("compare", "choose", "promoted", "cast", "bitcast", "reduce", "empty_reduce", "accumulator", "gather", "call"),
-    *("shift", "results", "keep", "cross", "assign", "outside", "late", "again", "kept", "empty", "storage"),
-)
-"""The words.
-
-``whole``, ``float``: elementwise operations on integers and bools, and on floats, with ``root`` (what some
-approximate), ``function``, ``extreme`` and ``shift`` among them. ``choose`` is where. ``results``: other results of a
-call. ``keep``: contiguous and detached. ``assign`` and ``outside``: storage that was assigned to, or written to from
-outside. ``late``: the value of a node that was listed before something it read was written, and asked for afterwards.
-``again``: a computed value asked for in an earlier round too. ``kept``: a buffer that nothing wrote. ``empty``: no
-elements. ``storage``: a name of storage.
-"""
 
 
 @dataclass

@@ -46,7 +46,7 @@ def narrowed(wishes: Mapping[str, str], limits: Claimed, seed: str) -> dict[str,
     A wish for something wrong is taken out where the claims are about legal programs alone.
     """
     # Not for secrets: the same seed must give the same cases.
-    random, found = Random(seed), dict(wishes)  # noqa: S311
+    random, found = Random(seed), dict(wishes)  # noqa: S311 - it chooses cases, and is no secret
     for feature, words in allowed(limits).items():
         if words and found.get(feature) not in words:
             found[feature] = random.choice(words)

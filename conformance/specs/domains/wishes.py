@@ -70,7 +70,7 @@ THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 
 def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     """Return the word that draw ``number`` of the domain ``name`` should have, for every feature."""
-    order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - as below
+    order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - an order, not a secret
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
     dealt = {
@@ -106,7 +106,7 @@ def _rare(name: str) -> tuple[Mapping[str, str], ...]:
 def _order(name: str, seed: int, of: str, count: int, round_: int) -> tuple[int, ...]:
     """Return the numbers below ``count`` in a random order."""
     found = list(range(count))
-    Random(f"{name}, {seed}, {of}, {round_}").shuffle(found)  # noqa: S311 - as below
+    Random(f"{name}, {seed}, {of}, {round_}").shuffle(found)  # noqa: S311 - an order, not a secret
     return tuple(found)
 
 
@@ -114,5 +114,5 @@ def _order(name: str, seed: int, of: str, count: int, round_: int) -> tuple[int,
 def _dealt(name: str, seed: int, feature: str, number: int) -> tuple[str, ...]:
     words = list(_WORDS.get(feature, THREE))
     # Not for secrets: the same seed must give the same cases.
-    Random(f"{name}, {seed}, {feature}, {number}").shuffle(words)  # noqa: S311
+    Random(f"{name}, {seed}, {feature}, {number}").shuffle(words)  # noqa: S311 - an order, not a secret
     return tuple(words)

@@ -75,11 +75,6 @@ def identity(shape: Shape) -> IndexMap:
     return (affine(shape, steps(shape)),)
 
 
-def is_identity(index_map: IndexMap) -> bool:
-    """Return whether the points are all elements in order."""
-    return index_map == identity(shape_of(index_map))
-
-
 @lru_cache(maxsize=2**14)
 def then(index_map: IndexMap, last: Affine) -> IndexMap:
     """Return the map whose elements are the points of ``last``."""

@@ -186,7 +186,7 @@ class _Spoilt(Stored):
 
     def fresh(self, result: Ranks, operand: Ranks) -> Ranks:
         right = super().fresh(result, operand)
-        key = (self.backend._now and self.backend._now.op, str([getattr(b, "shape", None) for b in right]))  # noqa: SLF001
+        key = (self.backend._now and self.backend._now.op, str([getattr(b, "shape", None) for b in right]))  # noqa: SLF001 - this is its storage
         before = self.known.get(key)
         self.known[key] = [block.copy() if isinstance(block, np.ndarray) else block for block in right]
         if not self.backend.wrong_now:
