@@ -52,6 +52,16 @@ def child(then: str) -> None:
         os._exit(7)
 
 
+def apart(orphan: bool) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(3600)", __file__]
+    if not orphan:
+        subprocess.Popen(command, start_new_session=True)
+    elif os.fork() == 0:
+        os.setsid()
+        subprocess.Popen(command)
+        os._exit(0)
+
+
 def misbehave(how: str, request: dict) -> object:
     """Return the reply to the bad case, or do something else."""
     seq = request["seq"]
@@ -86,6 +96,12 @@ def misbehave(how: str, request: dict) -> object:
         case "child and hang":
             child("hang")
             wait()
+        case "session":
+            apart(orphan=False)
+            return right(request)
+        case "orphan":
+            apart(orphan=True)
+            return right(request)
         case "closes replies":
             os.close(WRITE)
             wait()

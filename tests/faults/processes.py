@@ -23,6 +23,8 @@ ROWS: Final = (
     ("core limit", "can open no file any more", CRASHED, "before answering"),
     ("child and exit", "leaves a child that holds its pipes, and exits", CRASHED, "exited with status 7"),
     ("child and hang", "starts a child and never answers", TIMEOUT, "no answer within"),
+    ("session", "leaves a child in a session of its own, and answers", FINE, ""),
+    ("orphan", "leaves a child without a parent in a session of its own, and answers", FINE, ""),
     ("closes replies", "closes its end of the replies and waits", PROTOCOL, "closed its reply descriptor"),
     ("closes both", "closes both pipes and waits", PROTOCOL, "closed its reply descriptor"),
     ("half a line", "writes half a line and waits", TIMEOUT, "no answer within"),

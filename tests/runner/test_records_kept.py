@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from conformance.runner.backend.asking import seconds_of
 from conformance.runner.log.log import CaseRecord, decoded
+from conformance.runner.worker.answers import Answer, Broken
 
 
 def test_a_record_read_back_is_written_the_same() -> None:
@@ -13,3 +15,8 @@ def test_a_record_read_back_is_written_the_same() -> None:
     records = [passed, msgspec.structs.replace(passed, case="o/none-1/1", outcome="unsupported", clauses={})]
     lines = [msgspec.json.encode(record) for record in records]
     assert [msgspec.json.encode(record) for record in decoded(lines)] == lines
+
+
+def test_who_gave_nothing_took_no_seconds_written_as_they_are_read() -> None:
+    broken = Answer(result=Broken(outcome="crashed", detail="", stderr_tail=""))
+    assert msgspec.json.encode(seconds_of([broken])) == b"0.0"

@@ -149,6 +149,7 @@ class Process:
     def stop(self, seconds: float) -> None:
         """Ask for an orderly exit by closing the request pipe, wait at most ``seconds``, then kill what is left."""
         deadline = time.monotonic() + seconds
+        self._note_tree()
         while self._unsent and time.monotonic() < deadline and self.exit_status() is None:
             self._pause()
             self.write()
@@ -159,9 +160,11 @@ class Process:
         self.kill(grace=0.0)
 
     def kill(self, grace: float = GRACE) -> str:
-        """End the whole process group and every known descendant; return the last it wrote on stderr."""
-        with contextlib.suppress(psutil.Error):
-            self._tree.update(psutil.Process(self._popen.pid).children(recursive=True))
+        """End the process group, all known descendants and all who have its folder in their environment.
+
+        Return the last it wrote on stderr.
+        """
+        self._note_tree()
         if grace and self.exit_status() is None:
             self._signal(signal.SIGTERM)
             deadline = time.monotonic() + grace
@@ -170,7 +173,7 @@ class Process:
         self._signal(signal.SIGKILL)
         self._watchdog.kill()
         self._watchdog.wait()
-        for member in self._tree:
+        for member in (*self._tree, *_inheriting(self.folder)):
             with contextlib.suppress(psutil.Error):
                 member.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -186,6 +189,11 @@ class Process:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._popen.pid, number)
+
+    def _note_tree(self) -> None:
+        """Remember the descendants while the leader is there to tell them."""
+        with contextlib.suppress(psutil.Error):
+            self._tree.update(psutil.Process(self._popen.pid).children(recursive=True))
 
     def _measure(self, kind: str) -> list[int]:
         sizes = []
@@ -228,8 +236,24 @@ class Process:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-_WATCH: Final = 'read _; kill -9 -- "-$1"; rm -rf -- "$2"'
-"""Waits for a line, or for the end of who would write it."""
+def _inheriting(folder: Path) -> list[psutil.Process]:
+    """Return the processes that have the folder of a worker in their environment.
+
+    A process whose parent has ended, in a session of its own, is in no group and no tree that the runner knows.
+    """
+    found = []
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if each.environ().get(protocol.FILES) == str(folder):
+                found.append(each)
+    return found
+
+
+_WATCH: Final = """read _; kill -9 -- "-$1"
+for each in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do each="${each#/proc/}"; kill -9 "${each%/environ}"; done
+rm -rf -- "$2"
+"""
+"""Waits for a line, or for the end of who would write it; what has the folder in its environment ends with it."""
 
 
 def _watchdog(leader: int, folder: Path) -> subprocess.Popen[bytes]:
