@@ -22,6 +22,7 @@ MPIS = ("mpi-openmpi", "mpi-intel")
 WAYS = {
     "opencl-pocl": "pocl",
     "jax-vmap": "jax",
+    "jax-explicit": "jax",
     "jax-unchecked": "jax",
     "torch-functional": "torch",
     "torch-checked": "torch",

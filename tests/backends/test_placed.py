@@ -56,3 +56,30 @@ def test_a_program_on_two_splits_passes(name: str) -> None:
     assert isinstance(seen, Observation), seen
     verdict = judge_sharded(subject, seen, clauses("sharded", said), said.numbers)
     assert (verdict.outcome, verdict.detail) == ("passed", None)
+
+
+@pytest.mark.slow  # JAX is imported afresh: 5 s
+def test_explicit_axes_take_alike_operands_and_give_what_was_asked_for() -> None:
+    pytest.importorskip("jax")
+    nodes = (
+        node("a", "buf", arg="a"),
+        node("c", "alu", "a", "a", arg="add"),
+        node("s", "reduce", "c", shape=(4,), arg=(0,), fold="add"),
+        node("m", "copy", "c"),
+    )
+    asked = ("c", "s", "m")
+    of = GraphCase(
+        graph=Graph(nodes=nodes, results=asked),
+        buffers={"a": case().of.buffers["a"]},
+        rounds=(Round(until=4, asked=asked),),
+    )
+    whole = ShardedCase(mesh=(Axis("i", 2),), devices=(0, 1), of=of, homes={"a": ROWS}, moves={"m": COLUMNS})
+    alike, mixed = sharded_meaning(whole), sharded_meaning(case())
+    with Worker(find("jax-explicit")) as worker:
+        said = worker.ready.terms
+        assert outside(worker.ready.claims, facts(alike).features) is None
+        assert outside(worker.ready.claims, facts(mixed).features) is not None
+        seen = worker.ask(alike.case).result
+    assert isinstance(seen, Observation), seen
+    verdict = judge_sharded(alike, seen, clauses("sharded", said), said.numbers)
+    assert (verdict.outcome, verdict.detail) == ("passed", None)

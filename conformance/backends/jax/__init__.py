@@ -263,6 +263,28 @@ def _kinds(case: Case) -> dict[str, Any]:
     return kinds
 
 
+class JaxExplicit(Jax):
+    """Runs programs on sharded tensors over a mesh of explicit axes: the sharding of every value is a part of its type.
+
+    Where a program does not say how the result of a step is sharded, and operands do not either, JAX refuses it.
+    """
+
+    name = "jax-explicit"
+    mode: ClassVar = "jit over a mesh of explicit axes"
+
+    @property
+    def claims(self) -> Claims:
+        """Return what JAX documents of explicit axes, for meshes that have a device for each position."""
+        worlds = [str(world) for world in range(1, len(self._devices) + 1)]
+        placed: Claims = import_module("conformance.backends.jax.explicit").CLAIMS
+        return {op: {**limits, "world": worlds} for op, limits in placed.items()}
+
+    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+        """Place arrays over a mesh of explicit axes, compile each round, and call what was compiled."""
+        found: Mapping[str, Held] = import_module("conformance.backends.jax.explicit").run(case, self._devices)
+        return found
+
+
 class JaxUnchecked(Jax):
     """Runs what the checks refuse: without them users have sums over groups, which are refused with no reason given."""
 

@@ -6,12 +6,12 @@ The axes of the mesh are automatic: where intermediate values are is the compile
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Held, Unsupported
@@ -50,13 +50,18 @@ def run(case: ShardedCase, devices: list[Any]) -> dict[str, Held]:
 class Placed(Compiled):
     """A case whose arrays have shardings over a mesh."""
 
+    kind: ClassVar = AxisType.Auto
+    """What the axes of the mesh are."""
+
     def __init__(self, case: ShardedCase, devices: list[Any]) -> None:
         """Make the mesh, then begin."""
         self.sharded = case
         sizes = tuple(axis.size for axis in case.mesh)
         picked = [devices[number] for number in case.devices]
         with framework():
-            self.mesh = Mesh(np.array(picked, object).reshape(sizes), tuple(axis.name for axis in case.mesh))
+            names = tuple(axis.name for axis in case.mesh)
+            kinds = (self.kind,) * len(names)
+            self.mesh = Mesh(np.array(picked, object).reshape(sizes), names, axis_types=kinds)
         super().__init__(case.of)
 
     def sharding(self, placement: Placement, rank: int) -> NamedSharding:

@@ -25,6 +25,8 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "world": tuple(str(count) for count in range(1, MOST_DEVICES + 1)),
     "order": ("plain", "turned"),
     "steps": ("inside", "across"),
+    "operands": ("alike", "mixed"),
+    "parts": ("kept", "taken"),
 }
 """Every feature and its words; those of graphs mean what they mean there.
 
@@ -32,14 +34,15 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 cut ``even``, ``uneven`` as by default, or by other ``bounds``; some parts are ``empty``; one axis is cut by ``several``
 mesh axes, in an order that is not the mesh's (``reversed``), or two are (``crossed``). ``order``: devices are in the
 order of their numbers or not. ``steps`` are all ``inside`` parts by the rules of ``tinygrad.multi``, or some are
-``across`` them, which that source refuses.
+``across`` them, which that source refuses. ``operands`` that are split are so ``alike`` in each step, or not in some.
+Of ``parts`` some are ``taken`` where a range of a split axis is one of them, or all are ``kept``.
 """
 
 Words = frozenset[str]
 
 
 def sharded_features(case: ShardedCase) -> dict[str, Words]:
-    """Return the words of each feature that a well-formed case has, but for ``index`` and ``steps``."""
+    """Return the words of each feature of a well-formed case that its meaning is not needed for."""
     of_graph = {name: words for name, words in graph_features(case.of).items() if name not in _LEFT_OUT}
     homes = [(case.homes.get(name, REPLICATED), each.shape) for name, each in case.of.buffers.items()]
     moves = [

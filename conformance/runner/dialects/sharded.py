@@ -40,7 +40,25 @@ def _words(subject: ShardedSubject) -> Mapping[str, frozenset[str]]:
     gathers = any(node.op == "gather" for node in subject.case.of.graph.nodes)
     index = "beyond" if subject.undefined else "inside" if gathers else "none"
     steps = "across" if subject.refusable else "inside"
-    return {**sharded_features(subject.case), "index": frozenset({index}), "steps": frozenset({steps})}
+    operands = "mixed" if subject.legal and _mixed(subject) else "alike"
+    parts = "taken" if subject.legal and _taken(subject) else "kept"
+    told = {"index": index, "steps": steps, "operands": operands, "parts": parts}
+    return {**sharded_features(subject.case), **{name: frozenset({word}) for name, word in told.items()}}
+
+
+def _mixed(subject: ShardedSubject) -> bool:
+    """Return whether the operands of some step are split in different ways."""
+    at = subject.placed.at
+    return any(
+        len({at[name].splits for name in node.of if at[name].splits}) > 1 for node in subject.case.of.graph.nodes
+    )
+
+
+def _taken(subject: ShardedSubject) -> bool:
+    """Return whether some range of a split axis is one part of it, so that the other parts are not real."""
+    at = subject.placed.at
+    ranges = (node for node in subject.case.of.graph.nodes if node.op == "shrink")
+    return any(bool(at[node.id].masks) and not at[node.of[0]].masks for node in ranges)
 
 
 def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
