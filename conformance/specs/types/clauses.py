@@ -22,6 +22,7 @@ from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.batches import BATCHES
+from conformance.specs.types.chains import CHAINS
 from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS, by_rules
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.starts import BACK, STARTS
@@ -285,6 +286,7 @@ TRANSPOSES: Final = (
         "jax.pcast",
         _casts_by_itself,
     ),
+    *CHAINS,
     TypedClause(
         "transposes.C13",
         "may",

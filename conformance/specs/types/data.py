@@ -20,6 +20,7 @@ from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
@@ -66,7 +67,18 @@ def transposed_cases(draw: Draw) -> TypedCase:
     given = {
         name: _blocks(draw, program.mesh, cotangent_type(types[name]), shapes[name], dtype) for name in program.results
     }
-    return replace(case, cotangents=given)
+    whole = replace(case, cotangents=given)
+    return _turned(whole, shapes) if draw(choose.integers(1, 6)) == 1 else whole
+
+
+def _turned(case: TypedCase, shapes: Mapping[str, tuple[int, ...]]) -> TypedCase:
+    """Return the transposed program with cotangents for inputs and inputs for cotangents, if there is one."""
+    turned = transposed_program(case.program, shapes)
+    if turned is None or len(turned.program.results) < len(case.program.inputs):
+        return case
+    inputs = {PREFIX + name: blocks for name, blocks in case.cotangents.items()}
+    cotangents = {made: case.inputs[name] for name, made in turned.results.items()}
+    return TypedCase(program=turned.program, inputs=inputs, cotangents=cotangents)
 
 
 def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:

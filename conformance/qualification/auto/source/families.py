@@ -20,6 +20,9 @@ JUDGING: Final = (
     *("graph.evaluate._each", "graph.nodes.inside"),
 )
 
+TYPES: Final = ("casts", "check", "collectives", "local", "lowering", "started", "values")
+"""Modules of ``reference.types`` with rules; the others name what those raise, or join them."""
+
 REFERENCE: Final = Family(
     name="reference",
     memory=6 << 30,
@@ -27,7 +30,7 @@ REFERENCE: Final = Family(
     backend="conformance.backends.reference:Reference",
     changed=(
         *(module.name for module in iter_modules(operations.__path__, f"{operations.__name__}.")),
-        *(f"conformance.reference.types.{name}" for name in ("casts", "check", "collectives", "local", "values")),
+        *(f"conformance.reference.types.{name}" for name in TYPES),
         *(f"conformance.reference.{name}" for name in ("effects", "groups", "meeting", "reductions", "spmd")),
         *(f"conformance.reference.graph.{name}" for name in GRAPH),
         *(f"conformance.reference.transforms.{name}" for name in ("batching", "pullback", "transposes")),

@@ -1,0 +1,50 @@
+"""The clauses about chains of transposes, which a program that is the transpose of another shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.observation import Observation
+from conformance.cases.types.typed_case import arrays
+from conformance.judging.typed import TypedClause, pulled_alike
+from conformance.reference.transforms.transposed_program import PREFIX, Transposed, transposed_program
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.types.values import evaluate
+
+
+def _turned(meaning: TypedMeaning) -> Transposed | None:
+    shapes = {name: blocks[0].shape for name, blocks in meaning.values.items()}
+    return transposed_program(meaning.case.program, shapes)
+
+
+def _chain(meaning: TypedMeaning) -> bool:
+    back = meaning.case.kind == "transposed" and meaning.refused is None and meaning.no_rule is None
+    return back and _turned(meaning) is not None
+
+
+def _transposed_already(meaning: TypedMeaning) -> bool:
+    return all(name.startswith(PREFIX) for name in meaning.case.program.inputs) and _chain(meaning)
+
+
+def _as_turned(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand that what came back for inputs is what the transpose computes as a program."""
+    turned = _turned(meaning)
+    assert turned is not None
+    inputs = {PREFIX + name: blocks for name, blocks in arrays(meaning.case.cotangents).items()}
+    values = evaluate(turned.program, inputs)
+    back = {name: values[made] for name, made in turned.results.items()}
+    return pulled_alike(replace(meaning, back=back), seen)
+
+
+def _law(number: int, text: str, when: Callable[[TypedMeaning], bool]) -> TypedClause:
+    source = "ours: the adjoint of a linear map"
+    return TypedClause(f"transposes.C{number}", "must", text, source, when, _as_turned, suite="transforms")
+
+
+CHAINS: Final = (
+    _law(19, "The transpose of a chain of steps is the chain of the transposes of the steps in reverse order.", _chain),
+    _law(20, "The transpose of the transpose of a linear program is the program.", _transposed_already),
+)
+"""The laws of chains."""
