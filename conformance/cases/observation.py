@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.placement import Layout
@@ -55,7 +56,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     results: dict[str, tuple[Tensor | None, ...]] = {}
     errors: tuple[RankError | None, ...] = ()
     touched: tuple[Touched, ...] = ()
-    seconds: float = 0.0
+    seconds: Annotated[float, Meta(ge=0)] = 0.0
     health: Observation | None = None
     schedule: Schedule | None = None
     types: dict[str, AxisType] = {}

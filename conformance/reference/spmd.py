@@ -10,6 +10,7 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
 from conformance.cases.program.trouble import check_trouble
@@ -52,27 +53,27 @@ DEFAULTS: Final = {
 def check_step(step: Step) -> dict[str, Attr]:
     """Return the attributes of ``step`` in their declared types, with defaults filled in.
 
-    Raise ``ValueError`` when the step is malformed: no such operation, the wrong number of values, or
+    Raise ``CaseError`` when the step is malformed: no such operation, the wrong number of values, or
     attributes that are missing, surplus or of the wrong type. A malformed step has no verdict; an illegal
     one is rejected by its clause.
     """
     if step.op not in OPERATIONS:
-        raise ValueError(f"unknown operation {step.op!r}; known are {', '.join(sorted(OPERATIONS))}")
+        raise CaseError(f"unknown operation {step.op!r}; known are {', '.join(sorted(OPERATIONS))}")
     wanted, defaults = ATTRIBUTES[step.op], DEFAULTS[step.op]
     if not set(wanted) - set(defaults) <= set(step.attrs) <= set(wanted):
-        raise ValueError(f"{step.op} takes the attributes {sorted(wanted)}, got {sorted(step.attrs)}")
+        raise CaseError(f"{step.op} takes the attributes {sorted(wanted)}, got {sorted(step.attrs)}")
     _check_arity(step)
     try:
         return defaults | {name: msgspec.convert(value, wanted[name]) for name, value in step.attrs.items()}
     except msgspec.ValidationError as error:
-        raise ValueError(f"{step.op} has an attribute of the wrong type: {error}") from None
+        raise CaseError(f"{step.op} has an attribute of the wrong type: {error}") from None
 
 
 def _check_arity(step: Step) -> None:
     operands, outputs = TABLE[step.op].operands, int(TABLE[step.op].result != "nothing")
     right = len(step.inputs) == len(step.outputs) if operands == 1 else len(step.inputs) == operands
     if not right or (operands != 1 and len(step.outputs) != outputs):
-        raise ValueError(f"{step.op} takes {operands} values a result, got {len(step.inputs)} and {len(step.outputs)}")
+        raise CaseError(f"{step.op} takes {operands} values a result, got {len(step.inputs)} and {len(step.outputs)}")
 
 
 Watch = Callable[[Step, list[Any]], None]

@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from conformance.backends import discovery
+from conformance.cases.case import Case, Operand
+from conformance.cases.codec import save
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import Tensor
 from tests.cli.conftest import Conformance
 
 ONE = ("-b", "reference", "--op", "broadcast", "--examples", 100)
@@ -284,3 +288,21 @@ def test_a_number_model_that_is_none_is_one_line_and_status_2(
         assert (ended.status, ended.err.count("\n")) == (2, 1)
         assert "backend 'acme:Acme': number model: unknown word of mean 'reciprocl'; did you mean 'reci" in ended.err
         assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Step(op="broadcst", inputs=("x",), outputs=("y",), axes=("i",)), "there is no 'broadcst'"),
+        (Step(op="broadcast", inputs=("x",), outputs=("y",), axes=("i",), attrs={"rot": 0}), "got ['rot']"),
+        (Step(op="broadcast", inputs=("x",), outputs=("y",), axes=("i",), attrs={"root": "a"}), "Expected `int`"),
+        (Step(op="broadcast", inputs=(), outputs=("y",), axes=("i",), attrs={"root": 0}), "takes 1 values a result"),
+    ],
+)
+def test_a_step_that_does_not_fit_its_operation_is_one_line(step: Step, said: str, conformance: Conformance) -> None:
+    tensors = Operand(blocks=(Tensor(dtype="int8", shape=(), bits="01"),) * 2, layouts=("contiguous",) * 2)
+    program = Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",))
+    save(Case(program=program, inputs={"x": tensors}), Path("case.json"))
+    ended = conformance("replay", "case.json", "-b", "reference")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert said in ended.err

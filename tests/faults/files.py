@@ -55,6 +55,17 @@ CASES: Final = (
     ("was changed by one bit", within(*X, bits="02000000"), "its content has the id"),
     ("has a mesh of 10^9 ranks", within("program", "mesh", 0, size=10**9), "at most 1024"),
     ("has an axis of size 0", within("program", "mesh", 0, size=0), "it must have at least 1"),
+    (
+        "has a mesh of 65 axes",
+        within("program", mesh=[{"name": f"a{n}", "size": 1} for n in range(65)]),
+        "at most 64 are allowed",
+    ),
+    (
+        "has 2,000 steps",
+        within("program", steps=[{"op": "barrier", "inputs": [], "outputs": [], "axes": []}] * 2000),
+        "at most 1024 are allowed",
+    ),
+    ("has a name of a million characters", within("program", results=["y" * 10**6]), "a name has at most 256"),
     ("has a size that is text", within("program", "mesh", 0, size="2"), "Expected `int`, got `str`"),
     ("has a block of 2^80 elements", within(*X, shape=[2**40, 2**40]), "over the limit"),
     ("has a block of 100 axes", within(*X, shape=[1] * 100), "more than 64"),

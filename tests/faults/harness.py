@@ -200,6 +200,8 @@ def misbehave(how: str, request: dict) -> object:
             return {**right(request), "observation": {**right(request)["observation"], "touched": touched}}
         case "seconds that are no number":
             return json.dumps(right(request)).replace('"results"', '"seconds": NaN, "results"')
+        case "seconds below zero":
+            return json.dumps(right(request)).replace('"results"', '"seconds": -5, "results"')
         case "noise on standard output":
             flood(1)
             return right(request)

@@ -66,6 +66,7 @@ ROWS: Final = (
     ("an error without a message", "gives an error without a message", PROTOCOL, ""),
     ("too few errors", "gives errors of some ranks alone", PROTOCOL, ""),
     ("seconds that are no number", "gives NaN as its time", PROTOCOL, ""),
+    ("seconds below zero", "gives a time below 0", PROTOCOL, "Expected `float` >= 0"),
     ("noise on standard output", "floods standard output", FINE, ""),
     ("noise on standard error", "floods standard error", FINE, ""),
     ("empties its folder", "deletes the files of its folder", FINE, ""),

@@ -7,6 +7,7 @@ are no partition) is none of this module's business: its meaning is rejection, a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 from conformance.cases.case import Case, Operand
@@ -24,12 +25,22 @@ MOST_RANKS: Final = 1024
 MOST_AXES: Final = 64
 """Axes of one tensor: the most that NumPy has."""
 
+MOST_MESH_AXES: Final = 64
+"""Axes of one mesh: the most that an array of its ranks can have."""
+
+MOST_STEPS: Final = 1024
+"""Steps of one program. Over 60 s went by on one of 20,000 before anything was said of it (22 November 2026)."""
+
+LONGEST_NAME: Final = 256
+"""Characters of a name or a word of a program: every message quotes some."""
+
 MOST_BYTES: Final = 1 << 30
 """Bytes of all inputs of one case, on all ranks together."""
 
 
 def validate(case: Case) -> None:
     """Raise ``CaseError`` unless the case is well formed."""
+    _check_size(case)
     _check_mesh(case.program)
     total = 0
     for name, operand in case.inputs.items():
@@ -61,6 +72,30 @@ def check_total(size: int) -> None:
     """Raise ``CaseError`` when all inputs together have more than ``MOST_BYTES`` bytes."""
     if size > MOST_BYTES:
         raise CaseError(f"the inputs have {size} bytes, over the limit of {MOST_BYTES >> 20} MiB for a case")
+
+
+def _check_size(case: Case) -> None:
+    """Refuse a program that is too large to say anything about in a reasonable time, or in a line."""
+    program = case.program
+    for what, found, most in (
+        ("mesh axes", len(program.mesh), MOST_MESH_AXES),
+        ("steps", len(program.steps), MOST_STEPS),
+    ):
+        if found > most:
+            raise CaseError(f"the program has {found} {what}; at most {most} are allowed")
+    for name in (*_names(program), *case.inputs):
+        if len(name) > LONGEST_NAME:
+            raise CaseError(f"{name[:40]!r}… has {len(name)} characters; a name has at most {LONGEST_NAME}")
+
+
+def _names(program: Program) -> Iterator[str]:
+    """Yield every name and word that a program has."""
+    yield from (axis.name for axis in program.mesh)
+    yield from program.results
+    for step in program.steps:
+        yield step.op
+        yield from (*step.inputs, *step.outputs, *step.into, *step.axes, *step.attrs)
+        yield from (value for value in step.attrs.values() if isinstance(value, str))
 
 
 def _check_mesh(program: Program) -> None:

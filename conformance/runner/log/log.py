@@ -215,7 +215,9 @@ def read(path: Path) -> list[Record]:
             raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
         records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
     if not records or not isinstance(records[0], Header):
-        raise LogError(f"{path}: a run log begins with a header line")
+        raise LogError(
+            f"{path}: a run log begins with a header line; without it nothing of the run can be used: start it again"
+        )
     return records
 
 

@@ -20,8 +20,12 @@ PART: Final = 20
 
 
 def take_over(backend: BackendRun, records: Sequence[Record]) -> None:
-    """Give ``backend`` the verdicts of its records, and have it ask some of them again; nobody can foresee which."""
-    mine = [record for record in records if isinstance(record, CaseRecord) and record.backend == backend.name]
+    """Give ``backend`` the verdicts of its records, and have it ask some of them again; nobody can foresee which.
+
+    Of two records of a case the later one holds.
+    """
+    own = (record for record in records if isinstance(record, CaseRecord) and record.backend == backend.name)
+    mine = list({record.case: record for record in own}.values())
     judged = [number for number, record in enumerate(mine) if record.outcome not in UNJUDGED]
     count = min(len(judged), max(LEAST, len(judged) // PART))
     again = set(SystemRandom().sample(judged, count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import shutil
 from pathlib import Path
@@ -25,8 +26,10 @@ def stored(path: Path) -> Path:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a log for reading, compressed or not; raise ``OSError`` where there is none."""
+    """Open a log for reading, compressed or not; raise ``OSError`` where there is none, or none that ends."""
     where = stored(path)
+    if where.exists() and not where.is_file():
+        raise OSError(errno.EINVAL, "it is not a regular file", str(where))
     return cast("IO[bytes]", gzip.open(where, "rb")) if where.suffix == ".gz" else where.open("rb")
 
 

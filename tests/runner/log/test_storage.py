@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
-from conformance.runner.log.log import LogError, read
+from conformance.runner.log.log import CaseRecord, LogError, read
+from conformance.runner.log.storage import opened
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 
@@ -39,3 +41,19 @@ def test_a_damaged_compressed_log_is_named(tmp_path: Path) -> None:
     (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(b"{}" * 999)[:20])
     with pytest.raises(LogError, match=r"run.jsonl.gz: a compressed log that is damaged"):
         read(tmp_path / "run.jsonl")
+
+
+def test_a_pipe_in_the_place_of_a_log_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.jsonl")
+    with pytest.raises(OSError, match="not a regular file"):
+        opened(tmp_path / "run.jsonl")
+
+
+def test_a_case_that_a_log_has_twice_is_taken_over_once(tmp_path: Path) -> None:
+    run(tmp_path)
+    log = tmp_path / "run.jsonl"
+    header, first, *rest = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join((header, first, first, *rest[:-1])))
+    run(tmp_path, resume=True)
+    assert len({record.case for record in read(log) if isinstance(record, CaseRecord)}) == 20
+    assert read(log)[-1].counts == {"it": {"passed": 20}}  # type: ignore[union-attr]
