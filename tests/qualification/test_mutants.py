@@ -10,6 +10,7 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
+from conformance.qualification.judged_mutant import tells_little
 from conformance.qualification.mutants import backends_in, mutants
 from conformance.qualification.mutants.corpus import CORPUS
 from conformance.qualification.schedule_mutants import schedule_mutants
@@ -20,6 +21,11 @@ from conformance.specs.schedules import EVERY
 
 def test_every_clause_has_a_mutant_and_every_mutant_a_clause() -> None:
     assert {mutant.breaks for mutant in mutants()} == set(every_clause())
+
+
+def test_a_clause_that_every_operation_shares_has_one_mutant_and_all_others_a_clause_of_their_own() -> None:
+    shared = [mutant.breaks for mutant in mutants() if tells_little(mutant.breaks)]
+    assert sorted(shared) == sorted(clause for clause in every_clause() if tells_little(clause))
 
 
 def test_names_are_unique() -> None:

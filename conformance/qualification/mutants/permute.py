@@ -118,7 +118,7 @@ class PermuteSkipsItself(Reference):
 class PermuteTakesWorldRanks(Reference):
     """pytorch#187924: peers in a group are handed over as ranks of the world, and only the first members take part."""
 
-    breaks = "collective.C7"
+    breaks = "permute.C1"
     corpus = ("pytorch#187924",)
 
     def permute(self, blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Array]:

@@ -28,6 +28,9 @@ FORMS: Final = ("plain", "in place", "started", "started in place")
 
 SUITE: Final = "small"
 
+DRAWN_SMALL: Final = tuple(op for op in OPERATIONS if op in ("send", "recv", "barrier") or TABLE[op].operands > 1)
+"""Operations of which the small cases are drawn: the others are called with everything there is."""
+
 
 def small_cases(more: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
     """Return the small cases: legal and illegal calls on int32 blocks, and every dtype and reduction on special values.
@@ -56,7 +59,7 @@ def _is_small(case: Case) -> bool:
 
 def _calls(op: str) -> Iterator[Case]:
     """Yield the calls of an operation on int32 blocks; each legal one of the first attributes in every form."""
-    if op in ("send", "recv", "barrier") or TABLE[op].operands > 1:
+    if op in DRAWN_SMALL:
         return
     for world in WORLDS:
         for groups in _groups(world):
@@ -74,7 +77,7 @@ def _calls(op: str) -> Iterator[Case]:
 
 def _special(op: str) -> Iterator[Case]:
     """Yield calls whose blocks bring every two special values of a dtype together."""
-    if op in ("send", "recv", "barrier") or TABLE[op].operands != 1:
+    if op in DRAWN_SMALL or TABLE[op].operands != 1:
         return
     for dtype, attrs in product(NUMPY, _few_attributes(op)):
         values = specials(dtype)

@@ -21,14 +21,14 @@ from conformance.qualification.auto.read import read_reasons
 from conformance.qualification.auto.running.ground import Ground, ground
 from conformance.qualification.auto.running.judged import Kill, Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.pool import At, Ended, in_children
-from conformance.qualification.auto.running.small import small_cases
+from conformance.qualification.auto.running.small import DRAWN_SMALL, small_cases
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn import Drawn, drawn_cases, kept
 from conformance.qualification.other_cases import AnyDrawn, Other, other_cases
 from conformance.runner.dialects import operations, suites
-from conformance.specs import OPS, SUITES
+from conformance.specs import SUITES
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Stages:
     @cached_property
     def _small(self) -> Ground:
         def make() -> tuple[Drawn, ...]:
-            found = small_cases(drawn_cases(0, 100, tuple(SUITES), tuple(OPS)))
+            found = small_cases(drawn_cases(0, 100, tuple(SUITES), DRAWN_SMALL))
             return tuple(sorted(found, key=lambda each: each.name))
 
         drawn = kept("small", tuple[Drawn, ...], make)[:: self._limits.thin]
