@@ -148,7 +148,10 @@ def value_faults(random: Random, seed: int) -> Iterator[Fault]:
             by_op.setdefault(each.op, []).append(each.case)
     for _ in count():
         case = random.choice(by_op[random.choice(sorted(by_op))])
-        _, words = random.choice(values(case))
+        listed = values(case)
+        if not listed:  # a lowering is asked for, and no value
+            continue
+        _, words = random.choice(listed)
         fault = _fault(random, words)
         # The lowest bit of what is rounded is nobody's duty.
         if (fault.effect != "lowest bit flipped" or not _rounded(words)) and _shows(fault, case):

@@ -24,8 +24,7 @@ def _content(result: Observation | Broken | None) -> object:
     if isinstance(result, Broken):
         return result.outcome, result.detail
     errors = [None if error is None else error.category for error in result.errors]
-    made = result.results, result.types, result.layouts, result.schedule
-    return *made, errors, result.touched, _content(result.health)
+    return msgspec.structs.replace(result, seconds=0.0, errors=(), health=None), errors, _content(result.health)
 
 
 def broken_clause(case: Case, answer: Answer, terms: Terms) -> tuple[str, str] | None:
