@@ -241,7 +241,7 @@ class _Builder:
             read = step.stored
             root = step.roots[0] if step.roots else step.value
             if root.op == "load":
-                read = {*read, root}
+                read = (*read, root)
             if step.assign is not None and (step.assign.buffer, step.assign.version - 1) in steps:
                 yield steps[step.assign.buffer, step.assign.version - 1]
         for value in read:
@@ -276,7 +276,8 @@ class _Builder:
     def last_versions(self) -> dict[str, Node]:
         """Return what every buffer is in the end."""
         return {
-            name: self._versions[name, self._asking.versions[name]] for name in {name for name, _ in self._versions}
+            name: self._versions[name, self._asking.versions[name]]
+            for name in dict.fromkeys(name for name, _ in self._versions)
         }
 
     def _lying(self, value: Value) -> tuple[Node, IndexMap]:
