@@ -248,6 +248,13 @@ class Backend:
         del program
         raise Unsupported(f"{type(self).__name__} shows nothing that it lowers")
 
+    def pushforward(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the tangent of each result, one block a rank, of an unreduced one the sum; raise where none is."""
+        del program, inputs, tangents
+        raise Unsupported(f"{type(self).__name__} pushes no tangents")
+
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:

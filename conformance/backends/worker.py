@@ -172,6 +172,9 @@ def typed(backend: Backend, case: TypedCase) -> Observation:
         if case.lowered:
             made = tuple(backend.lowered(case.program))
             return Observation(lowered=made, seconds=time.perf_counter() - start)
+        if case.tangents:
+            found = backend.pushforward(case.program, arrays(case.inputs), arrays(case.tangents))
+            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
         if case.cotangents:
             found = backend.pullback(case.program, arrays(case.inputs), arrays(case.cotangents))
             return Observation(results=tensors(found), seconds=time.perf_counter() - start)

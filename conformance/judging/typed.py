@@ -93,6 +93,13 @@ def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     return _unlike(meaning.back, seen.results)
 
 
+def pushed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand that the tangent of every result is what the rules of tangents give."""
+    program = meaning.case.program
+    wanted = {name: visible(program, meaning.types[name], meaning.pushed[name]) for name in program.results}
+    return _unlike(wanted, seen.results)
+
+
 def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that results paired with their cotangents come to what the inputs do with what came back for them."""
     mesh, given = meaning.case.program.mesh, arrays(meaning.case.cotangents)

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from conformance.cases.types import axis_type
 from conformance.cases.types.starts import STARTS
-from conformance.reference.transforms import batching, transposes
+from conformance.reference.transforms import batching, pushforward, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
 from conformance.reference.types import casts, collectives, local, lowering, started
 from conformance.specification.clause_table import clause_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
 from conformance.specs.types.lowering import LOWERING
+from conformance.specs.types.pushes import PUSHES
 
 INTRODUCTION: Final = """\
 A typed program has named inputs and a list of steps over a mesh. Each input has a dtype, a shape, and the mesh axes
@@ -114,6 +115,12 @@ def type_lines() -> list[str]:
         "## Clauses of transposes",
         "",
         *clause_lines(TRANSPOSES),
+        "## Tangents",
+        "",
+        *_functions((pushforward.pushforward, pushforward.tangent)),
+        "## Clauses of tangents",
+        "",
+        *clause_lines(PUSHES),
         "## Mapping over new axes",
         "",
         *LEVELS.splitlines(),

@@ -13,7 +13,7 @@ from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 
-OPS = ("typed_program", "transposed_program", "batched_program")
+OPS = ("typed_program", "transposed_program", "batched_program", "pushed_program", "lowered_program")
 
 
 def test_some_cases_find_most_mutants_and_refuse_no_right_implementation() -> None:
@@ -32,5 +32,5 @@ def test_every_mutant_is_found(seed: int) -> None:
 
 def test_a_run_finds_nothing_in_the_reference(tmp_path: Path) -> None:
     worker = InProcess(BackendSpec("it", "", ""), backend=Reference())
-    plan = Plan(ops=OPS, suites=("types", "transforms"), examples=60)
+    plan = Plan(ops=OPS, suites=("types", "transforms", "lowering"), examples=60)
     assert explore(plan, {"it": worker}, tmp_path).failures == ()

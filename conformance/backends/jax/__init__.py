@@ -176,6 +176,15 @@ class Jax(Backend):
         self._make_room()
         return typed.types(program, self._devices), typed.values(program, self._devices, inputs)
 
+    def pushforward(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the tangents of results by ``jax.jvp`` inside ``shard_map``."""
+        from conformance.backends.jax import typed
+
+        self._make_room()
+        return typed.pushforward(program, self._devices, inputs, tangents)
+
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:

@@ -128,6 +128,7 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
         "typed_program": limits,
         "lowered_program": lowered,
         "transposed_program": transposed,
+        "pushed_program": transposed,
         "batched_program": batched,
     }
 

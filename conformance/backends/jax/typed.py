@@ -117,6 +117,29 @@ def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Block
     return _called(program, devices, rank, inputs, _entering(program), leaving)
 
 
+def pushforward(
+    program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], tangents: Mapping[str, Blocks]
+) -> dict[str, Blocks]:
+    """Return the tangent of each result, by ``jax.jvp`` inside ``shard_map``."""
+    of, everywhere = _types(program, devices), program.names
+    leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
+    at = _entering(program)
+
+    def rank(given: dict[str, Any]) -> dict[str, Any]:
+        primals = ({name: given[name] for name in program.inputs},)
+        with framework():
+            _, found = jax.jvp(
+                lambda x: {name: _run(program, x)[name] for name in program.results},
+                primals,
+                ({name: given[f"d {name}"] for name in program.inputs},),
+            )
+        return {name: _visible(value) for name, value in found.items()}
+
+    given = {**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}}
+    entering = {**at, **{f"d {name}": axes for name, axes in at.items()}}
+    return _called(program, devices, rank, given, entering, leaving)
+
+
 def pullback(
     program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
 ) -> dict[str, Blocks]:

@@ -25,7 +25,7 @@ from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.backends.opencl.typed.lowered import STEPS
 from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
-from conformance.backends.opencl.typed.run import batched, pullback, types_and_values
+from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -78,7 +78,7 @@ class OpenCL(Backend):
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
-        typed = ("typed_program", "transposed_program", "batched_program")
+        typed = ("typed_program", "transposed_program", "batched_program", "pushed_program")
         graphs = {"graph": {"dtype": tuple(FORMATS)}, "sharded": {"dtype": tuple(FORMATS)}}
         # A mean is one collective of a graph, and no collective is started there.
         shown = {"steps": STEPS, "starts": ["none"], "op": ["sum", "max", "min"]}
@@ -194,6 +194,12 @@ class OpenCL(Backend):
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the collectives of a program's graph."""
         return lowered_steps(program)
+
+    def pushforward(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the tangents of results, by a graph that has both values and tangents."""
+        return pushforward(program, inputs, tangents, self.graphs.run)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]

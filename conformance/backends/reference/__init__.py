@@ -29,13 +29,15 @@ from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.spmd import run
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.types.check import check
 from conformance.reference.types.lowering import lowered
 from conformance.reference.types.values import evaluate as typed_values
 from conformance.reference.types.values import visible
 
 TYPED: Final[Claims] = dict.fromkeys(
-    ("typed_program", "transposed_program", "batched_program", "lowered_program"), MappingProxyType({})
+    ("typed_program", "transposed_program", "batched_program", "lowered_program", "pushed_program"),
+    MappingProxyType({}),
 )
 """Typed programs, their transposes and programs mapped over new axes, without limits."""
 
@@ -90,6 +92,13 @@ class Reference(Backend):
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return what the rules of lowering give."""
         return lowered(program)
+
+    def pushforward(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return what the rules of tangents give."""
+        types, found = check(program), pushforward(program, inputs, tangents)
+        return {name: visible(program, types[name], found[name]) for name in program.results}
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sized
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -27,18 +27,19 @@ class TypedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     format: int
     dialect: str
-    id: Annotated[str, Meta(pattern="^(types|transposed|batched|lowered)[+].+/.+/[0-9a-f]{12}$")]
+    id: Annotated[str, Meta(pattern="^(types|transposed|batched|lowered|pushed)[+].+/.+/[0-9a-f]{12}$")]
     program: TypedProgram
     inputs: Stored
     cotangents: Stored = {}
     batch: tuple[Level, ...] = ()
     lowered: bool = False
+    tangents: Stored = {}
 
 
 def save_typed(case: TypedCase, path: Path) -> None:
     """Write ``case`` to ``path``, large tensors to a file beside it; raise ``OSError`` when that cannot be."""
     sibling = path.with_suffix(".safetensors")
-    stored = store(_flat(case.inputs, "input") | _flat(case.cotangents, "cotangent"), sibling)
+    stored = store(_blocks_of(case), sibling)
     whole = TypedCaseFile(
         format=FORMAT,
         dialect=NAME,
@@ -48,6 +49,7 @@ def save_typed(case: TypedCase, path: Path) -> None:
         cotangents=_nested(stored, case.cotangents, "cotangent"),
         batch=case.batch,
         lowered=case.lowered,
+        tangents=_nested(stored, case.tangents, "tangent"),
     )
     write(msgspec.to_builtins(whole, order="deterministic"), path)
 
@@ -61,7 +63,7 @@ def load_typed(path: Path) -> TypedCase:
 
 
 def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
-    stored = _flat(whole.inputs, "input") | _flat(whole.cotangents, "cotangent")
+    stored = _blocks_of(whole)
     check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
     tensors = restore(stored, folder)
     case = TypedCase(
@@ -70,10 +72,17 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         cotangents=_nested(tensors, whole.cotangents, "cotangent"),
         batch=whole.batch,
         lowered=whole.lowered,
+        tangents=_nested(tensors, whole.tangents, "tangent"),
     )
     validate_case(case)
     check_id(whole.id, typed_id(case))
     return case
+
+
+def _blocks_of(case: Any) -> dict[str, Any]:
+    """Return the blocks of a case, or those that its file has, with a name for each."""
+    kinds = {"input": case.inputs, "cotangent": case.cotangents, "tangent": case.tangents}
+    return {key: block for kind, values in kinds.items() for key, block in _flat(values, kind).items()}
 
 
 def _flat(values: Mapping[str, tuple[T, ...]], kind: str) -> dict[str, T]:

@@ -41,7 +41,8 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     its inputs, that is its transpose; there is one for each result named, of the type that belongs to it. With
     ``batch``, the outermost level first, asked for are the results of the program mapped over these levels; the shapes
     of the program are then those of a slice, and a step may name levels as it names mesh axes. Where it is ``lowered``
-    asked for is what a compiler makes of its steps.
+    asked for is what a compiler makes of its steps. With ``tangents``, one for each input, asked for are those of its
+    results.
     """
 
     program: TypedProgram
@@ -49,6 +50,7 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     cotangents: dict[str, Blocks] = {}
     batch: tuple[Level, ...] = ()
     lowered: bool = False
+    tangents: dict[str, Blocks] = {}
 
     troubled: ClassVar[bool] = False
     """Nothing befalls a rank."""
@@ -63,8 +65,8 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     @property
     def kind(self) -> str:
         """Return the word for what is asked for, with which the id begins."""
-        if self.batch or self.lowered:
-            return "batched" if self.batch else "lowered"
+        if self.batch or self.lowered or self.tangents:
+            return "batched" if self.batch else "lowered" if self.lowered else "pushed"
         return "transposed" if self.cotangents else NAME
 
     @property
@@ -107,6 +109,8 @@ def validate_case(case: TypedCase) -> None:
         raise CaseError(f"{min(missing)!r} has a cotangent and is no result")
     if case.batch:
         _validate_levels(case)
+    if case.tangents:
+        _validate_tangents(case)
     for name, blocks in (*case.inputs.items(), *case.cotangents.items()):
         if len(blocks) != program.world:
             raise CaseError(f"{name!r} has {len(blocks)} blocks for {program.world} ranks")
@@ -118,6 +122,17 @@ def validate_case(case: TypedCase) -> None:
         for line in lines(program.mesh, same):
             if len({case.inputs[name][rank].bits for rank in line}) > 1:
                 raise CaseError(f"blocks of {name!r} vary along {given.varying or 'no axis'}; those of {line} differ")
+
+
+def _validate_tangents(case: TypedCase) -> None:
+    if case.cotangents or case.batch or case.lowered:
+        raise CaseError("a case has tangents, or cotangents, or levels, or is lowered")
+    if set(case.tangents) != set(case.program.inputs):
+        raise CaseError(f"the inputs are {sorted(case.program.inputs)}, and there are tangents {sorted(case.tangents)}")
+    for name, blocks in case.tangents.items():
+        kinds = [(block.dtype, block.shape) for block in blocks]
+        if kinds != [(block.dtype, block.shape) for block in case.inputs[name]]:
+            raise CaseError(f"the tangent of {name!r} has on each rank the dtype and the shape of its block")
 
 
 def _validate_levels(case: TypedCase) -> None:

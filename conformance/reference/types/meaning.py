@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import Array
@@ -11,6 +11,7 @@ from conformance.cases.types.typed_case import TypedCase, arrays
 from conformance.reference.transforms.batching import batched, over_mesh
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.types.check import check, paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
@@ -22,7 +23,8 @@ Blocks = list[Array]
 class TypedMeaning:
     """A case with its ``types`` and ``values`` by name, and with ``back``, what its cotangents come to at the inputs.
 
-    Where it is mapped over levels ``values`` are the results with the axes of the levels.
+    ``pushed`` are the tangents of its values. Where it is mapped over levels ``values`` are the results with the axes
+    of the levels.
 
     Where it is ``refused`` it has none of them, and where a transform has ``no_rule`` for it nothing comes of that.
     """
@@ -31,6 +33,7 @@ class TypedMeaning:
     types: dict[str, AxisType] = field(default_factory=dict)
     values: dict[str, Blocks] = field(default_factory=dict)
     back: dict[str, Blocks] = field(default_factory=dict)
+    pushed: dict[str, Blocks] = field(default_factory=dict)
     refused: IllTyped | None = None
     no_rule: NoRule | None = None
 
@@ -51,23 +54,27 @@ def typed_meaning(case: TypedCase) -> TypedMeaning:
         types = check(program)
     except IllTyped as error:
         return TypedMeaning(case, refused=error)
-    if case.batch:
-        try:
+    try:
+        if case.batch:
             return TypedMeaning(case, types, batched(case.program, case.batch, inputs))
-        except NoRule as error:
-            return TypedMeaning(case, types, no_rule=error)
-    values = evaluate(case.program, inputs)
-    if not case.cotangents:
-        return TypedMeaning(case, types, values)
+        values = evaluate(program, inputs)
+    except NoRule as error:
+        return TypedMeaning(case, types, no_rule=error)
+    meaning = TypedMeaning(case, types, values)
+    try:
+        if case.tangents:
+            return replace(meaning, pushed=pushforward(program, inputs, arrays(case.tangents)))
+        return replace(meaning, back=_back(case, inputs, values)) if case.cotangents else meaning
+    except NoRule as error:
+        return replace(meaning, no_rule=error)
+
+
+def _back(case: TypedCase, inputs: dict[str, Blocks], values: dict[str, Blocks]) -> dict[str, Blocks]:
     cotangents = arrays(case.cotangents)
     for name, blocks in cotangents.items():
         if (found := _kinds(blocks)) != (wanted := _kinds(values[name])):
             raise CaseError(f"the cotangent of {name!r} has the dtypes and shapes {found}; expected {wanted}")
-    try:
-        back = pullback(case.program, inputs, cotangents)
-    except NoRule as error:
-        return TypedMeaning(case, types, values, no_rule=error)
-    return TypedMeaning(case, types, values, back)
+    return pullback(case.program, inputs, cotangents)
 
 
 def _kinds(blocks: Blocks) -> list[tuple[str, tuple[int, ...]]]:

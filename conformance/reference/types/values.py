@@ -73,6 +73,11 @@ def tables(step: TypedStep, world: int, groups: Groups) -> list[list[Array]]:
 TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 
 
+def step_blocks(mesh: tuple[Axis, ...], step: TypedStep, operands: list[Blocks]) -> Blocks:
+    """Return what one step gives, of the blocks of its operands."""
+    return _blocks(mesh, step, operands)
+
+
 def _blocks(mesh: tuple[Axis, ...], step: TypedStep, operands: list[Blocks]) -> Blocks:
     if step.op in LOCAL:
         return _local(step, operands)

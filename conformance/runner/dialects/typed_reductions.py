@@ -21,7 +21,8 @@ def reductions(case: TypedCase) -> Iterator[TypedCase]:
         if name not in used and len(program.inputs) > 1:
             rest = {other: given for other, given in program.inputs.items() if other != name}
             blocks = {other: given for other, given in case.inputs.items() if other != name}
-            yield replace(case, program=replace(program, inputs=rest), inputs=blocks)
+            tangents = {other: given for other, given in case.tangents.items() if other != name}
+            yield replace(case, program=replace(program, inputs=rest), inputs=blocks, tangents=tangents)
     if not case.cotangents and len(program.results) > 1:
         yield from (replace(case, program=replace(program, results=(name,))) for name in program.results)
     if len(case.cotangents) > 1:

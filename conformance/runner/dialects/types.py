@@ -23,8 +23,9 @@ from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
-from conformance.specs.types.data import batched_cases, lowered_cases, transposed_cases, typed_cases
+from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.lowering import LOWERING
+from conformance.specs.types.pushes import PUSHES
 from conformance.specs.types.starts import names_of_starts
 from conformance.specs.types.verdict import judge, speaking
 
@@ -32,9 +33,10 @@ TYPED: Final = "typed_program"
 TRANSPOSED: Final = "transposed_program"
 BATCHED: Final = "batched_program"
 LOWERED: Final = "lowered_program"
+PUSHED: Final = "pushed_program"
 """The operations that cases are recorded under."""
 
-OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED, "lowered": LOWERED}
+OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED, "lowered": LOWERED, "pushed": PUSHED}
 """The operation of each kind of case."""
 
 
@@ -50,7 +52,7 @@ def mean(case: TypedCase) -> TypedMeaning | None:
         meaning = typed_meaning(case)
     except Rejected:
         return None
-    return None if (case.batch or case.lowered) and meaning.refused is not None else meaning
+    return None if (case.batch or case.lowered or case.tangents) and meaning.refused is not None else meaning
 
 
 def facts(meaning: TypedMeaning) -> Facts:
@@ -120,7 +122,7 @@ class Situations:
 
 def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
     del terms
-    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES, LOWERED: LOWERING}.get(op, TYPES)
+    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES, LOWERED: LOWERING, PUSHED: PUSHES}.get(op, TYPES)
 
 
 def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
@@ -129,6 +131,7 @@ def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
         (TRANSPOSED, "transforms", TRANSPOSES),
         (BATCHED, "transforms", BATCHES),
         (LOWERED, "lowering", LOWERING),
+        (PUSHED, "transforms", PUSHES),
     )
     return {clause.id for op, suite, clauses in asked if op in ops and suite in suites for clause in clauses}
 
@@ -155,7 +158,7 @@ DIALECT: Final = Dialect(
         "transforms": DialectSuite(
             "transforms",
             "What cotangents of results come to at the inputs, and what programs mapped over new axes give.",
-            {TRANSPOSED: transposed_cases(), BATCHED: batched_cases()},
+            {TRANSPOSED: transposed_cases(), BATCHED: batched_cases(), PUSHED: pushed_cases()},
             share=0.5,  # 150 draws reach every clause on seed 0, the last new one at draw 132.
         ),
     },

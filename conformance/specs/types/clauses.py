@@ -25,6 +25,7 @@ from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.chains import CHAINS
 from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS, by_rules
 from conformance.specs.types.lowering import LOWERING
+from conformance.specs.types.pushes import PUSHES
 from conformance.specs.types.starts import BACK, STARTS
 
 
@@ -292,7 +293,7 @@ TRANSPOSES: Final = (
         "may",
         "A program that takes a maximum or a minimum of its inputs over ranks has no transpose and is refused.",
         "jax.pmax",
-        lambda meaning: isinstance(meaning.no_rule, NotLinear),
+        lambda meaning: meaning.case.kind == "transposed" and isinstance(meaning.no_rule, NotLinear),
         refused,
         suite="transforms",
     ),
@@ -300,4 +301,4 @@ TRANSPOSES: Final = (
 )
 """The clauses of transposes in the suite ``transforms``, the most particular last."""
 
-CLAUSES: Final = (*TYPES, *TRANSPOSES, *BATCHES, *LOWERING)
+CLAUSES: Final = (*TYPES, *TRANSPOSES, *PUSHES, *BATCHES, *LOWERING)

@@ -6,6 +6,7 @@ Then every order and every tree gives the same bits, and equality is demanded.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
+from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
@@ -27,7 +29,7 @@ from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.types.domain import mapped_programs, typed_programs
-from conformance.specs.types.grammar import BACK, LOWERED
+from conformance.specs.types.grammar import BACK, FORTH, LOWERED
 
 Blocks = list[Array]
 
@@ -88,6 +90,17 @@ def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
         return replace(program, results=program.results[-1:])
     order = draw(choose.permutations([*program.inputs, *program.results]))
     return replace(program, results=tuple(order[:count]))
+
+
+@choose.composite
+def pushed_cases(draw: Draw) -> TypedCase:
+    """Draw a program with inputs and a tangent for each of them, of its type."""
+    case = _case(draw, _shortened(draw(typed_programs(FORTH)), back=True), back=True)
+    tangents = {
+        name: _blocks(draw, case.program.mesh, AxisType(varying=given.varying), given.shape, given.dtype)
+        for name, given in case.program.inputs.items()
+    }
+    return replace(case, tangents=tangents)
 
 
 @choose.composite
@@ -185,6 +198,8 @@ def _bits(program: TypedProgram, *, back: bool) -> int:
     values = evaluate(positive, inputs)
     found = _largest(values)
     if back and program.results:
+        with suppress(NoRule, IllTyped):
+            found = max(found, _largest(pushforward(positive, inputs, inputs)))
         try:
             ones = {
                 name: [np.full_like(block, float(greatest), np.float64) for block in values[name]]

@@ -65,6 +65,7 @@ BACK: Final = Grammar(
     refused=(*[False] * 11, True),
     starts=30,
 )
+FORTH: Final = BACK._replace(refused=(False,))
 LOWERED: Final = Grammar(
     (*FITTING, *FITTING, "axis_index", "ragged_all_to_all", "cast", "negate"),
     unchecked=2,

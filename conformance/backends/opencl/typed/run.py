@@ -12,6 +12,7 @@ from conformance.backends.base import Types, Unsupported
 from conformance.backends.opencl.typed.backward import pulled
 from conformance.backends.opencl.typed.building import Blocks, Building, Shape, read
 from conformance.backends.opencl.typed.forward import computed
+from conformance.backends.opencl.typed.pushed import pushed
 from conformance.backends.opencl.typed.states import Found, shown, typed
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.program import Axis, lines
@@ -38,6 +39,16 @@ def pullback(program: TypedProgram, inputs: Given, cotangents: Given, run: Run) 
     given = {name: building.put(blocks) for name, blocks in inputs.items()}
     values = computed(building, program, program.mesh, given)
     results = pulled(building, program, found, values, {name: building.put(b) for name, b in cotangents.items()})
+    return read(results, run(building.case(results)))
+
+
+def pushforward(program: TypedProgram, inputs: Given, tangents: Given, run: Run) -> dict[str, list[Array]]:
+    """Return the tangent of each result; of an unreduced one the sum."""
+    found, building = typed(program), Building()
+    given = {name: building.put(blocks) for name, blocks in inputs.items()}
+    changes = {name: building.put(blocks) for name, blocks in tangents.items()}
+    made = pushed(building, program, computed(building, program, program.mesh, given), changes)
+    results = {name: _shown(building, program.mesh, found, name, made[name]) for name in program.results}
     return read(results, run(building.case(results)))
 
 

@@ -33,7 +33,7 @@ REFERENCE: Final = Family(
         *(f"conformance.reference.types.{name}" for name in TYPES),
         *(f"conformance.reference.{name}" for name in ("effects", "groups", "meeting", "reductions", "spmd")),
         *(f"conformance.reference.graph.{name}" for name in GRAPH),
-        *(f"conformance.reference.transforms.{name}" for name in ("batching", "pullback", "transposes")),
+        *(f"conformance.reference.transforms.{name}" for name in ("batching", "pullback", "pushforward", "transposes")),
         *(f"conformance.reference.sharded.{name}" for name in ("all_reduce", "parts")),
         "conformance.backends.reference.sharded",
     ),

@@ -17,12 +17,12 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import Numbers
 from conformance.specs.domains.choose import Choice, Draw
-from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
+from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.domain import typed_programs
 from conformance.specs.types.verdict import judge
 
 
-@pytest.mark.parametrize("domain", [typed_cases(), transposed_cases(), batched_cases()])
+@pytest.mark.parametrize("domain", [typed_cases(), transposed_cases(), batched_cases(), pushed_cases()])
 def test_the_engine_passes_drawn_cases(domain: Choice[TypedCase]) -> None:
     backend = OpenCL()
     for seed in range(12):

@@ -1,0 +1,68 @@
+"""The clauses about tangents of typed programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from conformance.judging.typed import TypedClause, pushed_alike, refused
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.specs.types.divergences import UNCAST
+
+When = Callable[[TypedMeaning], bool]
+
+
+def _forth(meaning: TypedMeaning) -> bool:
+    return meaning.case.kind == "pushed" and meaning.refused is None and meaning.no_rule is None
+
+
+def _has(*ops: str) -> When:
+    return lambda meaning: _forth(meaning) and any(step.op in ops for step in meaning.case.program.steps)
+
+
+def _push(number: int, text: str, source: str, when: When) -> TypedClause:
+    general = number == 1
+    diverges = (UNCAST,) if general else ()
+    return TypedClause(
+        f"pushes.C{number}", "must", text, source, when, pushed_alike, "transforms", general, diverges=diverges
+    )
+
+
+PUSHES: Final = (
+    _push(
+        1,
+        "A linear operation does with the tangents of its operands what it does with its operands.",
+        "ours: the derivative of a linear map",
+        _forth,
+    ),
+    _push(
+        2,
+        "The tangent of a product is the sum of each factor's tangent times the other factor.",
+        "ours: the derivative of a product",
+        _has("multiply"),
+    ),
+    _push(
+        3,
+        "The tangent of a collective over mesh axes is the same collective of the tangent of its operand.",
+        "jax.psum; jax.ppermute; jax.all_gather; jax.psum_scatter; jax.all_to_all; jax.pbroadcast",
+        _has("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce_scatter", "shuffle"),
+    ),
+    _push(
+        4,
+        "The tangent of a ragged_all_to_all is that of its output where no rows arrive, and elsewhere the rows that "
+        "arrive of the tangents of its operand.",
+        "jax.ragged_all_to_all: jvp rule",
+        _has("ragged_all_to_all"),
+    ),
+    TypedClause(
+        "pushes.C5",
+        "may",
+        "A program that takes a maximum or a minimum over ranks, or that starts an operation, has no tangent and is "
+        "refused.",
+        "jax.pmax; jax.start",
+        lambda meaning: meaning.case.kind == "pushed" and meaning.no_rule is not None,
+        refused,
+        suite="transforms",
+    ),
+)
+"""The clauses of tangents in the suite ``transforms``, the most particular last."""
