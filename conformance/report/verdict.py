@@ -191,9 +191,14 @@ def _unclaimed(column: Column, scope: frozenset[str]) -> list[str]:
 def _clause_counts(
     level: Requirement, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
 ) -> ClauseCounts:
-    listed = [text for text in specification if text.requirement == level and (text.shared or text.op in scope)]
+    listed = [text for text in specification if _level(text, states) == level and (text.shared or text.op in scope)]
     known = sum(states[text.id] == "known" for text in listed)
     return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed), known=known)
+
+
+def _level(text: ClauseText, states: Mapping[str, State]) -> Requirement:
+    """Return what a clause asks of a backend: nothing but a *may* where it differs with a source that it follows."""
+    return "may" if states[text.id] == "differs" else text.requirement
 
 
 def _open(

@@ -92,7 +92,10 @@ def introduction(line: bytes) -> protocol.Ready:
     if not isinstance(reply, protocol.Ready):
         raise ProtocolError(f"the first reply must be ready, got {shown(line)}")
     if reply.protocol != protocol.VERSION:
-        raise ProtocolError(f"the backend speaks protocol {reply.protocol}, the runner {protocol.VERSION}")
+        raise ProtocolError(
+            f"the backend speaks protocol {reply.protocol}, the runner {protocol.VERSION}; "
+            f"docs/worker-protocol.md describes protocol {protocol.VERSION}"
+        )
     return introduced(reply)
 
 
