@@ -23,6 +23,9 @@ from conformance.runner.worker.waiting import wait
 MOST_OPEN: Final = 2048
 """Cases handed over and not judged, of one backend, above which nothing more is drawn: four windows of a worker."""
 
+MOST_BYTES: Final = 64 << 20
+"""The same in bytes of blocks: with cases of 100 KB a slow worker was handed 200 MB, and the heap lay in pieces."""
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -150,7 +153,8 @@ class Offering:
                 collect(self._backends, self._patience)
 
     def _full(self) -> bool:
-        return any(backend.dialogues.outstanding >= MOST_OPEN for backend in self._backends)
+        told = (backend.dialogues for backend in self._backends)
+        return any(each.outstanding >= MOST_OPEN or each.bytes >= MOST_BYTES for each in told)
 
     def _meaning(self, case: Any, suite: str, name: str) -> Trial | None:
         with self._clock.phase("reference"):

@@ -13,12 +13,18 @@ import numpy as np
 import psutil
 import pytest
 
+from conformance.backends.discovery import find
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.column import MOST, column
+from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.dialects import trial
+from conformance.runner.draws import numbered
 from conformance.runner.freed import give_back
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.log import CaseRecord, Footer, Header, read
+from conformance.runner.plan import Plan
+from conformance.runner.worker.in_process import InProcess
 
 
 def test_an_id_takes_few_bytes_and_is_found_again() -> None:
@@ -79,3 +85,19 @@ def test_memory_that_a_few_large_cases_took_goes_back() -> None:
     give_back()
     assert psutil.Process().memory_info().rss < large - 150_000_000
     assert below
+
+
+def test_the_bytes_of_cases_are_counted_until_they_are_judged() -> None:
+    draws = Plan(ops=("all_gather",), examples=8).of("collectives", "all_gather")
+    cases = [numbered(draws.domain, 0, number)[0] for number in range(8)]
+    with InProcess(find("reference")) as worker:
+        run = BackendRun("reference", worker, lambda record: None)
+        for case in cases:
+            one = trial(case)
+            assert one is not None
+            run.offer(one)
+        given = [block for case in cases for operand in case.inputs.values() for block in operand.blocks]
+        assert run.dialogues.bytes == sum(len(block.bits) // 2 for block in given)
+        while run.dialogues.outstanding:
+            run.collect()
+        assert run.dialogues._bytes == 0

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
@@ -37,6 +39,7 @@ class Dialogues:
         self._asked: dict[tuple[bool, int], Inquiry] = {}
         self._held: deque[Inquiry] = deque()
         self._open: Counter[str] = Counter()
+        self._bytes = 0
 
     @property
     def workers(self) -> tuple[Judgeable, ...]:
@@ -50,8 +53,17 @@ class Dialogues:
         """Return how many cases were handed over and have no verdict."""
         return len(self._asked) + len(self._held)
 
+    @property
+    def bytes(self) -> int:
+        """Return the bytes of blocks that the cases without a verdict have."""
+        return self._bytes if self.outstanding else 0
+
     def begin(self, inquiry: Inquiry) -> None:
         """Ask the first about a case, or hold it back while as many of its dialect are asked about as may be."""
+        self._bytes += _bytes_of(inquiry.trial.case)
+        self._begin(inquiry)
+
+    def _begin(self, inquiry: Inquiry) -> None:
         dialect = inquiry.trial.dialect
         if dialect.at_once is not None and self._open[dialect.name] >= dialect.at_once:
             self._held.append(inquiry)
@@ -66,9 +78,10 @@ class Dialogues:
                 inquiry = self._asked.pop((bool(number), ticket))
                 judged = self._told(inquiry, answer)
                 if judged is not None:
+                    self._bytes -= _bytes_of(inquiry.trial.case)
                     yield inquiry, judged
                     if self._held:
-                        self.begin(self._held.popleft())
+                        self._begin(self._held.popleft())
 
     def cancel(self) -> list[Inquiry]:
         """Give up what has no verdict, and return it."""
@@ -77,6 +90,7 @@ class Dialogues:
         left = [*self._asked.values(), *self._held]
         self._asked, self._held = {}, deque()
         self._open.clear()
+        self._bytes = 0
         return left
 
     def _submit(self, inquiry: Inquiry, ask: Ask) -> None:
@@ -95,3 +109,10 @@ class Dialogues:
             return judged
         self._submit(inquiry, ask)
         return None
+
+
+def _bytes_of(case: Any) -> int:
+    """Return the bytes of the blocks of a program; those of other dialects are small."""
+    if not isinstance(case, Case):
+        return 0
+    return sum(len(block.bits) // 2 for operand in case.inputs.values() for block in operand.blocks)
