@@ -340,12 +340,3 @@ def _start_word(case: Case, index: int) -> str:
     tickets = set(steps[index].outputs)
     waits = [at for at, step in enumerate(steps) if step.op == "done" and tickets & set(step.inputs)]
     return "never" if not waits else "waited" if waits[0] == index + 1 else "later"
-
-
-NUMBER: Final = {
-    (feature, word): number
-    for number, (feature, word) in enumerate((feature, word) for feature, words in FEATURES.items() for word in words)
-}
-"""A number for every word of every feature."""
-
-COUNT: Final = len(NUMBER)

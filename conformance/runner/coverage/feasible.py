@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import Final
 
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.case import Case
-from conformance.reference.situations import COUNT, FEATURES, NUMBER
-from conformance.runner.coverage.coverage import rows_of
+from conformance.runner.coverage.coverage import met_in, table
+from conformance.runner.coverage.interactions import Table
 from conformance.runner.draws import Numbers, numbered
 from conformance.runner.plan import Draws, Plan
 from conformance.specs import OPS
@@ -48,87 +48,88 @@ SURE: Final = 1e-4
 Pair = tuple[int, int]
 Matrix = NDArray[np.int64]
 
+_NAMES: Final = tuple("=".join(each) for each in table().words)
+_EVERY: Final = Table(table().features, ()).feasible
+"""The pairs of words of different features, each once."""
+
 
 def pairs_of(case: Case) -> Matrix:
     """Return how often the words of each pair, by their numbers, meet in a case."""
-    met = np.zeros((COUNT, COUNT), np.int64)
-    for row in rows_of(case):
+    met = np.zeros_like(_EVERY, np.int64)
+    for row in _rows(case):
         met[np.ix_(row, row)] += 1
     return met
 
 
 def main(examples: int = 300) -> Tried:
-    """Try every pair, and return what came of it."""
-    plain = list(Plan(tuple(OPS), examples, 0).draws())
-    least = np.full((COUNT, COUNT), 1 << 30)
-    words: dict[str, Matrix] = {}
-    for seed in SEEDS:
-        met = np.zeros((COUNT, COUNT), np.int64)
-        for draws in plain:
-            of = sum((pairs_of(numbered(draws.domain, seed, n)[0]) for n in range(draws.examples)), np.zeros_like(met))
-            met += of
-            words[draws.domain.name] = words.get(draws.domain.name, 0) + of.diagonal()
-        least = np.minimum(least, met)
-        print(f"seed {seed}: {int((np.triu(met) > 0).sum())} pairs", file=sys.stderr)
+    """Try every pair, and return what came of it.
+
+    Raise ``AssertionError`` where some case has a pair that is said to be infeasible.
+    """
+    domains = {draws.domain.name: draws for draws in Plan(tuple(OPS), examples, 0).draws()}
+    least, words = _drawn(domains)
     why = apart()
-    listed = list(NUMBER)
-    names = [f"{feature}={word}" for feature, word in listed]
-    features = [list(FEATURES).index(feature) for feature, _ in listed]
     infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     rates: dict[Pair, dict[str, float]] = {}
     unmade: list[str] = []
-    by_name = {draws.domain.name: draws for draws in plain}
-    for one, other in np.argwhere(np.less.outer(features, features) & (least < OFTEN)):
-        pair = names[one], names[other]
+    for one, other in np.argwhere(_EVERY & (least < OFTEN)):
+        pair = _NAMES[one], _NAMES[other]
         if pair in why and not least[one, other]:
             infeasible[why[pair]][pair[0]].append(pair[1])
             continue
-        found = _steered(by_name, words, (int(one), int(other)), dict([listed[one], listed[other]]))
-        if pair in why and found:
-            raise AssertionError(f"{pair} is said to be {why[pair]}, and a case of {list(found)} has it")
+        found = _steered(domains, words, (int(one), int(other)))
         if found:
             rates[int(one), int(other)] = found
         elif not least[one, other]:
             unmade.append("  ".join(pair))
-    for pair in why:
-        if least[NUMBER[_split(pair[0])], NUMBER[_split(pair[1])]]:
-            raise AssertionError(f"{pair} is said to be {why[pair]}, and some case has it")
+    number = {name: at for at, name in enumerate(_NAMES)}
+    for one, other in why:
+        if least[number[one], number[other]]:
+            raise AssertionError(f"{one} and {other} are kept apart ({why[one, other]}), and some case has both")
     rare = {
-        name: tuple("  ".join(names[at] for at in pair) for pair in pairs) for name, pairs in _dealt(rates, by_name)
+        name: tuple("  ".join(_NAMES[at] for at in pair) for pair in pairs) for name, pairs in _dealt(rates, domains)
     }
     return Tried(infeasible={a: {b: tuple(c) for b, c in of.items()} for a, of in infeasible.items()},
                  unmade=tuple(unmade), rare=rare)  # fmt: skip
 
 
-def _split(word: str) -> tuple[str, str]:
-    feature, _, value = word.partition("=")
-    return feature, value
+def _drawn(domains: Mapping[str, Draws]) -> tuple[Matrix, dict[str, Matrix]]:
+    """Return how often each pair met, on the seed with the fewest, and how often each word in each domain."""
+    least = np.full(_EVERY.shape, 1 << 30)
+    words: dict[str, Matrix] = {name: np.zeros(len(_EVERY), np.int64) for name in domains}
+    for seed in SEEDS:
+        met = np.zeros_like(_EVERY, np.int64)
+        for name, draws in domains.items():
+            for number in range(draws.examples):
+                of = pairs_of(numbered(draws.domain, seed, number)[0])
+                met += of
+                words[name] += of.diagonal()
+        least = np.minimum(least, met)
+        print(f"seed {seed}: {int((met[_EVERY] > 0).sum())} pairs", file=sys.stderr)
+    return least, words
 
 
-def _steered(
-    domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair, wished: dict[str, str]
-) -> dict[str, float]:
+def _rows(case: Case) -> list[list[int]]:
+    number = table().number
+    return [[number[each] for each in found.items()] for found in met_in(case)]
+
+
+def _steered(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> dict[str, float]:
     """Return the share of draws that make a pair, for each domain that does when it is steered to."""
     found: dict[str, float] = {}
+    wished = dict(table().words[at] for at in pair)
     ranked = sorted(domains, key=lambda name: -min(words[name][at] / domains[name].examples for at in pair))
     for name in [each for each in ranked if all(words[each][at] for at in pair)][:DOMAINS]:
         made = 0
         for number in range(1, TRIES + 1):
             random = Random(f"{name}, {pair}, {number}")  # noqa: S311 - not for secrets
             case = Draw(Numbers(random), {**wishes(name, SEEDS[0], number), **wished})(domains[name].domain)
-            made += any(row[pair[0]] and row[pair[1]] for row in _marks(case))
+            made += any({*pair} <= {*row} for row in _rows(case))
         if made:
             found[name] = made / TRIES
         if sum(rate > 0.3 for rate in found.values()) > 2:
             break
     return found
-
-
-def _marks(case: Case) -> Iterable[NDArray[np.bool_]]:
-    for row in rows_of(case):
-        marks = np.zeros(COUNT, bool)
-        marks[list(row)] = True
-        yield marks
 
 
 def _dealt(rates: Mapping[Pair, Mapping[str, float]], domains: Mapping[str, Draws]) -> list[tuple[str, list[Pair]]]:

@@ -10,12 +10,12 @@ from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, graph_case_id
 from conformance.cases.graph.codec import load_graph, save_graph
 from conformance.cases.graph.features import FEATURES, graph_features
-from conformance.cases.graph.situations import CLASSES, EXCLUDED, Situation, situations, trigrams
+from conformance.cases.graph.situations import CLASSES, EXCLUDED, situations, trigrams
 from conformance.cases.graph.situations import FEATURES as SITUATIONS
 from conformance.cases.schedule.extent import sizes
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
-from conformance.runner.coverage.interactions import interactions
+from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.asked_once import asked_once, expected_among, none_neutral, speaking_among
 from conformance.runner.log.log import Covered
@@ -56,29 +56,22 @@ def size(case: GraphCase) -> tuple[int, ...]:
     return len(case.graph.nodes), len(case.rounds), len(case.buffers), values, elements + ranges, data
 
 
-@dataclass
-class Interactions:
+@dataclass(frozen=True)
+class Counted:
     """Counts which features of nodes, and which steps in a row, met in the cases that were drawn."""
 
-    seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
-    chains: set[tuple[str, str, str]] = field(default_factory=set)
+    met: Interactions = field(default_factory=lambda: Interactions(_TABLE))
 
     def add(self, subject: GraphSubject) -> None:
         """Count one case."""
-        found: list[Situation] = situations(subject.graph)
-        self.seen.update(tuple(each.items()) for each in found)
-        self.chains.update(trigrams(subject.graph))
+        self.met.add(situations(subject.graph), trigrams(subject.graph))
 
     def measured(self) -> dict[str, Covered]:
-        """Return the shares of pairs, triples and trigrams, with the largest holes of all of them."""
-        met = interactions([dict(each) for each in self.seen], self.chains, SITUATIONS, CLASSES, EXCLUDED)
-        shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
-        return {
-            f"{name} of values of graphs": Covered(
-                met=each.met, feasible=each.feasible, holes=met.holes if name == "pairs" else ()
-            )
-            for name, each in shares.items()
-        }
+        """Return the shares of pairs, triples and trigrams, with their largest holes."""
+        return self.met.measured(" of values of graphs")
+
+
+_TABLE: Final = Table(SITUATIONS, CLASSES, EXCLUDED)
 
 
 SUITE: Final = DialectSuite(
@@ -107,5 +100,5 @@ DIALECT: Final = Dialect(
     reductions=graph_case_reductions,
     neutral=none_neutral,
     size=size,
-    counting=Interactions,
+    counting=Counted,
 )

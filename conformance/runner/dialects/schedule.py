@@ -20,7 +20,7 @@ from conformance.judging.clause import Held, Outcome
 from conformance.judging.schedules.program_graph import NoGraph, program_graph
 from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
-from conformance.runner.coverage.interactions import interactions
+from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects import spmd
 from conformance.runner.dialects.schedule_inquiry import Judged, Missing, inquiry
@@ -175,28 +175,23 @@ def smaller(case: ScheduleCase) -> Iterator[ScheduleCase]:
     yield from (ScheduleCase(of=each) for each in found)
 
 
-@dataclass
-class Interactions:
+@dataclass(frozen=True)
+class Counted:
     """Counts which features of graphs, and which steps, met in those that were drawn."""
 
-    seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
-    chains: set[tuple[str, str, str]] = field(default_factory=set)
+    met: Interactions = field(default_factory=lambda: Interactions(_TABLE))
 
     def add(self, asked: Asked) -> None:
         """Count one graph; programs are counted where they are run."""
         if asked.program is None:
-            self.seen.update(tuple(each.items()) for each in situations(asked.graph))
-            self.chains.update(trigrams(asked.graph))
+            self.met.add(situations(asked.graph), trigrams(asked.graph))
 
     def measured(self) -> dict[str, Covered]:
-        """Return the shares of pairs, triples and trigrams, with the largest holes of all of them."""
-        met = interactions([dict(each) for each in self.seen], self.chains, FEATURES, CLASSES, EXCLUDED)
-        holes = {"pairs": met.holes, "triples": (), "trigrams": ()}
-        shares = {"pairs": met.pairs, "triples": met.triples, "trigrams": met.trigrams}
-        return {
-            f"{name} of graphs": Covered(met=each.met, feasible=each.feasible, holes=holes[name])
-            for name, each in shares.items()
-        }
+        """Return the shares of pairs, triples and trigrams, with their largest holes."""
+        return self.met.measured(" of graphs")
+
+
+_TABLE: Final = Table(FEATURES, CLASSES, EXCLUDED)
 
 
 def _asked_of(domain: Choice[Case] | Choice[Graph]) -> Choice[ScheduleCase]:
@@ -237,7 +232,7 @@ DIALECT: Final = Dialect(
     reductions=smaller,
     neutral=lambda case: iter(()),
     size=size,
-    counting=Interactions,
+    counting=Counted,
     at_once=1,
     dear=True,
 )

@@ -83,8 +83,8 @@ def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name, clause in whole.items() if clause.suite in suites and (name in own or every))
 
 
-@dataclass
-class Interactions:
+@dataclass(frozen=True)
+class Counted:
     """Counts which words of the table of features met in one collective, and which steps in a row."""
 
     coverage: Coverage = field(default_factory=Coverage)
@@ -138,7 +138,7 @@ DIALECT: Final = Dialect(
     reductions=reductions,
     neutral=neutral,
     size=size,
-    counting=Interactions,
+    counting=Counted,
     empty=empty,
     slow=lambda case: case.troubled,
 )

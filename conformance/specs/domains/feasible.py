@@ -12,10 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
-
-from conformance.reference.situations import COUNT, FEATURES, NUMBER
 
 FILE: Final = Path(__file__).with_name("feasible.json")
 
@@ -54,15 +50,3 @@ def rare() -> Mapping[str, tuple[Mapping[str, str], ...]]:
         name: tuple(dict(word.split("=") for word in pair.split("  ")) for pair in pairs)
         for name, pairs in tried().rare.items()
     }
-
-
-@cache
-def feasible_pairs() -> NDArray[np.bool_]:
-    """Return, for the numbers of two words of which the first's feature comes before the other's, if they can meet."""
-    features = [list(FEATURES).index(feature) for feature, _ in NUMBER]
-    found = np.less.outer(features, features)
-    number = {f"{feature}={word}": each for (feature, word), each in NUMBER.items()}
-    for one, other in infeasible():
-        found[number[one], number[other]] = False
-    assert found.shape == (COUNT, COUNT)
-    return found

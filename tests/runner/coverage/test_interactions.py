@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
-from conformance.runner.coverage.interactions import Share, interactions
+from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.draws import numbered
 from conformance.specs.schedules.domain.build import alu, graph, node, stored
 from conformance.specs.schedules.domain.graphs import graphs
@@ -23,10 +23,12 @@ def drawn(seed: int) -> list[Graph]:
 @pytest.mark.parametrize("seed", range(5))
 def test_drawn_graphs_meet_every_pair_and_nine_of_ten_triples_and_trigrams(seed: int) -> None:
     found, chains = zip(*((situations(asked), trigrams(asked)) for asked in drawn(seed)), strict=True)
-    met = interactions(list(chain(*found)), chain(*chains), FEATURES, CLASSES, EXCLUDED)
-    assert met.pairs.part == 1, met.holes
-    assert met.triples.part > 0.9
-    assert met.trigrams.part > 0.9
+    counted = Interactions(Table(FEATURES, CLASSES, EXCLUDED))
+    counted.add(chain(*found), chain(*chains))
+    met = counted.measured()
+    assert met["pairs"].met == met["pairs"].feasible, met["pairs"].holes
+    assert met["triples"].met > 0.9 * met["triples"].feasible
+    assert met["trigrams"].met > 0.9 * met["trigrams"].feasible
 
 
 def test_what_is_excluded_never_meets() -> None:
@@ -49,11 +51,21 @@ def test_a_trigram_goes_along_the_sources() -> None:
     assert set(trigrams(graph(*nodes, results=["c"]))) == {("reshape", "elementwise", "convert")}
 
 
-def test_what_did_not_meet_is_a_hole() -> None:
-    found = interactions([{"x": "1", "y": "1"}, {"x": "2", "y": "2"}], [("p", "p", "p")], {"x": "12", "y": "12"}, "pq")
-    assert found.pairs == Share(2, 4)
-    assert found.trigrams == Share(1, 8)
-    assert "x 1 with y 2" in found.holes
+def test_what_did_not_meet_is_a_hole_unless_it_is_excluded() -> None:
+    for excluded, feasible in ((), 4), (({"x": "2", "y": "1"},), 3):
+        counted = Interactions(Table({"x": "12", "y": "12"}, "pq", excluded))
+        counted.add([{"x": "1", "y": "1"}, {"x": "2", "y": "2"}], [("p", "p", "p")])
+        met = counted.measured(" of it")
+        assert (met["pairs of it"].met, met["pairs of it"].feasible) == (2, feasible)
+        assert "x 1 with y 2" in met["pairs of it"].holes
+        assert (met["trigrams of it"].met, met["trigrams of it"].feasible) == (1, 8)
+
+
+def test_a_triple_is_feasible_if_its_pairs_are() -> None:
+    counted = Interactions(Table({"x": "12", "y": "12", "z": "12"}, "p", [{"x": "1", "z": "1"}]))
+    counted.add([{"x": "1", "y": "1", "z": "2"}], [])
+    triples = counted.measured()["triples"]
+    assert (triples.met, triples.feasible, len(triples.holes)) == (1, 6, 5)
 
 
 def test_a_share_of_graphs_is_long_and_some_are_past_thresholds() -> None:
