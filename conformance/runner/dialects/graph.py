@@ -56,6 +56,9 @@ def size(case: GraphCase) -> tuple[int, ...]:
     return len(case.graph.nodes), len(case.rounds), len(case.buffers), values, elements + ranges, data
 
 
+_TABLE: Final = Table(SITUATIONS, CLASSES, EXCLUDED)
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts which features of nodes, and which steps in a row, met in the cases that were drawn."""
@@ -69,9 +72,6 @@ class Counted:
     def measured(self) -> dict[str, Covered]:
         """Return the shares of pairs, triples and trigrams, with their largest holes."""
         return self.met.measured(" of values of graphs")
-
-
-_TABLE: Final = Table(SITUATIONS, CLASSES, EXCLUDED)
 
 
 SUITE: Final = DialectSuite(

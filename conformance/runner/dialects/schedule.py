@@ -175,6 +175,9 @@ def smaller(case: ScheduleCase) -> Iterator[ScheduleCase]:
     yield from (ScheduleCase(of=each) for each in found)
 
 
+_TABLE: Final = Table(FEATURES, CLASSES, EXCLUDED)
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts which features of graphs, and which steps, met in those that were drawn."""
@@ -189,9 +192,6 @@ class Counted:
     def measured(self) -> dict[str, Covered]:
         """Return the shares of pairs, triples and trigrams, with their largest holes."""
         return self.met.measured(" of graphs")
-
-
-_TABLE: Final = Table(FEATURES, CLASSES, EXCLUDED)
 
 
 def _asked_of(domain: Choice[Case] | Choice[Graph]) -> Choice[ScheduleCase]:

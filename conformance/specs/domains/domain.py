@@ -26,21 +26,10 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.specs.domains.pools import counting, pool, regime_of
-from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, beyond, root_of, same_axis, shape, split
+from conformance.specs.domains.shaping import Shape, shape
 from conformance.specs.domains.wrong import only, wrong
 
-__all__ = [
-    "EQUAL",
-    "PARTITIONS",
-    "TILED",
-    "Draft",
-    "Shape",
-    "axis_like",
-    "axis_near",
-    "draft",
-    "root_near",
-    "splittable",
-]
+__all__ = ["EQUAL", "PARTITIONS", "TILED", "Draft", "Shape", "draft"]
 
 FOLDED: Final = (*REDUCTIONS, "with_nan")
 """Names of pools whose values are reduced, so that it matters which member holds which of them."""
@@ -69,9 +58,6 @@ _AXES: Final = only(
 )
 _GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
 _EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
-_WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
-_WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
-_REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
 _TURN: Final = choose.integers(0, TURNS)
 _REGIME: Final = choose.steered(
     [*["plain"] * 10, "negative_zero", "extreme", "subnormal", "infinite", "nan"], ("values",), lambda word: (word,)
@@ -81,7 +67,6 @@ _REGIME: Final = choose.steered(
 _LAYOUT: Final[choose.Choice[Layout | None]] = choose.steered(
     [*[LAYOUTS[0]] * 6, *LAYOUTS[1:], None, None], ("layout",), lambda same: (same or "mixed",)
 )
-_OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
 _EACH: Final[choose.Choice[Layout]] = choose.sampled_from(LAYOUTS)
 
 
@@ -255,39 +240,6 @@ def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | Non
     if kind == "uneven":
         drawn = replace(drawn, groups=uneven_groups(draw, drawn.positions))
     return drawn
-
-
-def axis_near(draw: choose.Draw, rank: int, name: str = "axis") -> int:
-    """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
-    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS[name]) else axis_of(rank))
-
-
-def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
-    """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
-
-    Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
-    """
-    if draw(_WRONG_AXIS[name]):
-        return draw(_beyond(at, rank))
-    return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
-
-
-@cache
-def _beyond(at: int, rank: int) -> choose.Choice[int]:
-    return beyond([(at + rank, "wrapped"), (rank, "past"), (at - 2 * rank, "wrapped"), (-rank - 1, "before")])
-
-
-def root_near(draw: choose.Draw, size: int) -> int:
-    """Draw a position of a group of ``size``, and now and then one just beyond either end."""
-    how = draw(_WRONG_ROOT)
-    return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))
-
-
-def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:
-    """Draw a shape and an axis of it that splits into a piece a member, or now and then just fails to."""
-    found, at = split(drawn.draw, drawn.width, drawn.group_size, tiled=tiled)
-    more = drawn.draw(_REMAINDER[tiled])
-    return (*found[:at], found[at] + more, *found[at + 1 :]), at
 
 
 def tiled(values: Array, shape: Shape, world: int) -> list[Array]:

@@ -7,7 +7,8 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, joining
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_near, draft
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
+from conformance.specs.domains.near import axis_near
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 

@@ -6,7 +6,8 @@ from conformance.cases.case import Case
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, axis_like, draft, splittable
+from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
+from conformance.specs.domains.near import axis_like, splittable
 from conformance.specs.domains.reducing import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION

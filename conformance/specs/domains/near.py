@@ -1,0 +1,49 @@
+"""Arguments that are right, and now and then barely wrong: axes, roots, and extents that are to split."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from conformance.specs.domains import choose
+from conformance.specs.domains.domain import Draft
+from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
+from conformance.specs.domains.wrong import wrong
+
+_WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
+_WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
+_REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
+_OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
+
+
+def axis_near(draw: choose.Draw, rank: int, name: str = "axis") -> int:
+    """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
+    return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS[name]) else axis_of(rank))
+
+
+def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
+    """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
+
+    Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
+    """
+    if draw(_WRONG_AXIS[name]):
+        return draw(_beyond(at, rank))
+    return draw(axis_of(rank) if rank > 1 and draw(_OTHER_AXIS) else same_axis(at, rank))
+
+
+@cache
+def _beyond(at: int, rank: int) -> choose.Choice[int]:
+    return beyond([(at + rank, "wrapped"), (rank, "past"), (at - 2 * rank, "wrapped"), (-rank - 1, "before")])
+
+
+def root_near(draw: choose.Draw, size: int) -> int:
+    """Draw a position of a group of ``size``, and now and then one just beyond either end."""
+    how = draw(_WRONG_ROOT)
+    return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))
+
+
+def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:
+    """Draw a shape and an axis of it that splits into a piece a member, or now and then just fails to."""
+    found, at = split(drawn.draw, drawn.width, drawn.group_size, tiled=tiled)
+    more = drawn.draw(_REMAINDER[tiled])
+    return (*found[:at], found[at] + more, *found[at + 1 :]), at
