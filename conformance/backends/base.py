@@ -26,6 +26,7 @@ import numpy as np
 
 from conformance.backends.adapting import whose
 from conformance.backends.explanation import Explanation
+from conformance.backends.holding import poison, read_first, written
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -47,9 +48,6 @@ from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
-
-POISON: Final = 0xDB
-"""Byte that fills freed storage."""
 
 NEARLY: Final = 0.85
 """How alike a method's name and that of an operation are when it is taken for one: all_redcue is, reduce_all is not."""
@@ -309,7 +307,7 @@ class Backend:
             made = _called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
             return [made if step.start else _blocks(made)]
         results = []
-        for operand, target in zip(_read_first(operands, targets), targets or [None] * len(operands), strict=True):
+        for operand, target in zip(read_first(operands, targets), targets or [None] * len(operands), strict=True):
             if step.idle:
                 results.append(Ready(alone(operand, target)) if step.start else alone(operand, target))
             else:
@@ -355,16 +353,6 @@ def _blocks(given: Any) -> list[Any]:
     return [None if block is None else np.asarray(block) for block in given]
 
 
-def _read_first(operands: list[Any], targets: list[Any]) -> list[Any]:
-    """Return the operands, a copy of each that shares memory with the target of one before it."""
-    return [
-        [np.array(block) for block in operand]
-        if any(map(np.may_share_memory, operand * at, [block for target in targets[:at] for block in target]))
-        else operand
-        for at, operand in enumerate(operands)
-    ]
-
-
 def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
     """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
     kinds = {(block.dtype, block.shape) for block in blocks}
@@ -372,22 +360,6 @@ def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]
         raise Refused(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
     fresh = [block.copy() for block in blocks]
     return fresh if target is None else written(target, fresh)
-
-
-def written(target: list[Array], blocks: list[Array]) -> list[Array]:
-    """Return ``target`` with the blocks written; raise ``ValueError`` unless dtypes and shapes are the same."""
-    for to, block in zip(target, blocks, strict=True):
-        if (to.dtype, to.shape) != (block.dtype, block.shape):
-            raise ValueError(f"{block.dtype} {block.shape} cannot be written into {to.dtype} {to.shape}")
-    for to, block in zip(target, blocks, strict=True):
-        to[...] = block
-    return target
-
-
-def poison(blocks: list[Array]) -> None:
-    """Fill freed storage with a byte, so that whoever still reads it is found out."""
-    for block in blocks:
-        block[...] = np.full(block.nbytes, POISON, np.uint8).view(block.dtype).reshape(block.shape)
 
 
 def _operands(method: Callable[..., Any]) -> int:

@@ -21,7 +21,7 @@ from jax import lax
 from jax import numpy as jnp
 
 from conformance.backends.adapting import adapter, framework
-from conformance.backends.base import written
+from conformance.backends.holding import written
 from conformance.backends.jax.per_rank import Ranks, outputs
 from conformance.backends.placing import Placed, placed_operand
 from conformance.cases.case import Case

@@ -7,7 +7,8 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
-from conformance.backends.base import Backend, Claims, Held, Types, poison
+from conformance.backends.base import Backend, Claims, Held, Types
+from conformance.backends.holding import poison
 from conformance.backends.placing import Placed, placed_operand, tensors
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.case import Case

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from conformance.backends.adapting import framework
-from conformance.backends.base import Refused, Unsupported, poison
+from conformance.backends.base import Refused, Unsupported
+from conformance.backends.holding import poison
 from conformance.backends.placing import Placed, placed_operand
 from conformance.backends.torch.operation import Started, wait
 from conformance.cases.case import Case

@@ -9,8 +9,7 @@ for what is left out decides what can meet as much as what is there (Groce et al
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from math import prod
+from dataclasses import replace
 from typing import Final
 
 from msgspec.structs import replace as replaced
@@ -20,14 +19,12 @@ from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED, call_of
+from conformance.specs.domains.chain import Chain, assign, buffer, copy, free, let_go, view
 from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.effectful import Script, groups_of, script
 from conformance.specs.domains.fitting import FITTING, fitted
 from conformance.specs.domains.mixing import ends_with
 from conformance.specs.domains.placing import PARTITIONS, place
-
-MOST: Final = 256
-"""Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
 
 CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
 """Classes of collectives; programs without effects have no others."""
@@ -47,7 +44,6 @@ _START: Final = choose.steered(["waited", "no", "later", "never"], ("start",), l
 _OPERANDS: Final = choose.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
 _LAYOUT: Final = choose.steered(["input", "made"], ("layout",), lambda word: (word,))
 _AFTER: Final = choose.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
-_VIEW: Final = choose.sampled_from(["part", "turned", "stepped", "ordered"])
 _SOME: Final = choose.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
 _OF_OPERANDS: Final = ("written", "replaced", "freed")
 _OF_TARGETS: Final = ("target_written", "target_replaced", "handed_on", "read", "assigned")
@@ -85,7 +81,7 @@ def led(draw: choose.Draw, case: Case, classes: tuple[str, ...]) -> Case:
     drawn = Draft(
         choose.Draw(draw.source), case.program.mesh, tuple(axis.name for axis in case.program.mesh), None, "int32"
     )
-    made = _Chain(Script(*call_of(drawn.draw, "broadcast", drawn, "whole")))
+    made = Chain(Script(*call_of(drawn.draw, "broadcast", drawn, "whole")))
     after = draw(_AFTER)
     for word in (*(drawn.draw.one(classes) for _ in range(draw(_FEW))), after):
         if word in classes:
@@ -107,54 +103,9 @@ def led(draw: choose.Draw, case: Case, classes: tuple[str, ...]) -> Case:
     return replaced(case, program=program, inputs=inputs)
 
 
-@dataclass
-class _Chain:
-    """What may be used next.
-
-    ``storage`` has names with their buffers, ``values`` those that every rank has, ``tickets`` those not waited for
-    with the operation and the buffer that they write, if any. What is ``held`` is the operand or target of the
-    collective to come, which nothing else writes or frees.
-    """
-
-    program: Script
-    storage: dict[str, str] = field(default_factory=dict)
-    values: list[str] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
-    tickets: dict[str, tuple[str, str]] = field(default_factory=dict)
-    waited: dict[str, tuple[str, str]] = field(default_factory=dict)
-    held: set[str] = field(default_factory=set)
-
-    @property
-    def draw(self) -> choose.Draw:
-        """Return the means to draw what no word is wished for."""
-        return choose.Draw(self.program.drawn.draw.source)
-
-    def flip(self) -> bool:
-        """Draw yes or no."""
-        return self.draw(_BOOLEANS)
-
-    @property
-    def open(self) -> list[str]:
-        """Return the storage that may be written."""
-        return [name for name, base in self.storage.items() if base not in self.held]
-
-    def gave(self, op: str, name: str, base: str) -> None:
-        """Take note of a result, which is storage where it lies in ``base``."""
-        self.results.append(name)
-        if base:
-            self.storage[name] = base
-        elif TABLE[op].writers == "all":
-            self.values.append(name)
-
-    def uniform(self, names: list[str]) -> list[str]:
-        """Return those names that have few elements, and of which every rank has a block of one shape."""
-        shapes = self.program.shapes
-        return [name for name in names if len(set(shapes[name])) == 1 and prod(shapes[name][0]) <= MOST]
-
-
 def chain(program: Script, *, effects: bool, starts: bool) -> Case:
     """Return a program on the script's call, without effects, with effects, and with collectives that are started."""
-    made, draw = _Chain(program), program.drawn.draw
+    made, draw = Chain(program), program.drawn.draw
     classes = CALLS if not effects else CLASSES if starts else STORING
     swarm = [word for word in CLASSES if word in classes and draw(_BOOLEANS)] or list(classes)
     after = draw(_AFTER)
@@ -174,23 +125,23 @@ def chain(program: Script, *, effects: bool, starts: bool) -> Case:
     return program.case(*_left(made))
 
 
-def _three(made: _Chain, words: tuple[str, ...]) -> None:
+def _three(made: Chain, words: tuple[str, ...]) -> None:
     """Add three steps in a row, of these classes, and before them what they need."""
     for _ in range(words.count("done")):
         _start(made)
     for _ in range(words.count("free") + bool({"view", "assign", "copy", "free"} & set(words))):
-        _buffer(made)
+        buffer(made)
     for word in words:
         _ACTS[word](made)
 
 
-def _left(made: _Chain) -> list[str]:
+def _left(made: Chain) -> list[str]:
     """Return the results that were not freed."""
     freed = {step.inputs[0] for step in made.program.steps if step.op == "free"}
     return [name for name in made.results if made.storage.get(name, name) not in freed]
 
 
-def _focus(made: _Chain, after: str, *, effects: bool, starts: bool) -> None:
+def _focus(made: Chain, after: str, *, effects: bool, starts: bool) -> None:
     """Add the collective that the chain is drawn for, on operands and targets of its own."""
     program, draw = made.program, made.program.drawn.draw
     how = draw(_PLACE) if effects else "fresh"
@@ -220,7 +171,7 @@ def _focus(made: _Chain, after: str, *, effects: bool, starts: bool) -> None:
         _wait(made, left[:: -1 if draw(_BOOLEANS) else 1])
 
 
-def _meanwhile(made: _Chain, operands: list[str], targets: tuple[str, ...]) -> None:
+def _meanwhile(made: Chain, operands: list[str], targets: tuple[str, ...]) -> None:
     """Add a deed on an operand or a target of what is under way, any of several, or on something else."""
     program, draw = made.program, made.draw
     deed = draw(_DEEDS)
@@ -236,7 +187,7 @@ def _meanwhile(made: _Chain, operands: list[str], targets: tuple[str, ...]) -> N
         replace_by = program.spread_over if deed == "target_replaced" and made.flip() else program.spread
         made.gave("broadcast", replace_by(name), program.base(name))
     elif deed == "freed":
-        _let_go(made, program.base(name))
+        let_go(made, program.base(name))
     elif deed == "read":
         made.results.append(program.copy(name))
     elif deed == "assigned":
@@ -250,7 +201,7 @@ def _named(pairs: list[tuple[str, str]]) -> list[str]:
     return [name for pair in pairs for name in pair if name]
 
 
-def _storage_for(made: _Chain, how: str, *, effects: bool) -> tuple[str, str]:
+def _storage_for(made: Chain, how: str, *, effects: bool) -> tuple[str, str]:
     """Return an operand, and a target or nothing, that lie to each other as ``how`` says where they can."""
     program, draw = made.program, made.program.drawn.draw
     if how == "in_place" and program.same:
@@ -277,7 +228,7 @@ def _overlapping(program: Script) -> tuple[str, str]:
     return (one, two) if program.flip() else (two, one)
 
 
-def _handed(made: _Chain) -> str:
+def _handed(made: Chain) -> str:
     """Return an operand that another collective made, which moved an input."""
     program, draw = made.program, made.draw
     shape = program.call.operand[0]
@@ -290,7 +241,7 @@ def _handed(made: _Chain) -> str:
     return name
 
 
-def _collective(made: _Chain, word: str, *, start: bool = False) -> None:
+def _collective(made: Chain, word: str, *, start: bool = False) -> None:
     """Add a collective of a class on something that is there, or on an input; it may write what it fits."""
     draw, program = made.draw, made.program
     op = draw.one(OPS_OF[word])
@@ -315,7 +266,7 @@ def _collective(made: _Chain, word: str, *, start: bool = False) -> None:
         made.gave(op, result, base)
 
 
-def _query(made: _Chain) -> None:
+def _query(made: Chain) -> None:
     draw, program = made.draw, made.program
     op = draw.one(QUERIES)
     at = place(draw, PARTITIONS, program.drawn.mesh)
@@ -323,11 +274,11 @@ def _query(made: _Chain) -> None:
     made.results += replace(program, drawn=drawn).query(op, {"value": 3} if "value" in TABLE[op].attributes else {})
 
 
-def _start(made: _Chain) -> None:
+def _start(made: Chain) -> None:
     _collective(made, made.draw.one(CALLS[:4]), start=True)
 
 
-def _done(made: _Chain) -> None:
+def _done(made: Chain) -> None:
     """Wait for a ticket, or again for one that was waited for."""
     if not made.tickets and not made.waited:
         _start(made)
@@ -335,7 +286,7 @@ def _done(made: _Chain) -> None:
     _wait(made, [made.draw.one(known)] if known else [])
 
 
-def _wait(made: _Chain, tickets: list[str]) -> None:
+def _wait(made: Chain, tickets: list[str]) -> None:
     for ticket in tickets:
         op, base = made.tickets.pop(ticket, ("", "")) if ticket in made.tickets else made.waited[ticket]
         made.waited[ticket] = op, base
@@ -343,69 +294,8 @@ def _wait(made: _Chain, tickets: list[str]) -> None:
         made.gave(op, name, base)
 
 
-def _buffer(made: _Chain) -> None:
-    name = made.program.buffer()
-    made.storage[name] = name
-
-
-def _some(made: _Chain) -> str:
-    """Return storage that may be written, which is made where there is none."""
-    if not made.open:
-        _buffer(made)
-    return made.draw.one(made.open)
-
-
-def _view(made: _Chain) -> None:
-    """View a part of storage, every second element of it, it from behind, or with other axes."""
-    program, draw = made.program, made.draw
-    base = draw.one([*made.storage] or [_some(made)])
-    shape, how = program.shapes[base][0], draw(_VIEW)
-    if len(set(program.shapes[base])) > 1:
-        return
-    first, rest = shape[0] if shape else 0, tuple(map(range, shape[1:]))
-    rows = {"part": range(first // 2, first), "turned": range(first - 1, -1, -1), "stepped": range(0, first, 2)}
-    order = (*range(1, len(shape)), 0) if how == "ordered" and shape else ()
-    name = program.view(base, (rows.get(how, range(first)), *rest) if shape else (), order)
-    made.storage[name] = made.storage[base]
-
-
-def _assign(made: _Chain) -> None:
-    program, draw = made.program, made.draw
-    target = _some(made)
-    like = program.shapes[target], program.dtypes[target]
-    alike = [
-        name
-        for name in (*made.values, *made.storage)
-        if name != target and (program.shapes[name], program.dtypes[name]) == like
-    ]
-    if alike and made.flip():
-        program.assign(target, draw.one(alike))
-    else:
-        program.assign(target, program.input(*like))
-
-
-def _copy(made: _Chain) -> None:
-    name = made.program.copy(made.draw.one([*made.storage, *made.values] or [_some(made)]))
-    made.values.append(name)
-    made.results.append(name)
-
-
-def _free(made: _Chain) -> None:
-    """Free a buffer, and forget all that lies in it."""
-    _let_go(made, made.storage[_some(made)])
-
-
-def _let_go(made: _Chain, base: str) -> None:
-    made.program.free(base)
-    lies = {name for name, other in made.storage.items() if other == base}
-    made.storage = {name: other for name, other in made.storage.items() if name not in lies}
-    made.results = [name for name in made.results if name not in lies]
-    made.tickets = {ticket: each for ticket, each in made.tickets.items() if each[1] != base}
-    made.waited = {ticket: each for ticket, each in made.waited.items() if each[1] != base}
-
-
-_ACTS: Final[dict[str, Callable[[_Chain], None]]] = {
+_ACTS: Final[dict[str, Callable[[Chain], None]]] = {
     **{word: lambda made, word=word: _collective(made, word) for word in CALLS[:4]},  # type: ignore[misc]
-    "query": _query, "start": _start, "done": _done, "buffer": _buffer, "view": _view, "assign": _assign,
-    "copy": _copy, "free": _free,
+    "query": _query, "start": _start, "done": _done, "buffer": buffer, "view": view, "assign": assign,
+    "copy": copy, "free": free,
 }  # fmt: skip
