@@ -138,10 +138,10 @@ class Freshness:
                 self.after[value] = by_version.get(value.arg, -1)
                 self.until[value] = replaced.get(value.arg, NEVER)
             else:
-                self.after[value] = max((self.after[each] for each in value.of), default=-1)
-                self.until[value] = min(
-                    (NEVER if each in stored else self.until[each] for each in value.of), default=NEVER
-                )
+                # What has no elements is not in the order, and nothing is read of it.
+                read = [each for each in value.of if each.size]
+                self.after[value] = max((self.after[each] for each in read), default=-1)
+                self.until[value] = min((NEVER if each in stored else self.until[each] for each in read), default=NEVER)
 
     def stale(self, value: Value, home: Home) -> bool:
         """Return whether ``home`` may run only when what ``value`` is made of has been overwritten."""

@@ -118,7 +118,8 @@ def written(all_slices: list[Slice], receiver: int, rows: int) -> list[Slice | N
 def runs(owners: list[Slice | None]) -> list[tuple[int, int]]:
     """Return the spans of rows of one owner."""
     edges = [at for at in range(len(owners)) if at == 0 or owners[at] is not owners[at - 1]]
-    return list(zip(edges, [*edges[1:], len(owners)], strict=True))
+    ends = [*edges[1:], len(owners)] if owners else []
+    return list(zip(edges, ends, strict=True))
 
 
 def _ragged(building: Building, sent: list[Slice], operand: Blocks, output: Blocks) -> Blocks:

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.typed.building import Blocks, Building, read
+from conformance.backends.opencl.typed.forward import runs
 from conformance.backends.opencl.typed.states import TypeRefusedError, shown, typed
 from conformance.backends.worker import typed as observed
 from conformance.cases.types.typed_case import TypedCase
@@ -66,3 +67,15 @@ def test_a_collective_takes_a_constant() -> None:
     ones = building.constant(Blocks(("", ""), (2,), "int32"), [1, 1])
     found = {"z": building.meet("all_reduce", ones, ((0, 1),), (2,), {"op": "sum"})}
     assert read(found, OpenCL().graphs.run(building.case(found)))["z"][0].tolist() == [2, 2]
+
+
+def test_a_collective_sums_what_has_no_elements_over_a_local_axis() -> None:
+    building, alone = Building(), ((0,), (1,))
+    empty = building.put([np.zeros((2, 0), np.float32)] * 2)
+    part = building.meet("reduce_scatter", empty, ((0, 1),), (0,), {"op": "sum", "axis": 0, "tiled": False})
+    found = {"z": building.meet("all_reduce", part, alone, (), {"op": "sum", "local_axes": (0,)})}
+    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][0] == 0
+
+
+def test_a_block_without_rows_has_no_spans() -> None:
+    assert runs([]) == []
