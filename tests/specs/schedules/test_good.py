@@ -171,3 +171,16 @@ def test_a_forced_copy_of_which_only_padding_is_left_may_be_made_or_not(made: bo
     items = [copy("c", "a", writes("c", line(), node="c"))] if made else []
     buffers = (*given("a"), *((buffer("c", device="d1"),) if made else ()))
     assert findings(schedule(buffers, items, graph(*nodes, results=["y"]), {}))["copies.C7" if made else "order.C2"]
+
+
+@pytest.mark.parametrize(("op", "dtype", "finding"), [("or", "bool", "held"), ("or", "int32", "broken")])
+def test_kernels_of_one_program_may_say_one_thing_in_two_ways(op: str, dtype: str, finding: str) -> None:
+    kind = {"dtype": dtype}
+    nodes = stored("a", **kind), alu("x", "add", "a", "a", **kind), alu("y", op, "a", "a", **kind)
+    items = [
+        replace(elementwise(name, word, writes(name, line(), node=name), "a", "a", provenance=(name,)), program="p")
+        for name, word in (("x", "add"), ("y", op))
+    ]
+    buffers = (buffer("a", dtype=dtype, preexisting=True), *(buffer(name, dtype=dtype) for name in ("x", "y")))
+    made = schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
+    assert next(each.finding for each in judge(made) if each.clause == "dedup.C3") == finding

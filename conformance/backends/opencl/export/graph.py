@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
 
 from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
@@ -49,17 +51,42 @@ def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral
     whole = declared(case)
     own = buffers(made, results, names, devices)
     used = {each.id for each in own}
+    parts = _parts(drafted, case, names)
     return neutral.Schedule(
         devices={name: neutral.Device(alignment=alignment) for name in devices},
         buffers=(
             *(_held(each, whole) for each in own),
             *(each for each in whole.buffers if each.id not in used),
         ),
-        items=tuple(items(made, drafted.lowered, names, asked, devices)),
+        items=tuple(_told(each, parts) for each in items(made, drafted.lowered, names, asked, devices)),
         variables=whole.variables,
         graph=case.graph,
         places=tuple(_places(drafted, names)),
     )
+
+
+def _parts(drafted: Drafted, case: GraphCase, names: dict[Node, str]) -> dict[str, tuple[str, int]]:
+    """Return the buffers that hold folds of parts of a reduce of the graph: its name, and how many for each element."""
+    listed = {node.id for node in case.graph.nodes}
+    lying = drafted.lowering.nodes
+    return {
+        names[lying[value]]: part
+        for value, part in drafted.asking.parts.items()
+        if value in lying and lying[value] in names and part[0] in listed
+    }
+
+
+def _told(item: neutral.Item, parts: Mapping[str, tuple[str, int]]) -> neutral.Item:
+    """Return an item that says of which reduce it stores folds of parts."""
+    if not isinstance(item, neutral.Kernel) or not any(each.buffer in parts for each in item.accesses if each.write):
+        return item
+    accesses = tuple(
+        replace(each, node=parts[each.buffer][0], parts=parts[each.buffer][1])
+        if each.write and each.buffer in parts
+        else each
+        for each in item.accesses
+    )
+    return replace(item, accesses=accesses)
 
 
 def names_of(drafted: Drafted) -> dict[Node, str]:

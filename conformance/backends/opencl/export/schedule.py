@@ -17,6 +17,7 @@ from conformance.backends.opencl.export.launches import launched
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
 from conformance.backends.opencl.lower import Lowered, Turn
+from conformance.backends.opencl.render.fused import program
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.schedule.schedule import Schedule
 from conformance.cases.program.program import Attr
@@ -198,6 +199,7 @@ def _item(
             accesses=made,
             bodies=(body,),
             provenance=tuple(dict.fromkeys((*item.launch.asked, *done))),
+            program=program(item.launch),
         )
     if not isinstance(item, Kernel):
         raise TypeError(f"no neutral item is a {type(item).__name__}")

@@ -84,7 +84,8 @@ class Asking:
     ) -> None:
         """Start with nothing listed; ``devices`` numbers them by name.
 
-        Folds of at least ``split_from`` elements to one are made in two stages.
+        Folds of at least ``split_from`` elements to one are made in two stages: ``parts`` has for what the first one
+        stores the node, and how many folds there are for each of its elements.
         """
         self.split_from = split_from
         self.values, self.storages, self.devices = Values(), storages, devices
@@ -94,6 +95,7 @@ class Asking:
         self.versions = dict.fromkeys(storages, 0)
         self.assigns: list[Assign] = []
         self.made: dict[Value, str] = {}
+        self.parts: dict[Value, tuple[str, int]] = {}
         self.replaced: dict[tuple[str, int], int] = {}
         self._last: dict[str, tuple[IndexMap, Value]] = {}
 
@@ -109,7 +111,7 @@ class Asking:
         """List a node of the graph, with values for variables."""
         meaning = self._meaning(node, self.meanings, bound)
         self.meanings[node.id] = meaning
-        if isinstance(meaning, Value):
+        if isinstance(meaning, Value) and not _passed_on(node, meaning):
             self.made.setdefault(meaning, node.id)
 
     def unchanged(self, load: Value, seen: IndexMap) -> bool:
@@ -214,6 +216,8 @@ class Asking:
         return self.values.const(bytes.fromhex(node.arg.bits), node.dtype, shape, device)
 
     def _recast(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+        if of[0].op == "const":
+            return self.values.const(of[0].arg, node.dtype, shape, device)
         return of[0] if of[0].dtype == node.dtype else self.values.make("bitcast", node.dtype, shape, device, of)
 
     def _contiguous(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
@@ -252,7 +256,10 @@ class Asking:
         if not source.size:
             bits = of_nothing(held, FOLDS.get(node.fold, node.fold)).to_bytes(NUMPY[held].itemsize, "little")
             return self._converted(self.values.const(bits, held, shape, device), node.dtype)
+        whole = source
         source, axes = self._split(source, node.fold, axes, math.prod(shape))
+        if source is not whole:
+            self.parts.setdefault(source, (node.id, source.size // math.prod(shape)))
         return self._converted(
             self.values.make("reduce", held, shape, device, (source,), (node.fold, axes)), node.dtype
         )
@@ -314,6 +321,12 @@ class Asking:
         flat = self.values.moved(value, affine((value.size,), (1,)))
         made = self.values.make("copy", value.dtype, flat.shape, device, (flat,), False)
         return self.values.moved(made, affine(value.shape, steps(value.shape)))
+
+
+def _passed_on(node: Node, meaning: Value) -> bool:
+    """Return whether a node only moves, copies or keeps, and its value is none that this makes: nobody computes it."""
+    made = {"copy": "copy", "contig": "contig", **dict.fromkeys(MOVEMENT, "move")}
+    return node.op in made and meaning.op != made[node.op]
 
 
 def devices_of(case: GraphCase) -> dict[str, int]:

@@ -31,6 +31,10 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
 """The operations that are rounded once, or not at all; a complex product is several of them."""
 
 
+_FLOATS: Final = ("float32", "float64")
+"""The floats that NumPy itself converts, rounding once."""
+
+
 def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
     """Return the bits of an elementwise operation on constants, or ``None`` where it is left to a kernel."""
     if op not in _EXACT or any(each.op != "const" or kind(each.dtype) == "complex" for each in of):
@@ -42,10 +46,11 @@ def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
 
 def converted(value: Value, dtype: str) -> bytes | None:
     """Return the bits of a constant in another dtype, or ``None`` where it is left to a kernel."""
-    exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in ("float32", "float64"))
-    if value.op != "const" or not exact:
+    exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in _FLOATS)
+    if value.op != "const" or not (exact or {value.dtype, dtype} <= {*_FLOATS}):
         return None
-    found: bytes = _scalar(value).astype(NUMPY[dtype]).tobytes()
+    with np.errstate(all="ignore"):
+        found: bytes = _scalar(value).astype(NUMPY[dtype]).tobytes()
     return found
 
 

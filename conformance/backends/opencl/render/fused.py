@@ -42,6 +42,13 @@ def numbers(launch: Launch) -> tuple[int, ...]:
     return _rendered(launch)[1]
 
 
+def program(launch: Launch) -> str:
+    """Return the name of what is launched: the kernel, its numbers, and the dtypes of which its text knows the bits."""
+    stored = [dtype for _, dtype in launch.stores]
+    text, given = _rendered(launch)
+    return named("\n".join((text, *map(str, given), *(node.dtype for node, _ in launch.reads), *stored)))
+
+
 def _rendered(launch: Launch) -> tuple[str, tuple[int, ...]]:
     found = forms.form(launch)
     text = Text(launch) if found is None else Vectors(launch, found)
