@@ -6,6 +6,7 @@ a command is written down. What it decides before any command (a refusal) is not
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -131,7 +132,7 @@ def _recorded(backend: Any, trace: Trace) -> Iterator[None]:
     """Write down in ``trace`` what the engine does while entered."""
     import pyopencl as cl
 
-    from conformance.backends.opencl.runtime import engine, memory
+    from conformance.backends.opencl.runtime import engine, memory, program_cache
 
     real = {name: getattr(cl, name) for name in ("Buffer", "Program", "Kernel", "enqueue_copy", "enqueue_fill_buffer", "enqueue_barrier", "enqueue_nd_range_kernel")}  # fmt: skip
     part, reading = memory.Cell.part, engine.Engine.read
@@ -193,6 +194,8 @@ def _recorded(backend: Any, trace: Trace) -> Iterator[None]:
 
     fakes = {"Buffer": buffer, "Program": source_of, "Kernel": kernel, "enqueue_copy": copy, "enqueue_fill_buffer": fill, "enqueue_barrier": barrier, "enqueue_nd_range_kernel": launch}  # fmt: skip
     with ExitStack() as stack:
+        # A script has sources, not what was built of them and kept.
+        stack.enter_context(patch.dict(os.environ, {program_cache.FOLDER: program_cache.OFF}))
         for name, fake in fakes.items():
             stack.enter_context(patch.object(cl, name, fake))
         stack.enter_context(patch.object(memory.Cell, "part", sub_buffer))

@@ -88,7 +88,7 @@ def test_every_mutant_is_killed_by_the_clause_it_was_made_for(seed: int, part: i
 def test_a_mutant_may_say_which_operations_show_it() -> None:
     (mutant,) = qualify([SendTakesWorldRanks], examples=60).mutants
     assert "recv.C1" in mutant.clauses
-    assert not mutant.exact  # collective.C7 is about values, and every operation has it
+    assert mutant.exact  # recv.C1 is of messages alone
 
 
 def test_results_are_plain_and_come_one_by_one() -> None:

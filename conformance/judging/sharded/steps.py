@@ -76,6 +76,8 @@ def placed_word(shape: tuple[int, ...], layout: Layout) -> str:
         return "pending"
     whole = tuple((0, extent) for extent in shape)
     real = [box for box in layout.boxes if box is not None]
+    if any(len(box) != len(shape) for box in real):
+        return "no placement"
     if all(box == whole for box in real):
         return "whole" if len(real) == len(layout.boxes) else "one device" if len(real) == 1 else "some devices"
     cut = {axis for box in real for axis, pair in enumerate(box) if pair != whole[axis]}

@@ -26,6 +26,7 @@ from conformance.specs.schedules.domain.algorithms import (
     ring_copies,
     ring_edges,
 )
+from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free import of_constant
 from conformance.specs.schedules.facts.subjects import some_leaf
 from conformance.specs.schedules.waits import moves_only
@@ -176,7 +177,7 @@ def forced_copies(facts: Facts) -> str | None:
     """Find a forced copy that a result or an assign needs, and that no item makes."""
     made = _made(facts)
     missing = next((node for node in _forced(facts) if node.id not in made), None)
-    if missing is not None:
+    if missing is not None and calls_fit(facts):
         # What no data change needs nothing: a pad of which only zeros are left.
         known = fixed(facts)
         missing = next((node for node in _forced(facts, known) if node.id not in made), None)

@@ -17,6 +17,7 @@ from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
+from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free import alias, free
 from conformance.specs.schedules.facts.keys import keys
 from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
@@ -77,7 +78,7 @@ def complete(facts: Facts) -> str | None:
         held[home] = joined(held.get(home, NOTHING), touch.ranges)
     for name in _computed_results(facts):
         place = facts.place(name)
-        if place is None and name in fixed(facts):
+        if place is None and calls_fit(facts) and name in fixed(facts):
             # Whoever knows its value need not store it, as with a constant.
             continue
         if place is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import greatest, names_in, sizes
+from conformance.cases.schedule.extent import greatest, names_in
 from conformance.cases.schedule.index_map import names
 from conformance.cases.schedule.kernel_body import Symbol
 from conformance.cases.schedule.schedule import Buffer, Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, numbered
 from conformance.specs.schedules.facts.keys import keys
 from conformance.specs.schedules.facts.subjects import some_buffer, some_kernel
 
@@ -114,57 +114,6 @@ def _parametric(facts: Facts) -> bool:
     return any(node.op == "param" for function in functions for node in function.nodes)
 
 
-def _calls(facts: Facts) -> list[tuple[Node, list[Node], list[Node]]]:
-    """Return the calls, each with its arguments and the parameters of its function, in every scope."""
-    graph = facts.schedule.graph
-    if graph is None:
-        return []
-    found = []
-    for nodes in (graph.nodes, *(function.nodes for function in graph.functions.values())):
-        known = {node.id: node for node in nodes}
-        for node in nodes:
-            if node.op == "call":
-                inner = graph.functions[str(node.arg)].nodes
-                found.append((node, [known[each] for each in node.of], [each for each in inner if each.op == "param"]))
-    return found
-
-
-def as_many_arguments(facts: Facts) -> str | None:
-    """Find a call with more or fewer arguments than parameters."""
-    for call, arguments, parameters in _calls(facts):
-        wanted = len({each.arg for each in parameters})
-        if len(arguments) != wanted:
-            return f"node {call.id!r}: function {call.arg!r} takes {wanted} arguments, got {len(arguments)}"
-    return None
-
-
-def numbered(facts: Facts) -> str | None:
-    """Find a function whose parameters are not numbered from 0."""
-    for name, function in facts.schedule.graph.functions.items() if facts.schedule.graph else ():
-        found = sorted({int(str(node.arg)) for node in function.nodes if node.op == "param"})
-        if found != list(range(len(found))):
-            return f"function {name!r}: its parameters are numbered {found}"
-    return None
-
-
-def fitting_arguments(facts: Facts) -> str | None:
-    """Find an argument of another shape, dtype or device than its parameter."""
-    highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
-    for call, arguments, parameters in _calls(facts):
-        for each in parameters:
-            at = int(str(each.arg))
-            if at < len(arguments):
-                given = arguments[at]
-                for what, found, wanted in (
-                    ("shape", sizes(given.shape, highest), sizes(each.shape, highest)),
-                    ("dtype", given.dtype, each.dtype),
-                    ("device", given.device, each.device),
-                ):
-                    if found != wanted:
-                        return f"node {call.id!r}: argument {at} has the {what} {found}, its parameter {wanted}"
-    return None
-
-
 VARIABLES = (
     ScheduleClause(
         "variables.C1",
@@ -216,7 +165,7 @@ VARIABLES = (
         "A function is called with as many arguments as it has parameters.",
         "tinygrad.schedule: resolve_function",
         as_many_arguments,
-        lambda facts: bool(_calls(facts)),
+        lambda facts: bool(calls(facts)),
     ),
     ScheduleClause(
         "variables.C9",
@@ -230,7 +179,7 @@ VARIABLES = (
         "Arguments have the shape, the dtype and the device of their parameters.",
         "tinygrad.schedule: resolve_function",
         fitting_arguments,
-        lambda facts: any(arguments and parameters for _, arguments, parameters in _calls(facts)),
+        lambda facts: any(arguments and parameters for _, arguments, parameters in calls(facts)),
     ),
 )
 

@@ -128,8 +128,9 @@ class Kernels:
         found = self._load(name)
         if found is None:
             found = _built(self._context, source, options)
-            binaries: Any = found.get_info(cl.program_info.BINARIES)
-            self._cache.keep(name, binaries, kernels)
+            if self._cache.on:
+                binaries: Any = found.get_info(cl.program_info.BINARIES)
+                self._cache.keep(name, binaries, kernels)
         return found
 
 

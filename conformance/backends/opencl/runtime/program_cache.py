@@ -63,6 +63,11 @@ class ProgramCache:
         self._folder = None if below is None else below / digest(machine)
         self._room: int | None = None
 
+    @property
+    def on(self) -> bool:
+        """Whether anything is kept."""
+        return self._folder is not None
+
     def find(self, program: str) -> list[bytes] | None:
         """Return the binaries of a program, one a device; ``None`` where there are none, or not all of them."""
         if self._folder is None:

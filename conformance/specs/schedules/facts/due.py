@@ -9,6 +9,7 @@ from conformance.cases.schedule.index_map import Indices
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.execute import changes_nothing
 from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free import itself, of_nothing
 from conformance.specs.schedules.facts.versions import repeated
 
@@ -22,8 +23,9 @@ def due(facts: Facts) -> Iterator[Node]:
             continue
         needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
         once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
-        if not needless and not once and not _unlabelled(facts, node) and not changes_nothing(facts, node.id):
-            yield node
+        if needless or once or _unlabelled(facts, node) or (calls_fit(facts) and changes_nothing(facts, node.id)):
+            continue
+        yield node
 
 
 def every_assign(facts: Facts) -> str | None:
