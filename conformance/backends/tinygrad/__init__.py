@@ -67,8 +67,12 @@ class TinyGrad(Backend):
         worlds = [str(world) for world in range(1, self._world + 1)]
         graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
         placed: Claims = import_module("conformance.backends.tinygrad.placed").CLAIMS
-        found: Claims = {op: {**limits, "world": worlds} for op, limits in {**claims(self._without), **placed}.items()}
-        return {**found, **graphs} if self.algorithm == "naive" else found
+        of_worlds = {op: {**limits, "world": worlds} for op, limits in {**claims(self._without), **placed}.items()}
+        found: Claims = {**of_worlds, **graphs} if self.algorithm == "naive" else of_worlds
+        return {
+            op: {**limits, "dtype": tuple(name for name in limits["dtype"] if name not in self._without)}
+            for op, limits in found.items()
+        }
 
     def describe(self) -> dict[str, str]:
         """Return the version, the device with how it came to be chosen, and the algorithm."""

@@ -243,6 +243,9 @@ class _Buffers:
         self._made: dict[str, Buffer] = {}
         self._arenas: dict[str, Buffer] = {}
         for name, tensor in lazy.storage.items():
+            if tensor.uop.base.op is not Ops.BUFFER:
+                # What has no elements is never copied to a device.
+                raise Unsupported(f"the buffer {name!r} without elements")
             self._declare(tensor.uop.buffer, name, preexisting=True, held=True)
 
     def of(self, buffer: Any) -> str:

@@ -222,6 +222,10 @@ def test_a_kernel_of_too_many_points_has_no_body(tinygrad: TinyGrad, monkeypatch
         ),
         (graph(stored("a"), alu("b", "mod", "a", "a"), results=["b"]), "Tensor has no mod"),
         (graph(stored("a", shape=("n",)), results=["a"]), "a variable without a value, 'n'"),
+        (
+            graph(stored("a"), stored("b", shape=(0,), device="d1"), results=["a", "b"]),
+            "the buffer 'b' without elements",
+        ),
         (graph(stored("a", shape=("n",)), results=["a"], variables=N), "a buffer with an extent that is a variable"),
         (
             graph(A, PART, moved("there", "copy", "part", (2, "n"), device="d1"), results=["there"], variables=N),

@@ -93,6 +93,13 @@ def test_claims_name_worlds_that_have_a_device_for_each_rank(tinygrad: TinyGrad)
     assert {limits["world"][-1] for op, limits in tinygrad.claims.items() if op != "graph"} == {"8"}
 
 
+def test_a_dtype_that_the_compiler_does_not_know_is_claimed_nowhere(
+    tinygrad: TinyGrad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tinygrad, "_without", ("bfloat16",))
+    assert not [op for op, limits in tinygrad.claims.items() if "bfloat16" in limits["dtype"]]
+
+
 @pytest.mark.parametrize(("compiler", "chosen"), [("/usr/bin/clang", "CPU"), (None, "PYTHON")])
 def test_without_a_compiler_kernels_are_interpreted(
     compiler: str | None, chosen: str, monkeypatch: pytest.MonkeyPatch
