@@ -7,6 +7,7 @@ import math
 
 from conformance.backends.opencl.graph.node import Launch
 from conformance.backends.opencl.render import forms
+from conformance.backends.opencl.render.multiplied import Multiplied
 from conformance.backends.opencl.render.point import Text, along_rows, by_last_axis, by_rows
 from conformance.backends.opencl.render.vectors import Vectors
 
@@ -51,5 +52,5 @@ def program(launch: Launch) -> str:
 
 def _rendered(launch: Launch) -> tuple[str, tuple[int, ...]]:
     found = forms.form(launch)
-    text = Text(launch) if found is None else Vectors(launch, found)
+    text = Text(launch) if found is None else (Multiplied if found.product else Vectors)(launch, found)
     return text.kernel(), tuple(text.numbers)

@@ -1,31 +1,42 @@
-"""Products of matrices, found as a sum of products of two loads, and gone over by blocks that stay in the caches."""
+"""Products of matrices, found as a sum of products, and gone over by blocks that stay in the caches."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from conformance.backends.opencl.graph.node import Launch
+from conformance.backends.opencl.graph.node import Launch, sources
 from conformance.cases.schedule.kernel_body import Alu, Load, Reduce
 
+WIDTH: Final = 16
+"""Elements of a vector."""
+
 TALL: Final = 8
-"""Rows whose sums lie in registers at once, two vectors of each."""
+"""Rows whose sums lie in registers at once, one vector or two of each."""
 
 ROWS: Final = 64
 """Rows of a work-item."""
 
-COLUMNS: Final = 32
-"""Columns of a work-item: two vectors."""
+COLUMNS: Final = 2 * WIDTH
+"""Columns of a work-item where their number allows it, else half as many."""
 
 DEEP: Final = 256
 """Terms that are added before the next are fetched: so much of the right matrix, 32 KiB, stays in the nearest cache."""
 
+BOTH: Final = 128
+"""The same where the rows of a work-item are fetched too."""
+
+LEAST: Final = 32
+"""Terms from which fetching them pays."""
+
 
 class Product(NamedTuple):
-    """A fold that is a product of matrices: its number, the loads of both sides, and the axes of the launch.
+    """A fold that is a product of matrices: its number, both sides, and the axes of the launch.
 
-    Axis ``row`` is that of the left side alone, ``column`` that of the right one alone, and ``fold`` is folded away.
+    Axis ``row`` is that of the left side alone, ``column`` that of the right one alone, and ``deep`` is folded away.
+    ``turned`` says that the right side lies side by side along ``deep``. ``packed`` is the axis along which rows of the
+    left side are fetched by vectors, ``None`` where it is read where it lies.
     """
 
     fold: int
@@ -34,18 +45,20 @@ class Product(NamedTuple):
     row: int
     column: int
     deep: int
+    turned: bool
+    packed: int | None
 
 
 def form(launch: Launch, depends: Sequence[frozenset[int]]) -> Product | None:
     """Return the product that a launch of float32 is made of, or ``None``.
 
-    It is one sum of products of two loads, of which one does not depend on the last axis that is stored, and the other
-    lies side by side along that and does not depend on the axis before.
+    It is one sum of products, of which one side does not depend on the last axis that is stored, and the other not on
+    the axis before. A side is a load, or what is computed of loads that lie side by side or do not move at all.
     """
     lines = launch.instructions
     folds = [number for number, line in enumerate(lines) if isinstance(line, Reduce)]
     column, row = launch.outer - 1, launch.outer - 2
-    if len(folds) != 1 or row < 0:
+    if len(folds) != 1 or row < 0 or any(found[0].mask is not None for _, found in launch.reads):
         return None
     line = lines[folds[0]]
     assert isinstance(line, Reduce)
@@ -53,30 +66,78 @@ def form(launch: Launch, depends: Sequence[frozenset[int]]) -> Product | None:
     if line.op != "add" or len(line.axes) != 1 or not isinstance(times, Alu) or times.op != "mul":
         return None
     right, left = sorted(times.of, key=lambda number: column not in depends[number])
-    deep = line.axes[0]
-    if not isinstance(lines[left], Load) or not isinstance(lines[right], Load) or not _long(launch, row, column, deep):
+    (deep,) = line.axes
+    sides = {row, deep} <= depends[left] and {column, deep} <= depends[right]
+    if not sides or column in depends[left] or row in depends[right] or not _long(launch, row, column, deep):
         return None
-    free = column not in depends[left] and row not in depends[right] and row in depends[left]
-    return Product(folds[0], left, right, row, column, deep) if free and _beside(launch, right, column) else None
+    reads = _Reads(launch)
+    turned = not reads.beside(right, column)
+    if turned and not reads.beside(right, deep):
+        return None
+    packed = next((axis for axis in (deep, row) if reads.beside(left, axis)), None)
+    if reads.single(left) and packed == deep:
+        packed = None
+    fitting = (packed is not None or reads.single(left)) and reads.behind(folds[0], column)
+    return Product(folds[0], left, right, row, column, deep, turned, packed) if fitting else None
+
+
+class _Reads:
+    """How the loads of a launch lie along an axis."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch, self._lines = launch, launch.instructions
+
+    def single(self, number: int) -> bool:
+        """Return whether a value is a load."""
+        return isinstance(self._lines[number], Load)
+
+    def beside(self, number: int, axis: int) -> bool:
+        """Return whether all that a value is made of lies side by side along an axis, or does not move along it."""
+        found = {self._step(each, axis) for each in self._loads(number, set())}
+        return found <= {0, 1} and 1 in found
+
+    def behind(self, fold: int, axis: int) -> bool:
+        """Return whether what is computed of a fold is stored side by side along an axis, of what lies so."""
+        seen = {fold}
+        roots = [each for number in range(len(self._lines)) for each in self._stored(number)]
+        loads = [each for number in roots for each in self._loads(number, seen)]
+        stored = all(found[0].strides[axis] == 1 and found[0].mask is None for found, _ in self._launch.stores)
+        return stored and all(self._step(each, axis) in (0, 1) for each in loads)
+
+    def _stored(self, number: int) -> tuple[int, ...]:
+        last = len(self._lines) - len(self._launch.stores)
+        return sources(self._lines[number]) if number >= last else ()
+
+    def _step(self, number: int, axis: int) -> int:
+        line = self._lines[number]
+        assert isinstance(line, Load)
+        return self._launch.reads[line.access][1][0].strides[axis]
+
+    def _loads(self, number: int, seen: set[int]) -> list[int]:
+        """Return the loads that a value is made of, but for what has been ``seen``."""
+        found, stack = [], [number]
+        while stack:
+            each = stack.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            found += [each] if self.single(each) else []
+            stack.extend(sources(self._lines[each]))
+        return found
 
 
 def _long(launch: Launch, row: int, column: int, deep: int) -> bool:
     extents = launch.extents
-    return extents[row] >= 2 * TALL and extents[column] % COLUMNS == 0 and extents[deep] >= COLUMNS
+    return extents[row] >= 2 * TALL and extents[column] % WIDTH == 0 and extents[deep] >= LEAST
 
 
-def _beside(launch: Launch, number: int, column: int) -> bool:
-    """Return whether a load lies side by side along an axis, and so does all that is stored and read beside it."""
-    for found in (*(found for _, found in launch.reads), *(found for found, _ in launch.stores)):
-        if found[0].mask is not None or found[0].strides[column] not in (0, 1):
-            return False
-    line = launch.instructions[number]
-    assert isinstance(line, Load)
-    stored = all(found[0].strides[column] == 1 for found, _ in launch.stores)
-    return stored and launch.reads[line.access][1][0].strides[column] == 1
+def vectors(launch: Launch) -> Literal[1, 2]:
+    """Return how many vectors of columns a work-item has."""
+    return 2 if launch.extents[launch.outer - 1] % COLUMNS == 0 else 1
 
 
 def geometry(launch: Launch) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of work-items: those of one column follow each other, so that its block is fetched once."""
     extents = launch.extents[: launch.outer]
-    return (-(-extents[-2] // ROWS), extents[-1] // COLUMNS, math.prod(extents[:-2])), (1, 1, 1)
+    columns = extents[-1] // (WIDTH * vectors(launch))
+    return (-(-extents[-2] // ROWS), columns, math.prod(extents[:-2])), (1, 1, 1)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from conformance.backends.opencl.graph.index_map import Affine, bounds_of
 from conformance.backends.opencl.graph.node import Launch, sources
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
-from conformance.backends.opencl.render import products
 from conformance.backends.opencl.render.alike import again
 from conformance.backends.opencl.render.elementwise import literal, operation
 from conformance.backends.opencl.render.forms import LEAST, WIDTH, Form
@@ -34,21 +33,19 @@ class Vectors(Text):
 
     def kernel(self) -> str:
         """Return the text of the kernel."""
-        launch, found = self._launch, self._form
+        launch = self._launch
         arguments = [f"__global const float* r{slot}" for slot, _ in enumerate(storages(launch))]
         arguments += [f"__global float* w{slot}" for slot, _ in enumerate(launch.stores)]
         self._roots = [number for number, line in enumerate(self._lines) if isinstance(line, Store)]
-        if found.product:
-            body = self._product_body()
-        elif found.along is None:
-            body = self._point_body()
-        elif found.across is not None:
-            body = self._tile_body(found.along, found.across)
-        else:
-            body = self._line_body(found.along)
-        text = "\n".join(body)
+        text = "\n".join(self._body())
         hint = "__attribute__((vec_type_hint(float16)))"
         return f"__kernel {hint} void {NAME}({', '.join(arguments)}) {{\n{text}\n}}\n"
+
+    def _body(self) -> list[str]:
+        found = self._form
+        if found.along is None:
+            return self._point_body()
+        return self._line_body(found.along) if found.across is None else self._tile_body(found.along, found.across)
 
     def _point_body(self) -> list[str]:
         extents = self._launch.extents[: self._launch.outer]
@@ -156,61 +153,6 @@ class Vectors(Text):
             self._written = before | {number}
             self._named[number] = own
         return found
-
-    def _product_body(self) -> list[str]:
-        """Return the statements of a product of matrices: blocks of the right one, and sums that stay in registers."""
-        launch, index = self._launch, self._index
-        found = products.form(launch, self.depends)
-        assert found is not None  # or there would be another form
-        rows, deep = launch.extents[found.row], launch.extents[found.deep]
-        tall, block = products.TALL, products.DEEP
-        lanes = [(r, j) for r in range(tall) for j in range(2)]
-        before = tuple(range(found.row))
-        left, right = self._operand(found.left), self._operand(found.right)
-        step = f"const {index} i{found.deep} = base + t;"
-        lines = [
-            f"  const {index} g = get_global_id(2), top = get_global_id(0) * {products.ROWS};",
-            *self.unravelled(before),
-            f"  const {index} side = get_global_id(1) * {products.COLUMNS};",
-            f"  const {index} height = min({products.ROWS}, (int)({rows} - top));",
-            f"  float16 sums[{2 * products.ROWS}], block[{2 * block}];",
-            f"  for (int u = 0; u < {2 * products.ROWS}; ++u) sums[u] = (float16)({self._identity(found.fold)});",
-            f"  for ({index} base = 0; base < {deep}; base += {block}) {{",
-            f"    const int much = min({block}, (int)({deep} - base));",
-            f"    for (int t = 0; t < much; ++t) {{ {step}",
-            f"      {{ const {index} i{found.column} = side; block[2 * t] = vload16(0, {right}); }}",
-            f"      {{ const {index} i{found.column} = side + {WIDTH}; block[2 * t + 1] = vload16(0, {right}); }} }}",
-            f"    for (int down = 0; down < height; down += {tall}) {{",
-            "      float16 " + ", ".join(f"s{r}{j} = sums[2 * (down + {r}) + {j}]" for r, j in lanes) + ";",
-        ]
-        for r in range(tall):
-            # A row that is not there is computed as the last one is, and not stored.
-            lines += [
-                f"      const {index} row{r} = min(top + down + {r}, ({index}){rows - 1});",
-            ]
-        lines.append(
-            f"      for (int t = 0; t < much; ++t) {{ {step} const float16 b0 = block[2 * t], b1 = block[2 * t + 1];"
-        )
-        for r in range(tall):
-            lines.append(
-                f"        {{ const {index} i{found.row} = row{r}; const float16 a = (float16)(*({left})); "
-                f"s{r}0 = (s{r}0 + (a * b0)); s{r}1 = (s{r}1 + (a * b1)); }}"
-            )
-        lines += ["      }", *(f"      sums[2 * (down + {r}) + {j}] = s{r}{j};" for r, j in lanes), "    } }"]
-        every = frozenset((*before, found.row, found.column))
-        lines += [
-            f"  for (int r = 0; r < height; ++r) for (int j = 0; j < 2; ++j) {{ const {index} i{found.row} = top + r;",
-            f"    const {index} i{found.column} = side + {WIDTH} * j;",
-        ]
-        self._named, self._written = {found.fold: "sums[2 * r + j]"}, {found.fold}
-        return [*lines, *self._stretch(found.column, every, "    "), "  }"]
-
-    def _operand(self, number: int) -> str:
-        """Return where a load finds its element."""
-        line = self._lines[number]
-        assert isinstance(line, Load)
-        node, (only,) = self._launch.reads[line.access]
-        return f"r{self._slots[node]} + {self._place(only)}"
 
     def _tile_body(self, along: int, across: int) -> list[str]:
         """Return the statements that go over tiles, of which some loads are turned."""

@@ -1,0 +1,42 @@
+"""Products of matrices go over blocks however their sides lie, and whatever is computed of them on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl.render import forms
+from conformance.backends.opencl.schedule.drafted import drafted_rounds
+from conformance.backends.opencl.schedule.item import Fused
+from conformance.backends.opencl.settings import Settings
+from conformance.bench.graphs.tensors import Lazy, Listing
+from tests.backends.opencl.conftest import OpenBackend
+
+SIDES: dict[str, Callable[[Lazy], Lazy]] = {"plain": lambda x: x, "computed": lambda x: x * 2.0 + 1.0}
+
+
+@pytest.mark.parametrize("right", SIDES)
+@pytest.mark.parametrize("left", SIDES)
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_products_have_the_numbers_of_numpy(
+    opencl: OpenBackend, turned: tuple[bool, bool], left: str, right: str
+) -> None:
+    # 70 rows leave a block unfinished, 141 terms a vector, and 16 columns are one vector where 32 are two.
+    draw = np.random.default_rng(3)
+    shapes = [(141, 70) if turned[0] else (70, 141), (48, 141) if turned[1] else (141, 48)]
+    arrays = [draw.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
+    listing = Listing()
+    sides = [SIDES[how](listing.buffer(*shape)) for how, shape in zip((left, right), shapes, strict=True)]
+    sides = [side.permute(1, 0) if turn else side for side, turn in zip(sides, turned, strict=True)]
+    asked = sides[0] @ sides[1] - 3.0
+    case = listing.case((asked,))
+    (round_,) = drafted_rounds(case, Settings(), 128)
+    launches = [item.launch for item in round_.schedule.items if isinstance(item, Fused)]
+    found = [forms.form(each) for each in launches]
+    assert any(each is not None and each.product for each in found)
+    running = opencl().graphs.held(case, {"b0": arrays[0], "b1": arrays[1]}).launch()
+    made = [each * 2 + 1 if how == "computed" else each for how, each in zip((left, right), arrays, strict=True)]
+    made = [each.T if turn else each for turn, each in zip(turned, made, strict=True)]
+    np.testing.assert_array_equal(running.read(asked.node.id), made[0] @ made[1] - 3)
