@@ -77,6 +77,15 @@ class Refused(ValueError):
     """A program without a meaning that no implementation is asked about: every member of a group is alone in it."""
 
 
+class RaisedElsewhere(Exception):
+    """What a rank in a process of its own raised: ``said`` is the error to tell."""
+
+    def __init__(self, said: RankError) -> None:
+        """Take what the rank said."""
+        super().__init__(said.message)
+        self.said = said
+
+
 Types = dict[str, AxisType]
 """The type of each value that a step of a typed program makes."""
 
@@ -369,6 +378,8 @@ def _operands(method: Callable[..., Any]) -> int:
 
 def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:
     """Return an exception as data, classed by its Python type and, where a framework is adapted, by whose it is."""
+    if isinstance(error, RaisedElsewhere):
+        return error.said
     return RankError(kind=type(error).__name__, message=str(error)[:2000], category=category_of(error, adapts=adapts))
 
 

@@ -16,17 +16,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from conformance.backends.base import Backend, Claims
 from conformance.backends.torch import claims
 from conformance.backends.torch.operation import Operation
+from conformance.backends.torch.typed import claims as typed
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.types.typed_case import TypedCase
 
 if TYPE_CHECKING:
     from conformance.backends.torch.dtensor_ranks import Ranks
     from conformance.backends.torch.processes.schedule import Schedule
     from conformance.backends.torch.processes.store import Store
+    from conformance.backends.torch.typed.ranks import Ranks as TypedRanks
+    from conformance.cases.types.typed_program import TypedProgram
 
 
 class Torch(Backend):
@@ -49,6 +54,7 @@ class Torch(Backend):
         # Imports Torch, so not at the top: a listing of backends must not need it.
         schedule = import_module("conformance.backends.torch.processes.schedule")
         self._ranks: dict[int, Ranks] = {}
+        self._typed_ranks: dict[int, TypedRanks] = {}
         self._store: Store | None = None
         self._schedule: Schedule = schedule.Schedule(self._operations, checked=self.checked)
 
@@ -61,7 +67,8 @@ class Torch(Backend):
     def claims(self) -> Claims:
         """Return what the documentation of ``torch.distributed`` supports."""
         placed: Claims = import_module("conformance.backends.torch.dtensor").CLAIMS
-        return {**claims.C10D, **import_module("conformance.backends.torch.graphs").CLAIMS, **placed}
+        graphs: Claims = import_module("conformance.backends.torch.graphs").CLAIMS
+        return {**claims.C10D, **graphs, **placed, **typed.C10D}
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -104,20 +111,43 @@ class Torch(Backend):
 
     def sharded(self, case: ShardedCase) -> Observation:
         """Run a program on distributed tensors, a process a device; never raise."""
-        if self._store is None:
-            self._store = import_module("conformance.backends.torch.processes.store").Store()
         if case.world not in self._ranks:
-            self._ranks[case.world] = import_module("conformance.backends.torch.dtensor_ranks").Ranks(
-                case.world, self._store
-            )
+            ranks = import_module("conformance.backends.torch.dtensor_ranks").Ranks
+            self._ranks[case.world] = ranks(case.world, self._meetings())
         found: Observation = self._ranks[case.world].run(case)
         return found
+
+    def differentiable(self) -> dict[str, Operation]:
+        """Return the function that carries each operation where autograd goes through it."""
+        found: dict[str, Operation] = import_module("conformance.backends.torch.typed.differentiable").OPERATIONS
+        return found
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the gradients of the inputs by ``torch.autograd.grad``, a process a rank."""
+        given = {name: tuple(map(from_array, blocks)) for name, blocks in cotangents.items()}
+        return self._asked(TypedCase(program=program, inputs=_stored(inputs), cotangents=given))
+
+    def _asked(self, case: TypedCase) -> dict[str, list[Array]]:
+        world = case.program.world
+        if world not in self._typed_ranks:
+            ranks = import_module("conformance.backends.torch.typed.ranks").Ranks
+            self._typed_ranks[world] = ranks(world, self._meetings(), self.differentiable())
+        return self._typed_ranks[world].ask(case)
+
+    def _meetings(self) -> Store:
+        if self._store is None:
+            self._store = import_module("conformance.backends.torch.processes.store").Store()
+        return self._store
 
     def close(self) -> None:
         """Kill every rank process."""
         self._schedule.close()
         for ranks in self._ranks.values():
             ranks.close()
+        for typed_ranks in self._typed_ranks.values():
+            typed_ranks.close()
         if self._store is not None:
             self._store.close()
 
@@ -184,10 +214,14 @@ class TorchFunctional(Torch):
         import_module("torch._dynamo")
         return dict(found)
 
+    def differentiable(self) -> dict[str, Operation]:
+        """Return the functional carriers, through which autograd goes."""
+        return self.operations()
+
     @property
     def claims(self) -> Claims:
         """Return what the documentation of the functional collectives supports."""
-        return claims.FUNCTIONAL
+        return {**claims.FUNCTIONAL, **typed.FUNCTIONAL}
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:
@@ -205,3 +239,7 @@ def _no_collections() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _stored(inputs: Mapping[str, list[Array]]) -> dict[str, tuple[Tensor, ...]]:
+    return {name: tuple(map(from_array, blocks)) for name, blocks in inputs.items()}

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.declarations.terms import Terms
+from conformance.cases.program.validate import MOST_RANKS
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.attributes import REDUCTIONS
+from conformance.cases.types.axis_type import STATES
 from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.judging.typed import TypedClause
 from conformance.reference.rejected import Rejected
+from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning, typed_meaning
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.asked_once import asked_once
@@ -70,6 +73,12 @@ def facts(meaning: TypedMeaning) -> Facts:
         "across": frozenset(_across(case)),
         "local_axes": frozenset(str(s.attrs["op"]) for s in program.steps if s.attrs.get("local_axes")) or {"none"},
         "starts": frozenset(_starts(meaning)) or frozenset({"none"}),
+        "tiled": frozenset(str(step.attrs.get("tiled", "none")).lower() for step in program.steps),
+        "to": frozenset(str(step.attrs.get("to", "none")) for step in program.steps),
+        "states": frozenset(_states(meaning)) or frozenset({"none"}),
+        "implied": frozenset(_implied(meaning)) or frozenset({"none"}),
+        "axes": frozenset({"one" if len(program.mesh) == 1 else "several"}),
+        "world": frozenset({str(program.world)}),
     }
     dtypes = "+".join(sorted(words["dtype"]))
     return Facts(op, (op,), dtypes, program.world, legal=meaning.refused is None, features={op: words})
@@ -88,6 +97,24 @@ def _starts(meaning: TypedMeaning) -> Iterator[str]:
     """Yield the name of each start; untiled ones of a reduce_scatter have another."""
     for step, name in names_of_starts(meaning):
         yield f"{name} untiled" if step.op == "reduce_scatter" and not step.attrs["tiled"] else name
+
+
+def _states(meaning: TypedMeaning) -> Iterator[str]:
+    """Yield the states that values of a checked program have along the axes of its mesh."""
+    if meaning.case.program.checked:
+        for given in meaning.types.values():
+            yield from given.states(axis.name for axis in meaning.case.program.mesh)
+
+
+def _implied(meaning: TypedMeaning) -> Iterator[str]:
+    """Yield for what kind of step an operand is cast that no step casts."""
+    program = meaning.case.program
+    if meaning.refused is not None or not program.checked or meaning.case.batch:
+        return
+    whole = {step.output: step for step in written_out(program).steps}
+    for step in program.steps:
+        if whole[step.output].inputs != step.inputs:
+            yield "local" if step.op in LOCAL else "collective"
 
 
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
@@ -181,6 +208,12 @@ DIALECT: Final = Dialect(
         "across": ("mesh", "level", "both"),
         "local_axes": ("none", *REDUCTIONS),
         "starts": ("none", *STARTS, "reduce_scatter untiled", "unreduced_reduce_scatter untiled"),
+        "tiled": ("true", "false", "none"),
+        "to": ("none", *STATES),
+        "states": ("none", *STATES),
+        "implied": ("none", "local", "collective"),
+        "axes": ("one", "several"),
+        "world": tuple(str(world) for world in range(1, MOST_RANKS + 1)),
     },
     reductions=reductions,
     neutral=lambda case: iter(()),

@@ -1,0 +1,1 @@
+"""Typed programs under Torch: autograd through collectives."""

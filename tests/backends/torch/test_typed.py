@@ -1,0 +1,61 @@
+"""Gradients through collectives of Torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.backends.torch import Torch, TorchFunctional
+from conformance.backends.worker import typed
+from conformance.cases.program.program import Attr, Axis, Groups
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.types.meaning import typed_meaning
+from conformance.specs.types.verdict import judge
+
+GATHER: dict[str, Attr] = {"axis": 0, "tiled": True, "to": "varying"}
+
+
+def case(op: str, attrs: dict[str, Attr], out: tuple[int, ...], groups: Groups | None = None) -> TypedCase:
+    step = TypedStep(op=op, inputs=("a",), output="b", axes=("i",), attrs=attrs, groups=groups)
+    program = TypedProgram(
+        mesh=(Axis(name="i", size=2),),
+        inputs={"a": TypedInput(dtype="float32", shape=(2, 2), varying=("i",))},
+        steps=(step,),
+        results=("b",),
+        checked=False,
+    )
+    return TypedCase(program=program, inputs={"a": blocks((2, 2))}, cotangents={"b": blocks(out)})
+
+
+def blocks(shape: tuple[int, ...]) -> tuple[Tensor, ...]:
+    numbers = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    return tuple(from_array(numbers + rank) for rank in range(2))
+
+
+@pytest.mark.parametrize(
+    "pulled",
+    [
+        case("all_reduce", {"op": "sum"}, (2, 2)),
+        case("all_gather", GATHER, (4, 2)),
+        case("reduce_scatter", {"op": "sum", "axis": 0, "tiled": True}, (1, 2)),
+        case("all_reduce", {"op": "sum"}, (2, 2), ((1, 0),)),
+    ],
+    ids=("sum", "gather", "scatter", "sum of one"),
+)
+def test_gradients_are_the_transposes(torch: Torch, functional: TorchFunctional, pulled: TypedCase) -> None:
+    meaning = typed_meaning(pulled)
+    assert [judge(meaning, typed(each, pulled)).outcome for each in (torch, functional)] == ["passed", "passed"]
+
+
+def test_a_broadcast_of_nn_sends_gradients_to_its_root(torch: Torch) -> None:
+    pulled = case("broadcast", {"root": 1}, (2, 2))
+    assert judge(typed_meaning(pulled), typed(torch, pulled)).outcome == "passed"
+
+
+def test_what_a_rank_raises_is_told_as_its_own(torch: Torch) -> None:
+    odd = case("all_gather", {"axis": 5, "tiled": True, "to": "varying"}, (2, 4))
+    error = typed(torch, odd).errors[0]
+    assert error is not None
+    assert (error.kind, error.category) == ("IndexError", "invalid_argument")
