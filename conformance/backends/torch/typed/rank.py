@@ -6,7 +6,7 @@ import socket
 import warnings
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import torch
