@@ -70,6 +70,11 @@ THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 
 def wishes(name: str, seed: int, number: int) -> dict[str, str]:
     """Return the word that draw ``number`` of the domain ``name`` should have, for every feature."""
+    return {**each_alone(name, seed, number), **_together(name, seed, number)}
+
+
+def each_alone(name: str, seed: int, number: int) -> dict[str, str]:
+    """Return the words of a draw as each feature's are dealt, without those that are dealt together."""
     order = {LAST_FIRST: ""} if Random(f"{name}, {seed}, {number}").random() < 0.5 else {}  # noqa: S311 - an order, not a secret
     three = _dealt(name, seed, "three steps", number // len(THREE))[number % len(THREE)].split()
     order |= {f"step {at}": word for at, word in enumerate(three)}
@@ -77,7 +82,7 @@ def wishes(name: str, seed: int, number: int) -> dict[str, str]:
         feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
     }
-    return {**order, **dealt, **_together(name, seed, number)}
+    return {**order, **dealt}
 
 
 def _together(name: str, seed: int, number: int) -> Mapping[str, str]:

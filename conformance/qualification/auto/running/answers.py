@@ -14,8 +14,11 @@ from conformance.runner.worker.answers import Answer, Broken
 
 
 def told(answer: Answer) -> bytes:
-    """Return 16 bytes that are the same for answers whose values, errors and touched storage are alike."""
-    return hashlib.sha256(msgspec.msgpack.encode(_content(answer.result))).digest()[:16]
+    """Return 16 bytes that are the same for answers whose values, errors and touched storage are alike.
+
+    In what order an answer names its results says nothing.
+    """
+    return hashlib.sha256(msgspec.msgpack.encode(_content(answer.result), order="deterministic")).digest()[:16]
 
 
 def _content(result: Observation | Broken | None) -> object:

@@ -17,7 +17,7 @@ from conformance.backends.base import Backend, Claims
 from conformance.backends.claimed import outside
 from conformance.backends.discovery import BackendSpec
 from conformance.qualification.auto.conditional.facts import Words, words_in
-from conformance.qualification.auto.running.judged import asked
+from conformance.qualification.auto.running.judged import asked, held
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, numbers, reached, traced
@@ -146,7 +146,7 @@ def _parts(drawn: Sequence[AnyDrawn]) -> list[tuple[int, int]]:
 
 
 def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
-    backend = changed_backend(family, None)()
+    backend = held(changed_backend(family, None)())
     worker = InProcess(BackendSpec(family.name, ()), backend=backend)
     claims = worker.ready.claims
     caches = [each for each in gc.get_objects() if type(each) is _CACHE]

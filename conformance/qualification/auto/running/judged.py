@@ -6,6 +6,7 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -75,6 +76,19 @@ class Work:
     more: int = 0
 
 
+_HELD: Final[list[Backend]] = []
+
+
+def held(backend: Backend) -> Backend:
+    """Return a backend that is kept until its process ends.
+
+    PoCL ends the process by signal 6 where a context is released before the programs that were built in it, and in what
+    order Python releases them is luck. No mutant is to be blamed for that, nor the unchanged code.
+    """
+    _HELD.append(backend)
+    return backend
+
+
 class Unchanged:
     """The code of a family as it is, started when it is first asked, to be held against what its mutants fail."""
 
@@ -101,7 +115,7 @@ class Unchanged:
     def _started(self) -> InProcess:
         if self._worker is None:
             module, _, name = self._backend.partition(":")
-            made = getattr(importlib.import_module(module), name)()
+            made = held(getattr(importlib.import_module(module), name)())
             self._worker = InProcess(BackendSpec("unchanged", ()), backend=made)
         return self._worker
 
@@ -111,7 +125,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
 
     An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out.
     """
-    backend = work.make()
+    backend = held(work.make())
     worker = InProcess(BackendSpec("mutant", ()), backend=backend)
     kills: dict[tuple[str, str], Kill] = {}
     count, differs, cut, failed = 0, False, False, ""
@@ -144,7 +158,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
 
 def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
     """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first."""
-    worker = InProcess(BackendSpec("mutant", ()), backend=work.make())
+    worker = InProcess(BackendSpec("mutant", ()), backend=held(work.make()))
     began, count = time.process_time(), 0
     for number in work.cases:
         each = drawn[number]

@@ -14,6 +14,7 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
+from conformance.specs.graphs.domain.meeting import meet
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.schedules.domain.graph_words import DTYPES
@@ -352,9 +353,29 @@ def wide_fan(draw: Draw) -> GraphCase:
     return asked.case()
 
 
+@choose.composite
+def meetings(draw: Draw) -> GraphCase:
+    """Draw a short chain on two or three devices, which meet in it several times."""
+    using = draw(words())
+    asked = Asked(draw, using)
+    shape = draw(choose.sampled_from(SHAPES))
+    for device in ("d0", "d1", "d2")[: draw(choose.integers(2, 3))]:
+        asked.buffer(shape, using.dtypes[0], device)
+    asked.head = draw(choose.sampled_from(asked.nodes))
+    for number in range(draw(choose.integers(1, 4))):
+        if number and not STEPS[draw(choose.sampled_from(using.steps))](asked):
+            STEPS["elementwise"](asked)
+        if not meet(asked):
+            STEPS["cross"](asked)
+        asked.wanted.append(asked.head.id)
+    end(asked)
+    return asked.case()
+
+
 KINDS: Final = (
     *((random_graphs(),) * 34),
-    *((several(),) * 45),
+    *((several(),) * 39),
+    *((meetings(),) * 6),
     *((single(),) * 12),
     bits_kept(),
     *((illegal(),) * 4),
