@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,30 +24,97 @@ MOST_BYTES: Final = 1 << 22
 def alike(facts: Facts, one: int, other: int) -> bool:
     """Return whether two leaves, kernels of as many accesses, write the same bytes wherever they read the same ones.
 
-    True too of what cannot be tried: storages that are too large, buffers of other sizes.
+    True too of what cannot be tried: storages that are too large, buffers of other sizes, kernels of several bodies
+    of which one alone reads what it has written.
     """
-    mine, theirs = facts.leaves[one], facts.leaves[other]
-    assert isinstance(mine, Kernel)
-    assert isinstance(theirs, Kernel)
-    pairs = [(a.buffer, b.buffer) for a, b in zip(mine.accesses, theirs.accesses, strict=False)]
-    if len(mine.accesses) != len(theirs.accesses):
+    kernels = [_kernel(facts, number) for number in (one, other)]
+    if len({len(kernel.accesses) for kernel in kernels}) > 1:
         return False
-    known = facts.buffers
-    roots = [each for each in facts.schedule.buffers if each.base is None]
-    if sum(each.size for each in roots) > MOST_BYTES or any(known[a].size != known[b].size for a, b in pairs):
+    places = [tuple(_place(facts, access.buffer) for access in kernel.accesses) for kernel in kernels]
+    roots = {each.id: each.size for each in facts.schedule.buffers if each.base is None}
+    if sum(roots.values()) > MOST_BYTES or any(a.size != b.size for a, b in zip(*places, strict=True)):
         return True
-    for seed in range(TRIED):
-        memories = [Memory(facts, {each.id: np.full(each.size, POISON, np.uint8) for each in roots}) for _ in range(2)]
-        for place, (a, b) in enumerate(pairs):
-            drawn = _bytes(known[a].dtype, known[a].size, seed, place)
-            for memory, name in zip(memories, (a, b), strict=True):
-                memory.array(name).view(np.uint8)[:] = drawn
-        for memory, leaf, number in zip(memories, (mine, theirs), (one, other), strict=True):
-            perform(memory, leaf, number)
-        for a, b in pairs:
-            if memories[0].array(a).tobytes() != memories[1].array(b).tobytes():
-                return False
-    return True
+    labels = _labels(roots, *places)
+    if any(len(kernel.bodies) > 1 for kernel in kernels) and not all(map(_one_each, places, labels)):
+        return True
+    return all(_same(facts, (one, other), places, labels, seed) for seed in range(TRIED))
+
+
+class Place(NamedTuple):
+    """The bytes of the buffer that an access names, in its storage."""
+
+    root: str
+    offset: int
+    size: int
+    dtype: str
+
+    def of(self, storages: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return these bytes of the storages, as a view."""
+        return storages[self.root][self.offset : self.offset + self.size]
+
+
+Places = tuple[Place, ...]
+Labels = dict[str, NDArray[np.int64]]
+
+
+def _kernel(facts: Facts, number: int) -> Kernel:
+    leaf = facts.leaves[number]
+    assert isinstance(leaf, Kernel)
+    return leaf
+
+
+def _place(facts: Facts, buffer: str) -> Place:
+    root, offset = facts.root(buffer)
+    return Place(root, offset, facts.buffers[buffer].size, facts.buffers[buffer].dtype)
+
+
+def _labels(roots: Mapping[str, int], mine: Places, theirs: Places) -> tuple[Labels, Labels]:
+    """Number every byte of two memories, such that those that both kernels have to see as one have one number.
+
+    A kernel that works in place has one byte where the other has two: they must be equal for both to read the same.
+    """
+    starts = dict(zip(roots, np.cumsum([0, *roots.values()]).tolist(), strict=False))
+    ours: Labels = {name: np.arange(start, start + roots[name]) for name, start in starts.items()}
+    others: Labels = {name: each + sum(roots.values()) for name, each in ours.items()}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in zip(mine, theirs, strict=True):
+            seen, there = a.of(ours), b.of(others)
+            least = np.minimum(seen, there)
+            changed |= bool((seen != least).any() or (there != least).any())
+            seen[:], there[:] = least, least
+    return ours, others
+
+
+def _one_each(places: Places, labels: Labels) -> bool:
+    """Return whether a number stands for one byte alone of those that a kernel names."""
+    named = {place.root: np.zeros(labels[place.root].size, bool) for place in places}
+    for place in places:
+        place.of(named)[:] = True
+    numbers = np.concatenate([labels[root][met] for root, met in named.items()])
+    return len(np.unique(numbers)) == len(numbers)
+
+
+def _same(
+    facts: Facts, leaves: tuple[int, int], places: Sequence[Places], labels: tuple[Labels, Labels], seed: int
+) -> bool:
+    """Return whether two kernels write the same, run on memories drawn with ``seed`` that are equal by ``labels``."""
+    content = {root: np.full(each.size, POISON, np.uint8) for root, each in labels[0].items()}
+    for number, place in enumerate(places[0]):
+        place.of(content)[:] = _bytes(place.dtype, place.size, seed, number)
+    # A byte of the second memory alone is seen by neither kernel.
+    flat = np.concatenate([*content.values(), *(np.full(each.size, POISON, np.uint8) for each in content.values())])
+    memories = [Memory(facts, {root: flat[each] for root, each in mine.items()}) for mine in labels]
+    for memory, number in zip(memories, leaves, strict=True):
+        perform(memory, facts.leaves[number], number)
+    accesses = [each for number in leaves for each in enumerate(_kernel(facts, number).accesses)]
+    written = sorted({place for place, access in accesses if access.write})
+    mine, theirs = (
+        [place[number].of(memory.storages).tobytes() for number in written]
+        for place, memory in zip(places, memories, strict=True)
+    )
+    return mine == theirs
 
 
 def _bytes(dtype: str, size: int, seed: int, place: int) -> NDArray[np.uint8]:
