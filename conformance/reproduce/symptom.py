@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.cases.observation import Observation
+from conformance.judging.clause import AnyClause, Clause
+from conformance.judging.compare import same
+from conformance.judging.numbers.admissible import admissible, admissible_strictly
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
@@ -28,7 +31,7 @@ SENTENCES: dict[Kind, str] = {
 class Symptom:
     """A kind of difference, with the expected and the observed results, the ranks' errors and what is compared how.
 
-    ``several`` says that more results than the expected one are right: then the script looks for the observed ones.
+    ``several`` says that more results than the expected one are right, or that they are beside the point: then the script looks for the observed ones.
     ``loose`` are results in which one NaN is as good as another.
     """
 
@@ -50,15 +53,22 @@ def symptom(subject: Subject, verdict: Verdict, seen: Observation | None) -> Sym
         observed={name: list(blocks) for name, blocks in results.items()},
         errors={} if seen is None else {r: error.kind for r, error in enumerate(seen.errors) if error is not None},
         refusal=str(subject.rejected) if subject.rejected is not None else "",
-        several=subject.folds.order_shows,
+        several=subject.folds.order_shows or not _asks_for_expected(verdict.blame),
         loose=tuple(sorted(arithmetic(subject.case.program))),
     )
+
+
+def _asks_for_expected(blame: AnyClause | None) -> bool:
+    """Return whether a clause holds results against the expected ones, and not against each other or a form."""
+    return not isinstance(blame, Clause) or blame.check in (same, admissible, admissible_strictly)
 
 
 def _kind(subject: Subject, verdict: Verdict, seen: Observation | None) -> Kind:
     if seen is None:
         return "timeout" if verdict.outcome == "timeout" else "crashed"
     raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
+    if any(error is not None and error.kind == "Crash" for error in seen.errors):
+        return "crashed"  # of a rank that has a process of its own
     if subject.legal and raised:
         return "raised"
     if not subject.legal and not raised:

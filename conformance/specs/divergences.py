@@ -13,7 +13,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Clause, Divergence, legal
-from conformance.judging.compare import same
+from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import Settled, Subject
 from conformance.reference.rejected import Rejected
@@ -112,6 +112,40 @@ def admits(source: str, text: str) -> Divergence:
         return subject.legal and not seen.raised and admissible(subject, seen) is None
 
     return Divergence(source, text, shown)
+
+
+def adds_to_zeros(source: str, text: str) -> Divergence:
+    """Return the divergence of a source that moves blocks by adding them to zeros: -0.0 comes as 0.0, no other bit."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return (
+            subject.legal
+            and answered(subject, seen) is None
+            and all(
+                _unsigned_alike(*each)
+                for name, blocks in subject.expected.items()
+                for each in zip(blocks, seen.results[name], strict=True)
+            )
+        )
+
+    return Divergence(source, text, shown)
+
+
+def _unsigned_alike(expected: Array | None, found: Tensor | None) -> bool:
+    """Return whether a block is the expected one, zeros without their signs."""
+    if expected is None or found is None:
+        return True
+    if (found.dtype, found.shape) != (logical(expected.dtype), expected.shape):
+        return False
+    wanted, got = _parts(expected), _parts(to_array(found))
+    with np.errstate(invalid="ignore"):
+        zeros = (wanted == 0) & (got == 0)
+    return bool((zeros | (_bits(wanted) == _bits(got))).all())
+
+
+def _parts(block: Array) -> Array:
+    """Return the real numbers that a block is made of."""
+    return np.stack([block.real, block.imag]) if block.dtype.kind == "c" else block
 
 
 def leaves_open(source: str, text: str, most: Callable[[Subject], float | None]) -> Divergence:

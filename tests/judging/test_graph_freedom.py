@@ -181,3 +181,13 @@ def test_a_quotient_by_a_lost_reciprocal_is_recommended_alone() -> None:
     by_reciprocal = f32(0x7F800000)
     assert blamed(by_reciprocal, alu("x", "div", "a", "b"), a=tiny, b=tiny) == "graph.C39"
     assert blamed(np.array([2], np.float32), alu("x", "div", "a", "b"), a=f32(0x3F800000), b=f32(0x40400000)) != ""
+
+
+def test_an_infinity_of_8_bits_is_the_greatest_number_where_conversion_saturates() -> None:
+    saturated = number_model({"overflow": {"float8_e5m2": "saturated"}})
+    low = np.array([-np.inf], NUMPY["float8_e5m2"])
+    product = alu("x", "mul", "a", "a", dtype="float8_e5m2")
+    greatest = np.array([57344], NUMPY["float8_e5m2"])
+    assert blamed(greatest, product, a=low) == "graph.C8"
+    assert not blamed(greatest, product, numbers=saturated, a=low)
+    assert blamed(greatest, node("x", "flip", "a", arg=(0,), dtype="float8_e5m2"), numbers=saturated, a=low)

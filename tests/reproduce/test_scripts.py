@@ -16,11 +16,14 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.render import kernels as render
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.observation import Observation
+from conformance.cases.declarations.terms import terms
+from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
-from conformance.cases.tensor.tensor import from_array
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.judging.verdict import judge
+from conformance.reproduce.symptom import symptom
 from conformance.reproduce.write import ScriptError, reproduction
-from conformance.runner.meaning import meaning, verdict
+from conformance.runner.meaning import bound, meaning, verdict
 from conformance.runner.replay import Replay
 from conformance.runner.worker.answers import Answer
 
@@ -55,6 +58,22 @@ def test_a_bug_that_is_gone_is_told(name: str, tmp_path: Path) -> None:
     wrong = Observation(results={"y": tuple(from_array(np.array([9], np.int32)) for _ in range(2))})
     status, said = ended(summed(), load(find(name)), wrong, tmp_path)
     assert (status, "the bug is not there" in said, "[3]" in said) == (0, True, True), said
+
+
+def test_a_rank_that_crashes_is_looked_for_as_a_crash() -> None:
+    crash = RankError(kind="Crash", message="rank 1 was ended by SIGSEGV", category="no_answer")
+    seen = Observation(errors=(None, crash))
+    told = verdict(meaning(summed()), Answer(seen, 0.0))
+    assert symptom(meaning(summed()), told, seen).kind == "crashed"
+
+
+def test_where_not_the_value_is_wrong_the_observed_one_is_looked_for() -> None:
+    case, block = summed("bool", (1, 1)), Tensor(dtype="bool", shape=(1,), bits="02")
+    seen = Observation(results={"y": (block, block)})
+    told = judge(meaning(case), seen, bound(terms(follows=("torch",))))
+    assert (told.blame and told.blame.id, symptom(meaning(case), told, seen).several) == ("collective.C3", True)
+    wrong = Observation(results={"y": tuple(from_array(np.array([9], np.int32)) for _ in range(2))})
+    assert not symptom(meaning(summed()), verdict(meaning(summed()), Answer(wrong, 0.0)), wrong).several
 
 
 def test_a_refusal_of_what_has_a_meaning_is_shown(tmp_path: Path) -> None:

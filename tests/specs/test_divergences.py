@@ -165,3 +165,33 @@ def test_what_a_source_documents_of_numbers_diverges(
     assert judged(case, seen, source).clauses[clause] == "diverges"
     assert judged(case, seen).clauses[clause] == "broken"
     assert judged(*summed(dtype, op, found * 0 + 7), source).outcome != "passed" or op == "max"
+
+
+def gathered(*found: float) -> tuple[Case, Observation]:
+    """Return an all_gather of 0.0 and -0.0 over two ranks, and what was found of it."""
+    step = Step(op="all_gather", inputs=("x",), outputs=("y",), axes=("i",), attrs={"axis": 0, "tiled": True})
+    blocks = tuple(from_array(np.array([block], np.float32)) for block in (-0.0, 3))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    result = from_array(np.array(found, np.float32))
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
+    return case, Observation(results={"y": (result, result)})
+
+
+def test_who_gathers_by_adding_to_zeros_loses_the_sign_of_a_zero_alone() -> None:
+    assert judged(*gathered(0, 3), "tinygrad").clauses["collective.C18"] == "diverges"
+    assert judged(*gathered(0, 3)).clauses["collective.C18"] == "broken"
+    assert judged(*gathered(-0.0, -3), "tinygrad").outcome == judged(*gathered(1, 3), "tinygrad").outcome == "failed"
+
+
+def extreme_at(*found: int) -> tuple[Case, Observation]:
+    """Return positions of the greatest of a NaN beside 1, and of 3 and 4, over two ranks, and what was found."""
+    case, _ = greatest(0, 0)
+    step = replace(case.program.steps[0], op="arg_reduce")
+    result = from_array(np.array(found, np.int32))
+    return replace(case, program=replace(case.program, steps=(step,))), Observation(results={"y": (result, result)})
+
+
+def test_beside_a_nan_mpi_gives_the_position_of_any_member_and_nothing_else() -> None:
+    assert judged(*extreme_at(0, 1), "mpi").clauses["arg_reduce.C5"] == "diverges"
+    assert judged(*extreme_at(0, 1)).clauses["arg_reduce.C5"] == "broken"
+    assert judged(*extreme_at(5, 1), "mpi").outcome == judged(*extreme_at(1, 0), "mpi").outcome == "failed"

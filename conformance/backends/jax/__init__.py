@@ -318,7 +318,7 @@ class JaxVmap(Jax):
     @property
     def claims(self) -> Claims:
         """Return what JAX documents."""
-        return vmap_claims()
+        return vmap_claims(self._devices[0].platform)
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:

@@ -64,7 +64,7 @@ NOT_ON_CPU: Final = ("broadcast", "ragged_all_to_all")
 follows it as a wish (jax-ml/jax#34755): no docstring names a platform, but JAX says in so many words what it lacks."""
 
 UNKNOWN_ON_CPU: Final = ("float6_e2m3fn", "float6_e3m2fn")
-"""Names in ``jax.numpy`` of which the CPU says "Unknown NumPy dtype"."""
+"""Names of dtypes for which the CPU has no result, not even of ``jit`` of the identity: "Unknown NumPy dtype"."""
 
 UNREDUCED_ON_CPU: Final = ("int2", "uint2")
 """Dtypes that the CPU moves and of which it says "AllReduce for datatype 's2' is not supported"."""
@@ -133,14 +133,15 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     }
 
 
-def vmap_claims() -> Claims:
+def vmap_claims(platform: str) -> Claims:
     """Return what is documented for ``vmap``: its axis name is there "so that parallel collectives can be applied".
 
     JAX refuses, each with a sentence: groups ("not supported in vmap collectives"), ragged_all_to_all, and over
     several axes all_gather, psum_scatter and pbroadcast. A psend there has no platform to be promised on.
     """
+    known = {"dtype": [name for name in DTYPES if platform != "cpu" or name not in UNKNOWN_ON_CPU]}
     found = {
-        op: {**limits, **EFFECTFUL, "groups": ["none"]}
+        op: {**known, **limits, **EFFECTFUL, "groups": ["none"]}
         for op, limits in COLLECTIVES.items()
         if op != "ragged_all_to_all"
     }
@@ -159,11 +160,15 @@ VMAP_GUARANTEES: Final[tuple[Guarantee, ...]] = ()
 
 FLUSHED: Final = {"subnormals": dict.fromkeys(("bfloat16", "float32", "float64"), "flushed")}
 
+SCALED: Final = {"mean": dict.fromkeys(("float16", "float32", "float64"), "reciprocal")}
+"""A division by a constant becomes a product with its rounded inverse; narrower formats are divided in float32."""
+
 NUMBERS: Final[Declared] = {
     **FLUSHED,
+    **SCALED,
     "accumulate": {"bfloat16": "float32", "float8_e4m3fn": "float16", "float8_e5m2": "float16"},
 }
-"""What XLA:CPU chooses about numbers, as psum and psum_scatter in plain JAX showed (jaxlib 0.10.2): no page says so."""
+"""What XLA:CPU chooses about numbers, as psum, pmean and psum_scatter showed (jaxlib 0.10.2): no page says so."""
 
-VMAP_NUMBERS: Final[Declared] = FLUSHED
+VMAP_NUMBERS: Final[Declared] = {**FLUSHED, **SCALED}
 """Under vmap sums are rounded to the dtype of the terms each time."""

@@ -52,7 +52,7 @@ class TinyGrad(Backend):
         return {
             "overflow": {"float8_e4m3fn": "saturated", "float8_e5m2": "saturated"},
             "accumulate": {"float8_e5m2": "float16"},
-            "subnormals": {"float16": "flushed", "float8_e4m3fn": "flushed"},
+            "subnormals": {"float16": "flushed", "float8_e4m3fn": "flushed", "float8_e5m2": "flushed"},
             "mean": "reciprocal",
         }
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.declarations.number_model import NumberModel, word_of
+from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
 from conformance.reference.graph.evaluate import Worth
-from conformance.reference.graph.slack import OPEN, SUBNORMAL, radius
+from conformance.reference.graph.slack import INFINITE, OPEN, SUBNORMAL, radius
 from conformance.reference.schedule.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
 
 Where = NDArray[np.bool_]
@@ -27,20 +27,21 @@ def unlike(worth: Worth, given: Tensor) -> str | None:
 
 
 def judged(worth: Worth, numbers: NumberModel) -> Where:
-    """Return which elements a *must* is about: those beside a NaN, or of flushed numbers where they are, are not."""
+    """Return which elements a *must* is about: those beside a NaN, or of numbers of the model's choice, are not."""
     return np.asarray(_kept(worth, numbers) & ((worth.slack.mask & np.uint16(BESIDE)) == 0))
 
 
 def _kept(worth: Worth, numbers: NumberModel) -> Where:
-    """Return which elements are not made of subnormal numbers, where these are flushed."""
-    words = numbers.words(logical(worth.array.dtype))
-    flushed = word_of(words, "subnormals") != "kept" or _flushes_elsewhere(numbers)
-    return np.asarray((worth.slack.mask & np.uint16(SUBNORMAL if flushed else 0)) == 0)
+    """Return which elements are made of nothing that the number model chooses.
 
-
-def _flushes_elsewhere(numbers: NumberModel) -> bool:
-    """Return whether subnormal numbers of any dtype are flushed: they may be on the way to any other."""
-    return any(name == "subnormals" for _, name, _ in numbers.chosen)
+    That is subnormal numbers where those of any dtype are flushed, and infinities of 8 bits where the conversion to any
+    dtype saturates: they may be on the way to every other.
+    """
+    chosen = {(name, word) for _, name, word in numbers.chosen}
+    bits = (SUBNORMAL if any(name == "subnormals" for name, _ in chosen) else 0) | (
+        INFINITE if ("overflow", "saturated") in chosen else 0
+    )
+    return np.asarray((worth.slack.mask & np.uint16(bits)) == 0)
 
 
 def off(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:

@@ -13,7 +13,7 @@ chapters 3 and 4). Two right values are twice as far apart. An infinite ``k`` sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import ml_dtypes
@@ -29,11 +29,19 @@ from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
 from conformance.reference.schedule.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
 
+Where = NDArray[np.bool_]
+
 SUBNORMAL: Final = 256
 """A bit of a mask: an operation took or gave a subnormal number on the way."""
 
+INFINITE: Final = 1024
+"""A bit of a mask: an operation gave an infinity of a format of 8 bits on the way, or took one."""
+
 OPEN: Final = 512
 """A bit of a mask: what it is made of is right to the last bit, and several results of the operation itself are."""
+
+CHOSEN: Final = SUBNORMAL | INFINITE
+"""The bits of what a number model chooses."""
 
 _ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
 """The operations of which some results are ``OPEN``."""
@@ -49,7 +57,7 @@ def exact(values: Array) -> Slack:
 
 def unsettled(slack: Slack) -> bool:
     """Return whether some right implementation may have another value."""
-    return bool((slack.mask & np.uint16(UNKNOWN | BESIDE | SUBNORMAL)).any())
+    return bool((slack.mask & np.uint16(UNKNOWN | BESIDE | CHOSEN)).any())
 
 
 def radius(slack: Slack, made: Array) -> Reals:
@@ -85,7 +93,8 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     bits = _rounding(node, of, known, made, chain) | _approximated(node, of, made)
     k, m = bounds(node, of, known, made)
     unknown = (bits & UNKNOWN) > 0
-    bits |= _bit(_subnormal(node, of, known, made), SUBNORMAL)
+    for bit, is_one in ((SUBNORMAL, _is_subnormal), (INFINITE, _is_infinite)):
+        bits |= _bit(_made_of(node, of, known, made, bit, is_one), bit)
     if node.op == "alu" and node.arg in _ITSELF:
         # A quotient of a product, or of what was rounded, is open for the order of operations too.
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
@@ -147,33 +156,39 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
     left, lost, lead = (
         beside_elements(each, axis, of[0].ndim)
-        for each in (outside & ~unknown, outside | unknown, index & np.uint16(SUBNORMAL))
+        for each in (outside & ~unknown, outside | unknown, index & np.uint16(CHOSEN))
     )
-    bits |= (mask & np.uint16(SUBNORMAL)) | lead
+    bits |= (mask & np.uint16(CHOSEN)) | lead
     bits |= np.where(lost, _bit(left, OPEN), mask & np.uint16(OPEN))
     return Slack(bits, np.where(lost, np.inf, k), np.asarray(m, np.float64))
 
 
-def _subnormal(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> NDArray[np.bool_]:
-    """Return what is made of subnormal numbers, or of what was."""
-    here = [(each.mask & np.uint16(SUBNORMAL)) > 0 for each in known]
+def _made_of(
+    node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, bit: int, is_one: Callable[[Array], Where]
+) -> Where:
+    """Return what is such a number, or made by operations of such, or of what has the ``bit``."""
+    here = [(each.mask & np.uint16(bit)) > 0 for each in known]
     if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
-        here = [each | _is_subnormal(value) for each, value in zip(here, of, strict=True)]
+        here = [each | is_one(value) for each, value in zip(here, of, strict=True)]
+        here.append(np.asarray(is_one(made)))
     if node.op == "reduce":
-        found = np.logical_or.reduce(here[0], axis=axes_of(node))
-    elif node.op == "collective":
-        found = np.full(made.shape, any(each.any() for each in here))
-    else:
-        found = np.logical_or.reduce(here)
-    return np.asarray(found | _is_subnormal(made))
+        return np.asarray(np.logical_or.reduce(here[0], axis=axes_of(node)) | here[1])
+    if node.op == "collective":
+        return np.full(made.shape, any(each.any() for each in here))
+    return np.asarray(np.logical_or.reduce(here))
 
 
-def _bit(where: NDArray[np.bool_], bit: int) -> Bits:
+def _bit(where: Where, bit: int) -> Bits:
     return np.where(where, np.uint16(bit), np.uint16(0))
 
 
-def _is_subnormal(values: Array) -> NDArray[np.bool_]:
+def _is_subnormal(values: Array) -> Where:
     if kind(logical(values.dtype)) != "float":
         return np.zeros(values.shape, np.bool_)
     size = magnitudes(values)
     return np.asarray((size > 0) & (size < float(ml_dtypes.finfo(values.dtype).smallest_normal)))
+
+
+def _is_infinite(values: Array) -> Where:
+    small = kind(logical(values.dtype)) == "float" and values.dtype.itemsize == 1
+    return np.isinf(magnitudes(values)) if small else np.zeros(values.shape, np.bool_)

@@ -9,7 +9,7 @@ from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.divergences import accepts, concerns, diverging, in_mesh_order, means
+from conformance.specs.divergences import accepts, adds_to_zeros, concerns, diverging, in_mesh_order, means
 from conformance.specs.op import has, rejection, value
 
 
@@ -195,15 +195,18 @@ COLLECTIVE: tuple[Clause, ...] = (
         "torch.inductor.comm_lowering: _all_reduce",
         mixed_layouts,
     ),
-    replace(
-        value(
-            "collective.C18",
-            "An operation that only moves blocks keeps every bit of their elements, NaN payloads and signs of zeros "
-            "included.",
-            "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
-            lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+    diverging(
+        replace(
+            value(
+                "collective.C18",
+                "An operation that only moves blocks keeps every bit of their elements, NaN payloads and signs of "
+                "zeros included.",
+                "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
+                lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+            ),
+            check=same,
         ),
-        check=same,
+        adds_to_zeros("tinygrad", "Parts are gathered by adding them to zeros, so that -0.0 becomes 0.0."),
     ),
     rejection(
         "collective.C19",

@@ -203,6 +203,7 @@ REDUCTION: tuple[Clause, ...] = (
             "should",
         ),
         accepts("stablehlo", "maximum and minimum order complex numbers lexicographically."),
+        accepts("jax", "lax.max and lax.min, which pmax and pmin fold by, order complex numbers lexicographically."),
     ),
     rejection(
         "reduction.C17",

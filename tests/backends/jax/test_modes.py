@@ -8,9 +8,12 @@ import pytest
 from conformance.backends.claimed import supported
 from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case
+from conformance.cases.declarations.terms import terms
 from conformance.cases.program.features import features
 from conformance.cases.program.program import Attr, Axis, Groups, Step
 from conformance.cases.tensor.dtypes import DRAWN
+from conformance.judging.verdict import judge
+from conformance.runner.meaning import bound, meaning
 from tests.backends.jax.conftest import agrees, counting, one_step, over, program, refusal
 
 I4 = {"i": 4}
@@ -152,6 +155,18 @@ def test_vmap_claims_no_groups(vmap: JaxVmap, groups: Groups | None) -> None:
     case = one_step("all_reduce", counting((2,), 4), groups, op="sum")
     assert claimed(vmap, case) is (groups is None)
     assert groups is None or refusal(vmap, case).category == "unsupported"
+
+
+@pytest.mark.parametrize("dtype", ["float6_e2m3fn", "float6_e3m2fn"])
+def test_dtypes_that_the_processor_does_not_know_are_not_claimed(mode: Jax, dtype: str) -> None:
+    assert not claimed(mode, one_step("permute", counting((2,), 4, dtype), pairs=((0, 1),)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_mean_by_the_rounded_inverse_of_the_count_is_declared(mode: Jax, dtype: str) -> None:
+    case = one_step("all_reduce", [np.array([9 * rank], dtype) for rank in range(5)], op="mean")
+    seen, own = mode.execute(case), bound(terms(declared=mode.number_model))
+    assert judge(meaning(case), seen, own).outcome == "passed"
 
 
 @pytest.mark.parametrize("axes", [("i",), ("i", "j")])
