@@ -25,6 +25,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.typed_program import TypedProgram
 
 
 class TinyGrad(Backend):
@@ -67,7 +68,9 @@ class TinyGrad(Backend):
         worlds = [str(world) for world in range(1, self._world + 1)]
         graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
         placed: Claims = import_module("conformance.backends.tinygrad.placed").CLAIMS
-        of_worlds = {op: {**limits, "world": worlds} for op, limits in {**claims(self._without), **placed}.items()}
+        typed: Claims = import_module("conformance.backends.tinygrad.typed").CLAIMS
+        own = {**claims(self._without), **placed, **typed}
+        of_worlds = {op: {**limits, "world": worlds} for op, limits in own.items()}
         found: Claims = {**of_worlds, **graphs} if self.algorithm == "naive" else of_worlds
         return {
             op: {**limits, "dtype": tuple(name for name in limits["dtype"] if name not in self._without)}
@@ -143,6 +146,17 @@ class TinyGrad(Backend):
         """Shard tensors, build lazy ones of them, and realize what each round asks for."""
         with self._carry.lowered(self.algorithm):
             found: Mapping[str, Held] = import_module("conformance.backends.tinygrad.placed").run(case, self._device)
+        return found
+
+    def pullback(
+        self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the gradients of the inputs, through tensors that are split over devices."""
+        devices = tuple(f"{self._device}:{rank}" for rank in range(program.world))
+        with self._carry.lowered(self.algorithm):
+            found: dict[str, list[Array]] = import_module("conformance.backends.tinygrad.typed").pullback(
+                program, devices, inputs, cotangents
+            )
         return found
 
     def _linear(self, asked: Case | Graph, what: str, **how: bool | str) -> Schedule:

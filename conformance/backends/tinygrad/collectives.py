@@ -40,37 +40,37 @@ def all_reduce(
 
     Sums and products of integers ask for the dtype of the integers, which wraps; tinygrad's default for sums is wider.
     """
-    split = _split(np.stack(blocks), devices, 0)
+    parts = split(np.stack(blocks), devices, 0)
     axes = (0, *(_behind(axis, blocks[0].ndim) for axis in local_axes))
-    own = {"dtype": split.dtype} if kind(logical(blocks[0].dtype)) == "integer" else {}
+    own = {"dtype": parts.dtype} if kind(logical(blocks[0].dtype)) == "integer" else {}
     name = (REDUCTIONS if own else REDUCTIONS | OF_BOOLS).get(op)
     if name is None:
         raise Unsupported(f"tinygrad has no reduction {op!r} of {blocks[0].dtype}")
     with framework():
-        reduced = getattr(split, name)(axes, **(own if op in ("sum", "product") else {}))
-    return _on_all(reduced, devices)
+        reduced = getattr(parts, name)(axes, **(own if op in ("sum", "product") else {}))
+    return on_all(reduced, devices)
 
 
 def arg_reduce(blocks: Sequence[Array], devices: tuple[str, ...], *, op: str) -> list[Array]:
     """Return ``argmax`` or ``argmin`` along the sharded axis, on every device."""
-    split = _split(np.stack(blocks), devices, 0)
+    parts = split(np.stack(blocks), devices, 0)
     if op not in ("max", "min"):
         raise Unsupported(f"tinygrad has no arg{op}; it has argmax and argmin")
     with framework():
-        found = split.argmax(0) if op == "max" else split.argmin(0)
-    return _on_all(found, devices)
+        found = parts.argmax(0) if op == "max" else parts.argmin(0)
+    return on_all(found, devices)
 
 
 def all_gather(blocks: Sequence[Array], devices: tuple[str, ...], *, axis: int, tiled: bool) -> list[Array]:
     """Return the whole of a split tensor on every device."""
-    split = _split(_joined(blocks, axis, tiled), devices, axis)
+    parts = split(_joined(blocks, axis, tiled), devices, axis)
     if len(devices) == 1:
-        return _on_all(split, devices)
+        return on_all(parts, devices)
     # What Tensor.to asks of the graph; it returns the tensor as it is when the devices are the same, split or not.
     with framework():
-        same: Any = split.device
-        whole = Tensor(split.uop.copy_to_device(same))
-    return _on_all(whole, devices)
+        same: Any = parts.device
+        whole = Tensor(parts.uop.copy_to_device(same))
+    return on_all(whole, devices)
 
 
 def gather(
@@ -78,10 +78,10 @@ def gather(
 ) -> list[Array | None]:
     """Return the whole of a split tensor on the device of the root, nothing elsewhere."""
     device = devices[_member(devices, root)]
-    split = _split(_joined(blocks, axis, tiled), devices, axis)
+    parts = split(_joined(blocks, axis, tiled), devices, axis)
     with framework():
-        moved = split.to(device)
-    (whole,) = _on_all(moved, (device,))
+        moved = parts.to(device)
+    (whole,) = on_all(moved, (device,))
     return [whole if position == root else None for position in range(len(devices))]
 
 
@@ -90,13 +90,13 @@ def scatter(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int, axi
     if not tiled:
         raise Unsupported("a shard keeps the axis it is taken along")
     at = _member(devices, root)
-    return _on_all(_shard(_tensor(blocks[at], devices[at]), devices, axis), devices)
+    return on_all(shard(tensor_of(blocks[at], devices[at]), devices, axis), devices)
 
 
 def broadcast(blocks: Sequence[Array], devices: tuple[str, ...], *, root: int) -> list[Array]:
     """Return copies of the root's block, each from its device."""
     at = _member(devices, root)
-    return _on_all(_shard(_tensor(blocks[at], devices[at]), devices), devices)
+    return on_all(shard(tensor_of(blocks[at], devices[at]), devices), devices)
 
 
 def _member(devices: tuple[str, ...], root: int) -> int:
@@ -122,20 +122,20 @@ def _behind(axis: int, rank: int) -> int:
     return axis + 1 if axis >= 0 else axis if axis >= -rank else axis - 1
 
 
-def _split(whole: Array, devices: tuple[str, ...], axis: int) -> Tensor:
+def split(whole: Array, devices: tuple[str, ...], axis: int) -> Tensor:
     """Return ``whole`` as a tensor of which each device holds one equal part along ``axis``."""
-    split = _shard(_tensor(whole), devices, axis)
+    parts = shard(tensor_of(whole), devices, axis)
     with framework():
-        return split.realize()
+        return parts.realize()
 
 
 @framework()
-def _shard(tensor: Tensor, devices: tuple[str, ...], axis: int | None = None) -> Tensor:
+def shard(tensor: Tensor, devices: tuple[str, ...], axis: int | None = None) -> Tensor:
     """Return ``tensor`` split along ``axis``, or copied to every device."""
     return tensor.shard(devices, axis)
 
 
-def _tensor(block: Array, device: str | None = None) -> Tensor:
+def tensor_of(block: Array, device: str | None = None) -> Tensor:
     """Return ``block`` as a tensor whose elements are on ``device``."""
     name = logical(block.dtype)
     if name not in DTYPES:
@@ -146,7 +146,7 @@ def _tensor(block: Array, device: str | None = None) -> Tensor:
         return Tensor(bits, device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
 
 
-def _on_all(tensor: Tensor, devices: tuple[str, ...]) -> list[Array]:
+def on_all(tensor: Tensor, devices: tuple[str, ...]) -> list[Array]:
     """Return what each device holds of ``tensor``: its shard, or its copy."""
     dtype = NUMPY[NAMES[tensor.dtype]]
     if 0 in tensor.shape:
