@@ -20,13 +20,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One buffer: its bytes, and the storage that it shares with others, where it does."""
+    """One buffer: its bytes, and the storage that it shares with others, where it does, from which byte of it on."""
 
     name: str
     size: int
     dtype: str
     device: str
     shares: str = ""
+    offset: int = 0
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):

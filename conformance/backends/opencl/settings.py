@@ -46,7 +46,7 @@ OPTIMISATIONS: Final[dict[str, dict[str, Any]]] = {
 
 Values are computed within the kernels of those who need them (``fuse``), reductions too (``fuse-reduce``), also one
 that serves a row of points (``fuse-rows``); kernels over the same points are one (``merge``); long reductions have two
-stages (``split``); float32 is computed by vectors (``vectors``); storage serves again (``reuse``).
+stages (``split``); float32 is computed by vectors (``vectors``); values lie in arenas (``reuse``).
 """
 
 
@@ -66,9 +66,10 @@ class Settings:
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
     do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
-    ``reuse`` is the memory plan: values that are never needed at once share storage within a schedule, and storage
-    given back serves again. ``order`` is a seed: items are enqueued in another legal order, drawn by it. ``profile``
-    lets the devices note when each item ran.
+    ``reuse`` is the memory plan: what is only on the way lies in one arena a device, values that are never needed at
+    once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more than
+    the devices say a buffer may have; what needs more has several. ``order`` is a seed: items are enqueued in
+    another legal order, drawn by it. ``profile`` lets the devices note when each item ran.
 
     ``platform`` is a name or part of one; without it Intel's CPU runtime is taken, else PoCL, else any other. There are
     ``queues`` in-order queues at least, so that each rank has one, shared out over the devices. Intel's has one device
@@ -97,6 +98,7 @@ class Settings:
     split_from: int = 2**16
     optimise_from: int = 2**12
     reuse: bool = True
+    arena: int = 2**30
     order: int | None = None
     profile: bool = False
     platform: str | None = None
@@ -115,6 +117,7 @@ class Settings:
             "tree_from",
             "ring_members",
             "stream_from",
+            "arena",
             "queues",
         ):
             if getattr(self, name) < 1:

@@ -80,6 +80,6 @@ def _show(console: Console, found: Explanation) -> None:
         lines += [f"    {line}" for line in step.source.splitlines()]
     lines += ["", "buffers:"]
     for each in found.buffers:
-        shares = f", in {each.shares}" if each.shares else ""
+        shares = f", in {each.shares} from byte {each.offset} on" if each.shares else ""
         lines.append(f"  {each.name}: {each.size} bytes of {each.dtype} on {each.device}{shares}")
     console.print("\n".join(lines), markup=False, highlight=False)

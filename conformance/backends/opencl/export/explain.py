@@ -60,6 +60,7 @@ def _explained(
                 dtype=node.dtype,
                 device=devices[node.device],
                 shares=f"storage {made.places[node]}" if count[made.places[node]] > 1 else "",
+                offset=made.memory.offsets[node],
             )
             for node in stored
         ),

@@ -1,13 +1,14 @@
 """The schedule in the neutral form of ``conformance.cases.schedule.schedule``, with bodies.
 
 The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
-memory there. A storage that several values share is an arena, and they are planned into it. A barrier has no item:
+memory there. Values that lie in the arena of a device are planned into it. A barrier has no item:
 those after it on its devices are after all that it waits for. Buffers, places and labels have the names that the
 judge gives to the nodes of the program's graph (``docs/schedules.md``).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -101,32 +102,31 @@ def results_of(made: Schedule, lowered: Lowered) -> set[Node]:
 def buffers(
     made: Schedule, results: set[Node], names: Mapping[Node, str], devices: Sequence[str]
 ) -> list[neutral.Buffer]:
-    """Return a buffer for each storage, and for each of those that share one a planned part of it."""
-    sharing: dict[int, list[Node]] = {}
-    for node, place in made.places.items():
-        if node in made.roots:
-            continue
-        sharing.setdefault(place, []).append(node)
+    """Return a buffer for each storage, and for each value in an arena a planned part of it."""
+    memory = made.memory
+    stored = [node for node in memory.places if node not in made.roots]
+    count = Counter(memory.places[node] for node in stored)
+    arenas: dict[int, str] = {}
     found = []
-    for place, nodes in sharing.items():
-        arena = f"storage {place}" if len(nodes) > 1 else None
-        if arena is not None:
-            device = devices[nodes[0].device]
-            found.append(neutral.Buffer(id=arena, size=made.sizes[place], dtype=ARENA, device=device))
-        found += [
+    for node in stored:
+        place, device = memory.places[node], devices[node.device]
+        if count[place] > 1 and place not in arenas:
+            arenas[place] = f"arena {len(arenas)}"
+            found.append(neutral.Buffer(id=arenas[place], size=memory.sizes[place], dtype=ARENA, device=device))
+        found.append(
             neutral.Buffer(
                 id=names[node],
                 size=node.size * FORMATS[node.dtype].itemsize,
                 dtype=node.dtype,
-                device=devices[node.device],
-                base=arena,
-                planned=arena is not None,
+                device=device,
+                base=arenas.get(place),
+                offset=memory.offsets[node],
+                planned=place in arenas,
                 preexisting=node in made.inputs,
                 held=isinstance(node, Opened),
                 output=node in results,
             )
-            for node in nodes
-        ]
+        )
     return found
 
 

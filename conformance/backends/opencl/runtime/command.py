@@ -15,6 +15,7 @@ from conformance.backends.opencl.render.fused import fused, geometry
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.schedule.memory_plan import MemoryPlan
 
 LOCAL: Final = 64
 """The one work-group width: a new width costs a compilation of 35 to 70 ms, and 64 to 4096 run alike on PoCL."""
@@ -29,10 +30,10 @@ Events = list[cl.Event]
 class Command:
     """One item. ``after`` are the commands of other queues it waits for, ``uses`` the bytes it binds and writes."""
 
-    def __init__(self, item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
-        """Number what ``item`` uses by ``places``."""
+    def __init__(self, item: Item, queue: int, after: tuple[int, ...], memory: MemoryPlan) -> None:
+        """Number what ``item`` uses as ``memory`` says."""
         self.queue, self.after = queue, after
-        self.uses = tuple((places[a.node], a.start, a.stop, a.write) for a in item.accesses)
+        self.uses = tuple((*_lying(a.node, a.start, a.stop, memory), a.write) for a in item.accesses)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the command on the storages of a launch and return its event."""
@@ -47,14 +48,14 @@ class KernelCommand(Command):
         item: Kernel,
         queue: int,
         after: tuple[int, ...],
-        places: Mapping[Node, int],
+        memory: MemoryPlan,
         launched: tuple[cl.Kernel, cl.Buffer | None, int],
     ) -> None:
         """Take the kernel, the table and where the table lists the parts."""
-        super().__init__(item, queue, after, places)
+        super().__init__(item, queue, after, memory)
         self._kernel, self._table, begins = launched
-        self._targets = [_bound(region, places) for region in item.targets]
-        self._sources = [_bound(region, places) for region in item.sources]
+        self._targets = [_bound(region, memory) for region in item.targets]
+        self._sources = [_bound(region, memory) for region in item.sources]
         self._no_targets = [None] * (item.body.targets - len(self._targets))
         self._no_sources = [None] * (item.body.sources - len(self._sources))
         longest = -(-max(work.size for work in item.works) // item.body.elements)
@@ -82,14 +83,14 @@ class FusedCommand(Command):
         item: Fused,
         queue: int,
         after: tuple[int, ...],
-        places: Mapping[Node, int],
+        memory: MemoryPlan,
         kernel: cl.Kernel,
         numbers: tuple[cl.Buffer, np.int32] | tuple[()] = (),
     ) -> None:
         """Take the storages off the item; ``numbers`` are those that a generic kernel takes, and where they begin."""
-        super().__init__(item, queue, after, places)
+        super().__init__(item, queue, after, memory)
         self._kernel, self._numbers = kernel, numbers
-        self._bound = [_bound(region, places) for region in (*item.sources, *item.targets)]
+        self._bound = [_bound(region, memory) for region in (*item.sources, *item.targets)]
         self._extent, self._local = geometry(item.launch, LOCAL)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
@@ -101,10 +102,10 @@ class FusedCommand(Command):
 class TransferCommand(Command):
     """A copy on the devices."""
 
-    def __init__(self, item: Transfer, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
+    def __init__(self, item: Transfer, queue: int, after: tuple[int, ...], memory: MemoryPlan) -> None:
         """Take regions and offsets off the item."""
-        super().__init__(item, queue, after, places)
-        self._target, self._source = _bound(item.target, places), _bound(item.source, places)
+        super().__init__(item, queue, after, memory)
+        self._target, self._source = _bound(item.target, memory), _bound(item.source, memory)
         self._sizes = {"byte_count": item.size, "src_offset": item.start, "dst_offset": item.at}
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
@@ -119,16 +120,18 @@ class TransferCommand(Command):
 class ConstantCommand(Command):
     """One number in every element."""
 
-    def __init__(self, item: Constant, queue: int, after: tuple[int, ...], places: Mapping[Node, int]) -> None:
+    def __init__(self, item: Constant, queue: int, after: tuple[int, ...], memory: MemoryPlan) -> None:
         """Take the number off the item."""
-        super().__init__(item, queue, after, places)
-        self._place, width = places[item.node], FORMATS[item.node.dtype].itemsize
-        self._size = width * item.node.size
+        super().__init__(item, queue, after, memory)
+        self._size = FORMATS[item.node.dtype].itemsize * item.node.size
+        self._bound = _lying(item.node, 0, self._size, memory)
         self._value = np.frombuffer(pattern(item.node), np.uint8)
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the fill."""
-        return cl.enqueue_fill_buffer(queue, cells[self._place].buffer, self._value, 0, self._size, wait_for=waits)
+        place, start, stop = self._bound
+        target = cells[place].part(start, stop)
+        return cl.enqueue_fill_buffer(queue, target, self._value, 0, self._size, wait_for=waits)
 
 
 class Ready(NamedTuple):
@@ -144,24 +147,30 @@ class Ready(NamedTuple):
     firsts: Mapping[Launch, int] = MappingProxyType({})
 
 
-def command(item: Item, queue: int, after: tuple[int, ...], places: Mapping[Node, int], launched: Ready) -> Command:
+def command(item: Item, queue: int, after: tuple[int, ...], memory: MemoryPlan, launched: Ready) -> Command:
     """Return the command of ``item``; raise ``TypeError`` for an item that no device can do."""
     if isinstance(item, Kernel):
         ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]
-        return KernelCommand(item, queue, after, places, ready)
+        return KernelCommand(item, queue, after, memory, ready)
     if isinstance(item, Fused):
         kernel, first = launched.kernels.fused(fused(item.launch)), launched.firsts.get(item.launch)
         numbers = () if first is None or launched.numbers is None else (launched.numbers, np.int32(first))
-        return FusedCommand(item, queue, after, places, kernel, numbers)
+        return FusedCommand(item, queue, after, memory, kernel, numbers)
     if isinstance(item, Transfer):
-        return TransferCommand(item, queue, after, places)
+        return TransferCommand(item, queue, after, memory)
     if isinstance(item, Constant):
-        return ConstantCommand(item, queue, after, places)
+        return ConstantCommand(item, queue, after, memory)
     if isinstance(item, Barrier):
-        return Command(item, queue, after, places)
+        return Command(item, queue, after, memory)
     raise TypeError(f"no device can do a {type(item).__name__}")
 
 
-def _bound(region: Region, places: Mapping[Node, int]) -> Bound:
+def _bound(region: Region, memory: MemoryPlan) -> Bound:
     width = FORMATS[region.node.dtype].itemsize
-    return places[region.node], region.first * width, (region.first + region.size) * width
+    return _lying(region.node, region.first * width, (region.first + region.size) * width, memory)
+
+
+def _lying(node: Node, start: int, stop: int, memory: MemoryPlan) -> Bound:
+    """Return where bytes ``start`` to ``stop`` of a node lie."""
+    offset = memory.offsets[node]
+    return memory.places[node], offset + start, offset + stop

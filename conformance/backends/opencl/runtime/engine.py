@@ -77,7 +77,8 @@ class Engine:
     def __init__(self, session: Session, settings: Settings) -> None:
         """Start with no plan."""
         cached = session.platform.cached * 3 // 4 if settings.cached is None else settings.cached
-        self.session, self.settings = session, replace(settings, cached=cached)
+        arena = min(settings.arena, session.platform.largest)
+        self.session, self.settings = session, replace(settings, cached=cached, arena=arena)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
 
     def put(self, blocks: Sequence[tuple[Array, Array]]) -> Value:

@@ -61,7 +61,7 @@ class Plan:
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]
         self.commands = tuple(
-            command(item, queues[number], _across(item, queues, queues[number]), made.places, ready)
+            command(item, queues[number], _across(item, queues, queues[number]), made.memory, ready)
             for number, item in enumerate(made.items)
         )
         self._sizes = made.sizes[len(made.inputs) :]
@@ -70,11 +70,16 @@ class Plan:
         self._buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
 
     def _uses(self, count: int) -> tuple[tuple[int, Use, int], ...]:
-        """Return every use that the first ``count`` commands make of a place, with the last of them that makes it."""
+        """Return every use that the first ``count`` commands make of a place, with the last of them that makes it.
+
+        Whoever has an arena next has other values in it, so all that a queue does there is one use of the whole.
+        """
+        memory = self.schedule.memory
         last: dict[tuple[int, Use], int] = {}
         for number, each in enumerate(self.commands[:count]):
             for place, start, stop, write in each.uses:
-                last[place, (each.queue, write, start, stop)] = number
+                own = (write, start, stop) if place < memory.arenas else (True, 0, memory.sizes[place])
+                last[place, (each.queue, *own)] = number
         return tuple((place, use, number) for (place, use), number in last.items())
 
     def launch(self, given: Mapping[int, Storage]) -> Launched:

@@ -23,12 +23,14 @@ PREFERRED: Final = {intel.NAME: ("opencl", intel.DISTRIBUTION), POCL: ("pocl", "
 class Platform:
     """An open platform. Rank ``r`` works on queue ``r`` modulo their number, which are shared out over the devices.
 
-    Sub-buffers begin at multiples of ``alignment`` bytes, and the caches hold ``cached`` bytes.
+    Sub-buffers begin at multiples of ``alignment`` bytes, a buffer has at most ``largest`` bytes, and the caches hold
+    ``cached``.
     """
 
     context: cl.Context
     queues: tuple[cl.CommandQueue, ...]
     alignment: int
+    largest: int
     cached: int
     description: dict[str, str]
 
@@ -57,6 +59,7 @@ def open_platform(settings: Settings) -> Platform:
     context = cl.Context(devices)
     # Bits in the standard, bytes here.
     alignment = max(device.mem_base_addr_align for device in devices) // 8
+    largest = min(device.max_mem_alloc_size for device in devices)
     cached = min(device.global_mem_cache_size for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
     queues = tuple(
@@ -78,7 +81,7 @@ def open_platform(settings: Settings) -> Platform:
         description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
-    return Platform(context, queues, alignment, cached, description)
+    return Platform(context, queues, alignment, largest, cached, description)
 
 
 def _chosen(found: Sequence[cl.Platform], named: str | None, absent: str | None) -> tuple[cl.Platform, str]:

@@ -1,4 +1,4 @@
-"""Where every value lies: storages of its own for what goes in and out, shared ones for what is only on the way."""
+"""Where every value lies: storages of its own for what goes in and out, arenas for what is only on the way."""
 
 from __future__ import annotations
 
@@ -9,57 +9,59 @@ import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.schedule.arena import Life, laid
 from conformance.backends.opencl.schedule.item import Item
 
 
 class MemoryPlan(msgspec.Struct, frozen=True):
-    """``places`` numbers the storage of every node; ``sizes`` are their bytes."""
+    """``places`` numbers the storage of every node, ``offsets`` has the byte of it where the node begins.
+
+    ``sizes`` are the bytes of the storages; the last of them are arenas, from the one numbered ``arenas`` on.
+    """
 
     places: dict[Node, int]
+    offsets: dict[Node, int]
     sizes: tuple[int, ...]
+    arenas: int
 
 
 def memory_plan(
-    items: Sequence[Item], kept: Collection[Node], roots: Mapping[Node, Node] = MappingProxyType({}), *, reuse: bool
+    items: Sequence[Item],
+    kept: Collection[Node],
+    roots: Mapping[Node, Node] = MappingProxyType({}),
+    *,
+    alignment: int,
+    most: int | None,
 ) -> MemoryPlan:
     """Return the plan for items that run in order; nodes of ``kept`` are needed before or after, so share nothing.
 
-    Nodes that ``roots`` names lie in the storage of another, which is kept.
-    With ``reuse`` a node takes the storage of an earlier one of its device that no later item touches, the smallest
-    that is large enough. Whoever writes it must wait for whoever used it, which edges over places say.
+    Nodes that ``roots`` names lie in the storage of another. All other nodes of a device lie in its arena, or in
+    several where it would have more than ``most`` bytes, at multiples of ``alignment``; without ``most`` each has a
+    storage of its own. Whoever writes what takes the bytes of others must wait for all who used those (``Hazards``).
     """
-    last: dict[Node, int] = {}
+    lives: dict[Node, Life] = {}
     for number, item in enumerate(items):
         for access in item.accesses:
-            last[roots.get(access.node, access.node)] = number
-    places: dict[Node, int] = {}
-    sizes: list[int] = []
-    free: dict[int, list[int]] = {}
-    for node in kept:
-        places[node] = len(sizes)
-        sizes.append(_bytes(node))
-    for number, item in enumerate(items):
-        nodes = [roots.get(access.node, access.node) for access in item.accesses]
-        for node in nodes:
-            if node not in places:
-                places[node] = _taken(node, free.setdefault(node.device, []), sizes)
-        if reuse:
-            done = [node for node in set(nodes) if last[node] == number and node not in kept]
-            for node in sorted(done, key=places.__getitem__):
-                free.setdefault(node.device, []).append(places[node])
-    places.update({node: places[root] for node, root in roots.items() if root in places})
-    return MemoryPlan(places, tuple(sizes))
-
-
-def _taken(node: Node, free: list[int], sizes: list[int]) -> int:
-    size = _bytes(node)
-    fitting = [place for place in free if sizes[place] >= size]
-    if fitting:
-        best = min(fitting, key=sizes.__getitem__)
-        free.remove(best)
-        return best
-    sizes.append(size)
-    return len(sizes) - 1
+            node = roots.get(access.node, access.node)
+            if node not in kept:
+                first = lives[node].first if node in lives else number
+                lives[node] = Life(_bytes(node), first, number)
+    own = [*kept, *(lives if most is None else ())]
+    places = {node: place for place, node in enumerate(own)}
+    offsets = dict.fromkeys(own, 0)
+    sizes = [_bytes(node) for node in own]
+    devices: dict[int, list[Node]] = {}
+    for node in lives if most is not None else ():
+        devices.setdefault(node.device, []).append(node)
+    for nodes in devices.values():
+        spots, needed = laid([lives[node] for node in nodes], alignment, most or 0)
+        for node, spot in zip(nodes, spots, strict=True):
+            places[node], offsets[node] = len(sizes) + spot.arena, spot.offset
+        sizes += needed
+    for node, root in roots.items():
+        if root in places:
+            places[node], offsets[node] = places[root], offsets[root]
+    return MemoryPlan(places, offsets, tuple(sizes), len(own))
 
 
 def _bytes(node: Node) -> int:

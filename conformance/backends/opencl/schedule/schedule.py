@@ -17,7 +17,7 @@ from conformance.backends.opencl.schedule.fuse import filled
 from conformance.backends.opencl.schedule.hazards import Hazards
 from conformance.backends.opencl.schedule.item import Barrier, Item
 from conformance.backends.opencl.schedule.itemise import itemise
-from conformance.backends.opencl.schedule.memory_plan import memory_plan
+from conformance.backends.opencl.schedule.memory_plan import MemoryPlan, memory_plan
 from conformance.backends.opencl.schedule.order import Turns, reachable, staged
 from conformance.backends.opencl.schedule.past import past_caches
 from conformance.backends.opencl.schedule.spread import spread
@@ -29,18 +29,27 @@ from conformance.cases.program.program import Groups
 class Schedule(msgspec.Struct, frozen=True, eq=False):
     """Items in an order that respects every edge, and where the nodes they use lie.
 
-    ``places`` numbers the storage of every node, ``sizes`` are their bytes, and ``inputs`` the nodes that exist
-    before; the bytes of all others are undefined until an item writes them. ``roots`` has the node that made the
-    storage for each that lies in that of another, and ``inside`` the write that a node is which is computed there.
+    ``memory`` says where every node lies, and ``inputs`` are the nodes that exist before; the bytes of all others are
+    undefined until an item writes them. ``roots`` has the node that made the storage for each that lies in that of
+    another, and ``inside`` the write that a node is which is computed there.
     """
 
     items: tuple[Item, ...]
     nodes: tuple[Node, ...]
-    places: dict[Node, int]
-    sizes: tuple[int, ...]
+    memory: MemoryPlan
     inputs: tuple[Buffer, ...]
     roots: dict[Node, Node]
     inside: dict[Node, Write]
+
+    @property
+    def places(self) -> dict[Node, int]:
+        """The number of the storage of every node."""
+        return self.memory.places
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The bytes of every storage."""
+        return self.memory.sizes
 
 
 def schedule(
@@ -78,15 +87,16 @@ def schedule(
     nodes = [node for node in nodes if node not in fill.within]
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
     outputs = dict.fromkeys(roots.get(block.node, block.node) for block in results if block.node.size)
-    plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, reuse=chosen.reuse)
+    most = chosen.arena if chosen.reuse else None
+    plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, alignment=alignment, most=most)
     if chosen.cached is not None:
         bare = past_caches(bare, plan.sizes, chosen.cached)
-    hazards = Hazards(plan.places, roots)
+    hazards = Hazards(plan.places, roots, plan.offsets)
     items = tuple(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))
         for number, item in enumerate(bare)
     )
-    return Schedule(items, tuple(nodes), plan.places, plan.sizes, inputs, roots, inside)
+    return Schedule(items, tuple(nodes), plan, inputs, roots, inside)
 
 
 def _barriers(groups: Groups, items: list[Item]) -> list[Item]:

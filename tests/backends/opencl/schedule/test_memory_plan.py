@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from conformance.backends.opencl.graph.node import Buffer, whole
+from conformance.backends.opencl.graph.node import Buffer, Node, whole
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.schedule.hazards import Access, Hazards
@@ -22,8 +22,19 @@ def plan_of(algorithm: Algorithm, *, reuse: bool) -> Schedule:
     return schedule(tuple(lowering(made, RANKS, algorithm).values()), 128, settings=Settings(reuse=reuse))
 
 
+def bytes_of(plan: Schedule, node: Node) -> range:
+    start = plan.memory.offsets[node]
+    return range(start, start + node.size * 4)
+
+
+def meet(plan: Schedule, one: Node, other: Node) -> bool:
+    mine, theirs = bytes_of(plan, one), bytes_of(plan, other)
+    same = plan.places[one] == plan.places[other]
+    return same and mine.start < theirs.stop and theirs.start < mine.stop
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_values_of_one_place_are_never_needed_at_once(algorithm: Algorithm) -> None:
+def test_values_that_share_bytes_are_never_needed_at_once(algorithm: Algorithm) -> None:
     plan = plan_of(algorithm, reuse=True)
     used = {
         node: [n for n, item in enumerate(plan.items) if any(a.node is node for a in item.accesses)]
@@ -31,18 +42,22 @@ def test_values_of_one_place_are_never_needed_at_once(algorithm: Algorithm) -> N
     }
     for one, other in itertools.combinations(plan.places, 2):
         if plan.places[one] == plan.places[other]:
-            assert used[one][-1] < used[other][0] or used[other][-1] < used[one][0]
             assert one.device == other.device
+        if meet(plan, one, other):
+            assert used[one][-1] < used[other][0] or used[other][-1] < used[one][0]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_whoever_takes_a_place_waits_for_those_who_had_it(algorithm: Algorithm) -> None:
+def test_whoever_takes_bytes_waits_for_those_who_had_them(algorithm: Algorithm) -> None:
     plan = plan_of(algorithm, reuse=True)
+    behind: list[set[int]] = []
+    for item in plan.items:
+        behind.append(set(item.after).union(*(behind[each] for each in item.after)))
     for (early, one), (late, other) in itertools.combinations(enumerate(plan.items), 2):
         for a, b in itertools.product(one.accesses, other.accesses):
-            same = plan.places[a.node] == plan.places[b.node] and (a.write or b.write)
-            if same and a.start < b.stop and b.start < a.stop:
-                assert early in plan.items[late].after
+            clash = a.start < b.stop and b.start < a.stop if a.node is b.node else meet(plan, a.node, b.node)
+            if clash and (a.write or b.write):
+                assert early in behind[late]
 
 
 def test_reuse_saves_storage_and_can_be_turned_off() -> None:
