@@ -10,7 +10,7 @@ import msgspec
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.schedule.arena import Life, laid
-from conformance.backends.opencl.schedule.item import Item
+from conformance.backends.opencl.schedule.item import Item, Transfer
 
 
 class MemoryPlan(msgspec.Struct, frozen=True):
@@ -35,9 +35,9 @@ def memory_plan(
 ) -> MemoryPlan:
     """Return the plan for items that run in order; nodes of ``kept`` are needed before or after, so share nothing.
 
-    Nodes that ``roots`` names lie in the storage of another. All other nodes of a device lie in its arena, or in
-    several where it would have more than ``most`` bytes, at multiples of ``alignment``; without ``most`` each has a
-    storage of its own. Whoever writes what takes the bytes of others must wait for all who used those (``Hazards``).
+    Nodes that ``roots`` names lie in the storage of another. All other nodes of a device lie in its arena, those that
+    copies touch in one of their own, at multiples of ``alignment``; there are several where one would have more than
+    ``most`` bytes. Without ``most`` each node has a storage of its own. Whoever writes what takes the bytes of others must wait for all who used those (``Hazards``).
     """
     lives: dict[Node, Life] = {}
     for number, item in enumerate(items):
@@ -50,10 +50,11 @@ def memory_plan(
     places = {node: place for place, node in enumerate(own)}
     offsets = dict.fromkeys(own, 0)
     sizes = [_bytes(node) for node in own]
-    devices: dict[int, list[Node]] = {}
+    copied = {access.node for item in items if isinstance(item, Transfer) for access in item.accesses}
+    lanes: dict[tuple[int, bool], list[Node]] = {}
     for node in lives if most is not None else ():
-        devices.setdefault(node.device, []).append(node)
-    for nodes in devices.values():
+        lanes.setdefault((node.device, node in copied), []).append(node)
+    for nodes in lanes.values():
         spots, needed = laid([lives[node] for node in nodes], alignment, most or 0)
         for node, spot in zip(nodes, spots, strict=True):
             places[node], offsets[node] = len(sizes) + spot.arena, spot.offset
