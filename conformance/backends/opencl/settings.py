@@ -66,9 +66,9 @@ class Settings:
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
     do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
-    ``reuse`` is the memory plan: what is only on the way lies in an arena of its device, values that are never needed at
-    once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more than
-    the devices say a buffer may have; what needs more has several. ``order`` is a seed: items are enqueued in
+    ``reuse`` is the memory plan: what is only on the way lies in an arena of its device, values that are never needed
+    at once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more
+    than the devices say a buffer may have; what needs more has several. ``order`` is a seed: items are enqueued in
     another legal order, drawn by it. ``profile`` lets the devices note when each item ran.
 
     ``platform`` is a name or part of one; without it Intel's CPU runtime is taken, else PoCL, else any other. There are

@@ -37,7 +37,8 @@ def memory_plan(
 
     Nodes that ``roots`` names lie in the storage of another. All other nodes of a device lie in its arena, those that
     copies touch in one of their own, at multiples of ``alignment``; there are several where one would have more than
-    ``most`` bytes. Without ``most`` each node has a storage of its own. Whoever writes what takes the bytes of others must wait for all who used those (``Hazards``).
+    ``most`` bytes. Without ``most`` each node has a storage of its own. Whoever writes what takes the bytes of others
+    must wait for all who used those (``Hazards``).
     """
     lives: dict[Node, Life] = {}
     for number, item in enumerate(items):
