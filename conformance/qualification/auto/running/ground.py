@@ -88,18 +88,31 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
     """
     label = f"survey-{family.name}-{_sources(family)}-{name}"
-    parts = _parts(drawn)
-    made = {part: had for part in parts if (had := found(f"{label}-{part[0]}-{part[1]}", Survey)) is not None}
     run = partial(_surveyed, family, drawn, words=words)
-    left = [part for part in parts if part not in made]
-    for part, one in in_children(left, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
-        if isinstance(one, Ended):
-            raise MutantError(
-                f"the unchanged {family.name} {one.how} in case {one.at}, so that its mutants prove nothing"
-            )
-        keep(f"{label}-{part[0]}-{part[1]}", one)
-        made[part] = one
-    return Ground(family, drawn, _joined([(part[0], made[part]) for part in parts]))
+    made: dict[tuple[int, int], Survey] = {}
+    left = _parts(drawn)
+    while left:
+        made |= {part: had for part in left if (had := found(f"{label}-{part[0]}-{part[1]}", Survey)) is not None}
+        absent, left = [part for part in left if part not in made], []
+        for part, one in in_children(absent, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
+            if isinstance(one, Ended):
+                left += _halves(part, f"the unchanged {family.name} {one.how} in case {one.at}")
+            else:
+                keep(f"{label}-{part[0]}-{part[1]}", one)
+                made[part] = one
+    return Ground(family, drawn, _joined([(part[0], made[part]) for part in sorted(made)]))
+
+
+def _halves(part: tuple[int, int], how: str) -> list[tuple[int, int]]:
+    """Return a part in two, to be run again: what many programs leave behind in PoCL's compiler may end a process.
+
+    Raise ``MutantError`` where it is one case.
+    """
+    first, last = part
+    if last - first < 2:
+        raise MutantError(f"{how}, so that its mutants prove nothing")
+    middle = (first + last) // 2
+    return [(first, middle), (middle, last)]
 
 
 def _joined(parts: Sequence[tuple[int, Survey]]) -> Survey:

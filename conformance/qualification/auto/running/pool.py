@@ -55,6 +55,11 @@ class Ended:
     how: str
     at: int
 
+    @property
+    def by_signal(self) -> bool:
+        """Return whether the system ended it, as when a library writes where it may not."""
+        return self.how.startswith("ended by signal")
+
 
 @dataclass
 class _Child(Generic[T]):

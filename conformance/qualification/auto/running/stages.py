@@ -152,16 +152,33 @@ class Stages:
         return ground(REFERENCE, (*drawn, *_small_others()), f"small-{self._limits.thin}", jobs=self._jobs)
 
     def _run(self, tasks: Sequence[tuple[AutoMutant, Sequence[int], float, int]]) -> Iterator[tuple[AutoMutant, Seen]]:
-        given = {mutant.digest: (cases, seconds, more) for mutant, cases, seconds, more in tasks}
+        given: dict[str, tuple[Sequence[int], float, int]] = {
+            mutant.digest: (cases, seconds, more) for mutant, cases, seconds, more in tasks
+        }
 
         def run(mutant: AutoMutant, at: At) -> Seen:
             work = Work(lambda: self._made(mutant), *given[mutant.digest])
             return judged(work, self._drawn, self._right, at, self._unchanged)
 
-        for mutant, made in self._children([mutant for mutant, *_ in tasks], run):
-            seen = self._ended(made) if isinstance(made, Ended) else made
-            self.control = self.control or seen.control
-            yield mutant, seen
+        left, first = [mutant for mutant, *_ in tasks], dict[str, list[int]]()
+        while left:
+            again = []
+            for mutant, made in self._children(left, run):
+                tried = first.setdefault(mutant.digest, [])
+                if isinstance(made, Ended) and made.by_signal and made.at != -1 and made.at not in tried[-1:]:
+                    # Not its fault, maybe: in a new process that case comes first.
+                    cases, seconds, more = given[mutant.digest]
+                    given[mutant.digest] = ([made.at, *(each for each in cases if each != made.at)], seconds, more)
+                    tried.append(made.at)
+                    if len(tried) <= AGAIN:
+                        again.append(mutant)
+                        continue
+                    seen = Seen(cut=True)
+                else:
+                    seen = self._ended(made) if isinstance(made, Ended) else made
+                self.control = self.control or seen.control
+                yield mutant, seen
+            left = again
 
     def _children(
         self, mutants: Sequence[AutoMutant], run: Callable[[AutoMutant, At], Seen]
@@ -191,6 +208,9 @@ class Stages:
         place = (each.suite, each.op, each.index) if ended.at >= 0 else ("", "", 0)
         return Seen((Kill(*place, ended.how, "must"),), 1, differs=True)
 
+
+AGAIN: Final = 2
+"""How often a mutant whose process the system ended begins anew, with the case it was in."""
 
 ELSEWHERE: Final = 1_000_003
 """The seed of the cases of other dialects that equivalence is decided on: none that anybody chooses."""
