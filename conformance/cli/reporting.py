@@ -18,12 +18,14 @@ from conformance.report import (
     read_run,
     summarise,
 )
+from conformance.report.counts.topics import Topic
 from conformance.report.inputs.run import LOG
 from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
 from conformance.specs.sources import described
+from conformance.specs.types.topics import TOPICS
 
 
 def report_of(
@@ -40,17 +42,23 @@ def report_of(
         _clauses(),
         explanations=explanations_in(expectations, judged) if expectations else (),
         qualification=read_qualification(qualification) if qualification else UNQUALIFIED,
+        topics=_topics(),
     )
 
 
 def report_on(run: Run) -> Report:
     """Return the report on a run that has just ended."""
-    return summarise([run], _clauses())
+    return summarise([run], _clauses(), topics=_topics())
 
 
 def _clauses() -> tuple[ClauseText, ...]:
     """Return the clauses of every dialect: only those of collectives are some operation's."""
     return clause_texts(OPS.values(), (*SHARED, *further_clauses().values()), described)
+
+
+def _topics() -> tuple[Topic, ...]:
+    """Return the names under which readers look for clauses of several operations."""
+    return tuple(Topic(**topic._asdict()) for topic in TOPICS)
 
 
 def restored(directory: Path, records: Iterable[Record]) -> bool:

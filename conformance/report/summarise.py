@@ -10,6 +10,7 @@ from conformance.report.counts.columns import Column, columns
 from conformance.report.counts.matrix import Counts, cells, count, rows
 from conformance.report.counts.numbers import reached
 from conformance.report.counts.placements import placements
+from conformance.report.counts.topics import Topic, treated
 from conformance.report.error import ReportError
 from conformance.report.failures.buckets import buckets
 from conformance.report.failures.findings import Finding, findings
@@ -31,8 +32,12 @@ def summarise(
     *,
     explanations: Sequence[Explanation] = (),
     qualification: Qualification = UNQUALIFIED,
+    topics: Sequence[Topic] = (),
 ) -> Report:
-    """Return the report on ``runs``, judged by ``specification``; raise ``ReportError`` when there is no run."""
+    """Return the report on ``runs``, judged by ``specification``; raise ``ReportError`` when there is no run.
+
+    Of ``topics`` those are told that some case was about.
+    """
     if not runs:
         raise ReportError("a report needs at least one run directory")
     judged = columns(runs)
@@ -53,6 +58,8 @@ def summarise(
         findings=found,
         classes=tuple(reached(judged)),
         placements=tuple(placements(judged)),
+        topics=tuple(topics),
+        treated=tuple(treated(judged, topics)),
         known=tuple(_known(judged)),
         never_exercised=tuple(_never(runs, specification, exercised)),
         mutants=qualification.mutants,

@@ -10,6 +10,7 @@ from conformance.judging.clause import Outcome, Requirement
 from conformance.report.counts.numbers import Reached
 from conformance.report.counts.placements import Placed
 from conformance.report.counts.tally import State, Tally
+from conformance.report.counts.topics import Topic, Treated
 from conformance.report.failures.example import Example
 from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
@@ -170,6 +171,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     classes: tuple[Reached, ...] = ()
     placements: tuple[Placed, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    treated: tuple[Treated, ...] = ()
     known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()

@@ -19,8 +19,9 @@ from markupsafe import Markup
 from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.tally import COUNTED, STATES, Tally
+from conformance.report.counts.topics import table as topics
 from conformance.report.formats.markdown import again, replay
-from conformance.report.formats.words import MEANINGS, STEPS, VERDICT_GLYPHS, WORDS, figure
+from conformance.report.formats.words import MEANINGS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import MARK, Cell, Report
 from conformance.runner.outcomes import FAILING, OUTCOMES
@@ -99,6 +100,8 @@ def as_html(report: Report, folder: str = "") -> str:
         classes=report.classes,
         placements=report.placements,
         about_steps=STEPS,
+        treated=report.treated,
+        about_topics=TOPICS,
     )
 
 
@@ -112,6 +115,7 @@ def _parts(environment: Environment, report: Report) -> dict[str, str]:
     parts["more"] = macros.told(report, SHOWN_FINDINGS, len(report.findings))
     parts["classes"] = macros.classes(table(report.classes, labels), labels)
     parts["placements"] = macros.placements(steps(report.placements, labels), labels)
+    parts["topics"] = macros.topics(topics(report.topics, report.treated, labels), labels)
     parts["mutants"] = macros.mutants(report)
     parts["never"] = macros.never(report.never_exercised)
     parts |= {f"run-{number}": macros.run(run) for number, run in enumerate(report.runs)}

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from conformance.cases.printable import printable
 from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
+from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
-from conformance.report.formats.words import GLYPHS, STEPS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.report.formats.words import GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.known.entry import Expected
 
@@ -86,6 +87,7 @@ def _suite(report: Report) -> Iterable[str]:
         rows = ((escaped(op), escaped(dtype), *words) for op, dtype, words in table(report.classes, labels))
         yield from _table(("Operation", "Type", *map(escaped, labels)), rows)
     yield from _placed(report)
+    yield from _topics(report)
     if report.never_exercised:
         yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
     if report.mutants:
@@ -108,6 +110,18 @@ def _placed(report: Report) -> Iterable[str]:
         for row, cells in steps(report.placements, labels)
     )
     yield from _table(("Operation", "Operands", "Result", *map(escaped, labels)), rows)
+
+
+def _topics(report: Report) -> Iterable[str]:
+    if not report.treated:
+        return
+    labels = [b.label for b in report.backends]
+    yield from ("", "## Types, transforms and started operations", "", f"{TOPICS}", "")
+    rows = (
+        (escaped(topic.id), escaped(topic.text), *("–" if one is None else escaped(one.words) for one in cells))
+        for topic, cells in topics(report.topics, report.treated, labels)
+    )
+    yield from _table(("Topic", "What", *map(escaped, labels)), rows)
 
 
 def _environment(report: Report) -> Iterable[str]:

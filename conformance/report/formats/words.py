@@ -79,3 +79,9 @@ STEPS: Final = (
     "counts them."
 )
 """What the table of sharded steps is of."""
+
+TOPICS: Final = (
+    "Cases by what a reader looks for under one name: how many keep all clauses of a topic, break one, or are right as "
+    "a source has it that the backend follows and this specification does not."
+)
+"""What the table of topics is of."""

@@ -1,0 +1,50 @@
+"""The table of topics, in every form of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.report import ClauseText, read_run, summarise
+from conformance.report.counts.topics import Topic
+from conformance.report.formats.html import as_html
+from conformance.report.formats.json import as_json, parse_json
+from conformance.report.formats.markdown import as_markdown
+from conformance.runner.dialects import further_clauses
+from conformance.specs import OPS, SHARED
+from conformance.specs.types.topics import TOPICS
+from tests.report.conftest import unfolded
+
+TOPIC = Topic(id="X9", text="Moves.", clauses=("a.C1", "a.C2"), steps=("permute",))
+
+
+def test_a_case_counts_by_its_worst_clause_and_its_steps(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    cases = (
+        record("types+permute/int32-2/1", clauses={"a.C1": "held", "a.C2": "broken"}),
+        record("types+permute+cast/int32-2/2", clauses={"a.C2": "held"}),
+        record("types+permute/int32-2/3", clauses={"a.C2": "diverges", "a.C1": "held"}),
+        record("types+cast/int32-2/4", clauses={"a.C1": "broken"}),
+    )
+    report = summarise([read_run(tiny(*cases))], specification, topics=(TOPIC,))
+    (one,) = report.treated
+    assert (one.topic, one.held, one.broken, one.diverges) == ("X9", 1, 1, 1)
+    assert parse_json(as_json(report).encode()).treated == report.treated
+    assert "| X9 | Moves. | 1 wrong, 1 as its source has it, 1 right |" in as_markdown(report)
+    assert "1 wrong, 1 as its source has it, 1 right" in unfolded(as_html(report))
+
+
+def test_a_report_without_such_cases_is_silent(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    report = summarise([read_run(tiny(record("a")))], specification, topics=(TOPIC,))
+    assert "transforms can be trusted" not in as_html(report)
+    assert "Types, transforms" not in as_markdown(report)
+
+
+def test_the_topics_name_clauses_that_there_are() -> None:
+    own = {clause.id if "." in clause.id else f"{op.name}.{clause.id}" for op in OPS.values() for clause in op.clauses}
+    known = own | {clause.id for clause in (*SHARED, *further_clauses().values())}
+    assert [clause for topic in TOPICS for clause in topic.clauses if clause not in known] == []
+    assert len(TOPICS) == len({topic.id for topic in TOPICS}) == 26
