@@ -55,6 +55,11 @@ def bounds_of(affine: Affine) -> Bounds:
     return tuple((max(low, 0), min(high, stop)) for (low, high), (_, stop) in zip(affine.mask, whole, strict=True))
 
 
+def names_nothing(chain: IndexMap) -> bool:
+    """Return whether no point of a chain of maps leads to an element."""
+    return any(low >= high for each in chain for low, high in bounds_of(each))
+
+
 def affine(shape: Shape, strides: Sequence[int], offset: int = 0, mask: Bounds | None = None) -> Affine:
     """Return the map in the one form that equal maps have: no stride along one index, no mask that leaves out none."""
     kept = tuple(0 if extent == 1 else stride for extent, stride in zip(shape, strides, strict=True))

@@ -12,6 +12,7 @@ from conformance.backends.opencl.graph.index_map import (
     bounds_of,
     composed,
     identity,
+    names_nothing,
     over,
     steps,
     then,
@@ -121,6 +122,8 @@ class Writer:
         """Return the number of the instruction that gives a value at some points."""
         at = needed(value, at)
         key = value.number, at
+        if names_nothing(at.map):
+            return self._zero(value.dtype)
         if key not in self._at:
             self._at[key] = self._load(value, at)
         return self._at[key]
@@ -142,15 +145,13 @@ class Writer:
         source = value.of[0]
         there = At(at.axes, then(at.map, value.arg))
         found = self._worth(source, there)
-        if value.arg.mask is None or self._lies(base(value)):
+        if value.arg.mask is None or self._lies(base(value)) or names_nothing(there.map):
             return found
         _, valid = self._position(there)
         if valid is None:
             # Of the padded value only what was there before is needed here.
             return found
-        bits = "00" * NUMPY[value.dtype].itemsize
-        zero = self._add(Constant(value=Tensor(dtype=value.dtype, shape=(), bits=bits)))
-        return self._add(Alu(op="where", of=(valid, found, zero)))
+        return self._add(Alu(op="where", of=(valid, found, self._zero(value.dtype))))
 
     def _taken(self, value: Value, at: At) -> int:
         data, index = plain(value.of[0]), value.of[1]
@@ -199,6 +200,10 @@ class Writer:
             one = number if step == 1 else self._add(Alu(op="div", of=(number, self._integer(step))))
             found.append(one if place == 0 else self._add(Alu(op="mod", of=(one, self._integer(extent)))))
         return found
+
+    def _zero(self, dtype: str) -> int:
+        bits = "00" * NUMPY[dtype].itemsize
+        return self._add(Constant(value=Tensor(dtype=dtype, shape=(), bits=bits)))
 
     def _integer(self, number: int) -> int:
         bits = number.to_bytes(8, "little", signed=True).hex()

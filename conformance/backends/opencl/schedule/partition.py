@@ -21,6 +21,7 @@ from conformance.backends.opencl.graph.index_map import (
     affine,
     bounds_of,
     identity,
+    names_nothing,
     permuted,
     steps,
     then,
@@ -225,7 +226,8 @@ class _Wishes:
     def sources(self, home: Home, value: Value, at: At) -> None:
         """Note what a kernel needs to compute a value at some points."""
         for source, there in _sources(home, value, at):
-            self._ask(home, source, there)
+            if not names_nothing(there.map):
+                self._ask(home, source, there)
 
     def _ask(self, home: Home, value: Value, at: At) -> None:
         at = needed(value, at)

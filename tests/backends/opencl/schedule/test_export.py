@@ -29,6 +29,7 @@ from conformance.runner.draws import draw_cases
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs.schedules import EVERY, judge
+from conformance.specs.schedules.domain.build import graph, node, stored
 
 STEPS = {
     "sums": [("all_reduce", ("x",), ("y",), {"op": "sum"}), ("all_reduce", ("y",), ("z",), {"op": "max"})],
@@ -186,3 +187,18 @@ def test_without_a_plan_nothing_shares_storage(opencl: Any, make_program: Any) -
 
 def test_an_empty_graph_has_an_empty_schedule(opencl: Any) -> None:
     assert opencl().schedule(Graph(nodes=(), results=())).items == ()
+
+
+def test_what_only_padding_hides_is_neither_copied_nor_read(opencl: Any) -> None:
+    nodes = (
+        stored("a"),
+        node("there", "copy", "a", device="d1", arg=None),
+        node("wide", "pad", "there", shape=(8,), device="d1", arg=((0, 4),)),
+        stored("b", (8,), device="d1"),
+        node("sum", "alu", "wide", "b", shape=(8,), device="d1", arg="add"),
+        node("y", "shrink", "sum", device="d1", arg=((4, 8),)),
+        node("z", "alu", "y", "y", device="d1", arg="mul"),
+    )
+    made = opencl().schedule(graph(*nodes, results=["z"]))
+    assert [type(item).__name__ for item in made.items] == ["Kernel"]
+    assert {access.buffer for access in made.items[0].accesses if not access.write} == {"b"}
