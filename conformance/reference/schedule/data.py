@@ -102,8 +102,8 @@ def _ends(dtype: np.dtype[Any]) -> tuple[int, ...]:
 def _dealt(values: Array, count: int, seed: list[int], again: int) -> NDArray[np.uint8]:
     """Return so many of the values, each as often as the others, in a random order; ``again`` those that come next."""
     source, beyond = np.random.default_rng(seed), count * (again + 1)
-    rounds = [source.permutation(len(values)) for _ in range(-(-beyond // len(values)))]
-    order = np.concatenate([*rounds, np.empty(0, np.int64)]).astype(np.int64)
+    rounds = np.tile(np.arange(len(values)), (-(-beyond // len(values)), 1))
+    order = source.permuted(rounds, axis=1).reshape(-1)
     return values[order[count * again : beyond]].view(np.uint8)
 
 

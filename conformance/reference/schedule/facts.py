@@ -260,8 +260,19 @@ class Facts:
         """Return the storage and the bytes of it that a node, a name of storage, stands for."""
         return self.stored_bytes(self.stored[node])
 
+    @cached_property
+    def _named(self) -> dict[int, tuple[Stored, tuple[str, Indices]]]:
+        return {}
+
     def stored_bytes(self, stored: Stored) -> tuple[str, Indices]:
-        """Return the storage and the bytes of it that some elements of a buffer are."""
+        """Return the storage and the bytes of it that some elements of a buffer are; found once for all clauses."""
+        known = self._named.get(id(stored))
+        if known is None:
+            # Kept with the elements, so that no others can take their identity.
+            known = self._named[id(stored)] = stored, self._bytes_of(stored)
+        return known[1]
+
+    def _bytes_of(self, stored: Stored) -> tuple[str, Indices]:
         root, offset = self.root(stored.buffer)
         width = NUMPY[self.buffers[stored.buffer].dtype].itemsize
         starts = distinct(stored.at[stored.at >= 0]) * width + offset
@@ -285,6 +296,24 @@ class Facts:
             for touch in own:
                 if touch.write and touch.access.node is not None and touch.access.parts:
                     found.setdefault(touch.access.node, []).append((number, touch))
+        return found
+
+    @cached_property
+    def assigning(self) -> dict[str, list[tuple[Node, int, Touch]]]:
+        """Return the assigns with the leaves that write them and where, by whose bytes these are."""
+        found: dict[str, list[tuple[Node, int, Touch]]] = {}
+        for name, written in self.writers.items():
+            for number, touch in written if self.nodes[name].op == "assign" else ():
+                found.setdefault(self.home(touch.access.buffer), []).append((self.nodes[name], number, touch))
+        return found
+
+    @cached_property
+    def assigns(self) -> dict[tuple[str, ...], list[Node]]:
+        """Return the nodes that assign, in program order, by what they take: the target and the value."""
+        found: dict[tuple[str, ...], list[Node]] = {}
+        for node in self.nodes.values():
+            if node.op == "assign":
+                found.setdefault(node.of, []).append(node)
         return found
 
     @cached_property

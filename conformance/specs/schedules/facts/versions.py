@@ -35,8 +35,8 @@ def repeated(facts: Facts, first: Node, second: Node) -> bool:
 
 def _known(facts: Facts, name: str, assign: Node) -> bool:
     """Return whether an assign makes no new version for a node, which comes after the same one."""
-    earlier = list(facts.nodes.values())[: facts.program[name]]
-    return any(node.op == "assign" and repeated(facts, node, assign) for node in earlier)
+    earlier = (node for node in facts.assigns[assign.of] if facts.program[node.id] < facts.program[name])
+    return any(repeated(facts, node, assign) for node in earlier)
 
 
 def _reads(facts: Facts, name: str, number: int) -> Iterator[tuple[Touch, Indices]]:
@@ -53,12 +53,11 @@ def _reads(facts: Facts, name: str, number: int) -> Iterator[tuple[Touch, Indice
 
 def _wrong(facts: Facts, name: str, number: int, touch: Touch, ranges: Indices) -> Iterator[tuple[Node, int, Indices]]:
     """Yield the assigns that come on the other side of a read than in the program, who does them, and what is wrong."""
-    for assign, writer, written in assigning(facts):
-        same = facts.home(touch.access.buffer) == facts.home(written.access.buffer)
+    for assign, writer, written in facts.assigning.get(facts.home(touch.access.buffer), ()):
         turned = (facts.program[name] < facts.program[assign.id]) == (number > writer)
-        if turned and number > writer and _known(facts, name, assign):
+        if not turned or name == assign.id or number == writer or not overlap(ranges, written.ranges):
             continue
-        if turned and same and name != assign.id and number != writer and overlap(ranges, written.ranges):
+        if number < writer or not _known(facts, name, assign):
             yield assign, writer, common(ranges, written.ranges)
 
 
@@ -97,16 +96,14 @@ def _otherwise(facts: Facts, name: str, number: int, touch: Touch, wrong: Indice
 
 def meeting(facts: Facts, *, earlier: bool) -> bool:
     """Speak of nodes that read what is assigned to, where both are labelled and the assign is later, or ``earlier``."""
-    assigns = [(node, facts.home(touch.access.buffer), touch.ranges) for node, _, touch in assigning(facts)]
     return any(
         earlier == (facts.program[assign.id] < facts.program[name])
         and assign.id != name
-        and home == facts.home(touch.access.buffer)
-        and overlap(ranges, written)
-        for name, numbers in (facts.computing.items() if assigns else ())
+        and overlap(ranges, written.ranges)
+        for name, numbers in (facts.computing.items() if facts.assigning else ())
         for number in numbers
         for touch, ranges in _reads(facts, name, number)
-        for assign, home, written in assigns
+        for assign, _, written in facts.assigning.get(facts.home(touch.access.buffer), ())
     )
 
 
