@@ -107,17 +107,22 @@ class Found:
     detail: str = ""
 
 
+def read(schedule: Schedule) -> Facts:
+    """Return what follows from a schedule, with its calls written out; raise ``ScheduleError`` for a malformed one."""
+    validate_schedule(schedule)
+    return Facts(inlined(schedule), captured=schedule)
+
+
 def judge_schedule(
-    schedule: Schedule, clauses: Sequence[ScheduleClause], forms: Sequence[FormClause] = ()
+    schedule: Schedule | Facts, clauses: Sequence[ScheduleClause], forms: Sequence[FormClause] = ()
 ) -> tuple[Found, ...]:
     """Return what each clause says of ``schedule``; of a malformed one only the clauses of form say anything."""
     try:
-        validate_schedule(schedule)
+        facts = schedule if isinstance(schedule, Facts) else read(schedule)
     except ScheduleError as error:
         broken = [Found(form.id, "broken", str(error)) for form in forms if form.id == error.clause]
         others = [each.id for each in forms] + [each.id for each in clauses]
         return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
-    facts = Facts(inlined(schedule), captured=schedule)
     found = [Found(form.id, "held" if form.when(facts) else "silent") for form in forms]
     undefined = False
     for clause in sorted(clauses, key=lambda clause: clause.last):
@@ -129,9 +134,11 @@ def judge_schedule(
     return tuple(found)
 
 
-def judge_pair(schedules: Sequence[Schedule], relation: Relation, clauses: Sequence[PairClause]) -> tuple[Found, ...]:
+def judge_pair(
+    schedules: Sequence[Schedule | Facts], relation: Relation, clauses: Sequence[PairClause]
+) -> tuple[Found, ...]:
     """Return what each clause says of well-formed schedules; those after the first are its ``relation``."""
-    facts = [Facts(inlined(each), captured=each) for each in schedules]
+    facts = [each if isinstance(each, Facts) else Facts(inlined(each), captured=each) for each in schedules]
     return tuple(
         _found(each.id, each.check(*facts)) if each.when(*facts) else Found(each.id, "silent")
         for each in clauses

@@ -252,10 +252,16 @@ def law(facts: Facts) -> str | None:
 def wrong_as_listed(facts: Facts) -> str | None:
     """Return how running the schedule in its order differs from its graph on any data drawn, or ``None``.
 
-    A collective that does not fit its operation differs by having no values.
+    A collective that does not fit its operation differs by having no values. Found once: several clauses ask.
     """
-    found = (_wrong(facts, eager(facts, seed), seed) for seed in range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS))
-    return next((problem for problem in found if problem), None)
+    key = ("wrong as listed", 0, 0)
+    if key not in facts.kept:
+        draws = range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS)
+        found = (_wrong(facts, eager(facts, seed), seed) for seed in draws)
+        facts.kept[key] = next((problem for problem in found if problem), None)
+    known = facts.kept[key]
+    assert known is None or isinstance(known, str)
+    return known
 
 
 def beside_nan(facts: Facts) -> str | None:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.dtypes import kind
-from conformance.judging.schedules.clause import Found, Relation
+from conformance.judging.schedules.clause import Found, Relation, read
 from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialect import Ask
 from conformance.runner.worker.answers import Answer, Broken, Question
 from conformance.specs.schedules import EVERY, judge, judge_two
@@ -101,16 +103,21 @@ def inquiry(asked: Asked, graph: Graph) -> Inquiry:
     first = yield from _schedule(Question(asked), graph)
     if isinstance(first, Missing):
         return Judged(first)
+    facts: Facts | None = None
     try:
-        found = list(judge(first))
+        with suppress(ScheduleError):  # which the clauses of form name
+            facts = read(first)
+        found = list(judge(first if facts is None else facts))
     except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
         return Judged(_unjudgeable(error), schedule=first)
+    if facts is None or _wrong(found):
+        # Of a schedule that is wrong alone, a second one would only say so again.
+        return Judged(None, tuple(found), first)
     second: dict[Relation, tuple[Schedule, ...]] = {}
     troubles: dict[str, str] = {}
     notes: list[str] = []
-    # Of a schedule that is wrong alone, a second one would only say so again.
-    for relation, questions in _seconds(asked) if not _wrong(found) else ():
-        came = yield from _second(first, relation, questions)
+    for relation, questions in _seconds(asked):
+        came = yield from _second(facts, relation, questions)
         if isinstance(came, Judged):
             found += came.found
             second[relation] = came.second[relation]
@@ -132,19 +139,21 @@ def reason(detail: str) -> str:
 
 
 def _second(
-    first: Schedule, relation: Relation, questions: Sequence[Question]
+    first: Facts, relation: Relation, questions: Sequence[Question]
 ) -> Generator[Ask, Answer, Judged | Missing]:
     """Ask for the schedules that are the ``relation`` of the first, and judge them."""
     made: list[Schedule] = []
+    facts: list[Facts] = []
     try:
         for question in questions:
             came = yield from _schedule(question, graph_of(question.asked), elsewhere=relation == "again")
             if isinstance(came, Missing):
                 return came
-            validate_schedule(came)
             made.append(came)
-        found = judge_two(first, made[0], relation, *made[1:])
-        troubles = {} if _wrong(found) else _wrong_alone(first, relation, made)
+            # What follows from the same schedule is known.
+            facts.append(first if _same(came, first) else read(came))
+        found = judge_two(first, facts[0], relation, *facts[1:])
+        troubles = {} if _wrong(found) else _wrong_alone(first, relation, facts)
     except ScheduleError as error:
         return Missing("malformed", str(error), clause=error.clause)
     except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
@@ -177,13 +186,18 @@ def _wrong(found: Sequence[Found]) -> bool:
     return any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
 
 
-def _wrong_alone(first: Schedule, relation: Relation, made: Sequence[Schedule]) -> dict[str, str]:
+def _same(schedule: Schedule, first: Facts) -> bool:
+    """Return whether a schedule is the first in every bit: a zero of another sign makes another one."""
+    return schedule == first.captured and msgspec.json.encode(schedule) == msgspec.json.encode(first.captured)
+
+
+def _wrong_alone(first: Facts, relation: Relation, made: Sequence[Facts]) -> dict[str, str]:
     """Return the ways in which second schedules break a *must* themselves: all but what is to do once more."""
     return {
         f"{relation} {each.clause}": f"asked {SECOND[relation]}, {each.clause}: {each.detail}"
         for one in made
         # Nothing is there any more that what is left could be right about. The same schedule was judged before.
-        if relation != "afterwards" and one != first
+        if relation != "afterwards" and one is not first
         for each in judge(one)
         if each.finding == "broken" and EVERY[each.clause].requirement == "must"
     }

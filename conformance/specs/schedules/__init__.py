@@ -14,6 +14,7 @@ from conformance.judging.schedules.clause import (
     judge_pair,
     judge_schedule,
 )
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
@@ -61,12 +62,14 @@ EVERY: Final[dict[str, AnyScheduleClause]] = {
 """All clauses about schedules, by id; the most particular are the last."""
 
 
-def judge(schedule: Schedule) -> tuple[Found, ...]:
+def judge(schedule: Schedule | Facts) -> tuple[Found, ...]:
     """Return what every clause says of a schedule."""
     return judge_schedule(schedule, CLAUSES, FORM)
 
 
-def judge_two(first: Schedule, second: Schedule, relation: Relation, *more: Schedule) -> tuple[Found, ...]:
+def judge_two(
+    first: Schedule | Facts, second: Schedule | Facts, relation: Relation, *more: Schedule | Facts
+) -> tuple[Found, ...]:
     """Return what every clause about ``relation`` says of two well-formed schedules, or ``more``."""
     return judge_pair((first, second, *more), relation, PAIRS)
 
