@@ -103,7 +103,7 @@ def _dealt(values: Array, count: int, seed: list[int], again: int) -> NDArray[np
     """Return so many of the values, each as often as the others, in a random order; ``again`` those that come next."""
     source, beyond = np.random.default_rng(seed), count * (again + 1)
     rounds = np.tile(np.arange(len(values)), (-(-beyond // len(values)), 1))
-    order = source.permuted(rounds, axis=1).reshape(-1)
+    order: NDArray[np.int64] = source.permuted(rounds, axis=1).reshape(-1)
     return values[order[count * again : beyond]].view(np.uint8)
 
 

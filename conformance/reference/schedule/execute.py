@@ -179,8 +179,17 @@ def difference(
     Compared are the values of all results, and of whatever else has a place, where they are said to be, and of all that
     is assigned to, in the storages that every alias shows, and bit for bit the rest of what was there before.
     """
+    if _difference(facts, seen, right, None, seed, open_bits) is None:
+        return None
+    # What depends on undefined bytes is only left out of what differs: who is right needs no second evaluation.
+    return _difference(facts, seen, right, _otherwise(facts, right, seed), seed, open_bits)
+
+
+def _difference(
+    facts: Facts, seen: Memory, right: Evaluation, other: Evaluation | None, seed: int, open_bits: int
+) -> str | None:
+    """Return the difference; elements that are others in the ``other`` evaluation are not compared."""
     places = {place.node: place for place in facts.schedule.places}
-    other = _otherwise(facts, right, seed)
     for name in dict.fromkeys((*right.graph.results, *places)):
         place, meaning = places.get(name), right.meanings[name]
         wanted = worth(meaning, right.memory)
@@ -193,7 +202,7 @@ def difference(
             array = seen.array(place.buffer)[: wanted.size]
         else:
             array = seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
-        another = worth(other.meanings[name], other.memory).reshape(-1)
+        another = None if other is None else worth(other.meanings[name], other.memory).reshape(-1)
         problem = differs(array, wanted.reshape(-1), another, _shown(right.mask(name), open_bits))
         if problem:
             return f"result {name!r}: {problem}"
@@ -201,7 +210,8 @@ def difference(
     for stored in right.assigned:
         root, offset = facts.root(stored.buffer)
         at = stored.at.reshape(-1)
-        found, wanted, another = (memory.array(stored.buffer)[at] for memory in (seen, right.memory, other.memory))
+        found, wanted = (memory.array(stored.buffer)[at] for memory in (seen, right.memory))
+        another = None if other is None else other.memory.array(stored.buffer)[at]
         problem = differs(found, wanted, another, _shown(right.mask_of(stored), open_bits))
         if problem and root in stray:
             return f"buffer {stored.buffer!r}: of what is assigned there, {problem}"
