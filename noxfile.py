@@ -36,6 +36,9 @@ BROWSING = ("puppeteer-core@25.16.0", "axe-core@4.14.1")
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}
 
+# A graph takes seconds to compile (7 to 17 on two busy cores), the first one up to a minute.
+COMPILED = ("--examples", "60", "--case-limit", "5m")
+
 
 def install(session: nox.Session, *extras: str) -> None:
     """Install the suite with ``extras``, at the versions its own tests run with.
@@ -87,6 +90,14 @@ def switches(session: nox.Session, switch: str) -> None:
     install(session, "opencl")
     off = {"CONFORMANCE_OPENCL_WITHOUT": switch}
     session.run("conformance", "run", "--suite", "graphs,schedules", "-b", "opencl", *session.posargs, env=off)
+
+
+@nox.session
+def compilers(session: nox.Session) -> None:
+    """Judge graphs through ``torch.compile`` and the schedules of JAX's compiled HLO, nightly; ``--seed``."""
+    install(session, "jax", "torch")
+    session.run("conformance", "run", "--suite", "schedules", "-b", "jax", *session.posargs)
+    session.run("conformance", "run", "--suite", "graphs", "-b", "torch-compile", *COMPILED, *session.posargs)
 
 
 @nox.session

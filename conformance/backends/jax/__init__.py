@@ -42,8 +42,10 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import EFFECTS
+from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -106,6 +108,16 @@ class Jax(Backend):
         self._make_room()
         found: Mapping[str, Array] = import_module("conformance.backends.jax.graphs").run(case)
         return found
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule of the HLO that a jitted graph is compiled to; raise ``Unsupported`` for the rest."""
+        if isinstance(asked, Case) or self.name != "jax":
+            raise Unsupported("a schedule is read of a graph that is jitted for one device")
+        if not planned:
+            raise Unsupported("XLA always plans where values lie")
+        self._make_room()
+        made: Schedule = import_module("conformance.backends.jax.hlo.schedule").schedule(asked)
+        return made
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Place arrays over a mesh, compile each round of a program on them, and call what was compiled."""

@@ -102,8 +102,23 @@ class Compiled(Walk):
         """Set the elements of a buffer that a target shows."""
         del copied
         home, at = self.home(node.of[0]), place_of(self, node.of[0])
+        if at.size == self.storages[home].size:
+            # Of a table of indices XLA does not see that it is everything, and would fill what it overwrites.
+            self.storages[home] = self._moved_back(node.of[0], value)
+            return
         with framework():
             self.storages[home] = self.storages[home].at[at].set(value)
+
+    def _moved_back(self, name: str, value: Any) -> Any:
+        """Return the flat storage of which all, as a name shows it, is a value."""
+        node = self.nodes[name]
+        while node.op != "buf":
+            source = self.nodes[node.of[0]]
+            with framework():
+                value = BACK[node.op](self, node, source, value)
+            node = source
+        with framework():
+            return value.reshape(-1)
 
     def call(self, node: Node, of: list[Any]) -> list[Any]:
         """Call a function that is compiled by itself."""
@@ -160,6 +175,15 @@ MOVES: Final[Mapping[str, Callable[[Walk, Node, Any], Any]]] = {
     "flip": lambda walk, node, value: lax.rev(value, walk.axes(node)),
     "detach": lambda _, __, value: lax.stop_gradient(value),
 }
+
+BACK: Final[Mapping[str, Callable[[Walk, Node, Node, Any], Any]]] = {
+    "reshape": lambda walk, _, source, value: jnp.reshape(value, walk.dims(source)),
+    "permute": lambda walk, node, _, value: jnp.transpose(value, np.argsort(walk.axes(node)).tolist()),
+    "stride": lambda walk, node, _, value: lax.rev(value, [a for a, step in enumerate(walk.axes(node)) if step < 0]),
+    "flip": lambda walk, node, _, value: lax.rev(value, walk.axes(node)),
+    **dict.fromkeys(("shrink", "detach", "assign"), lambda _, __, ___, value: value),
+}
+"""What undoes movement that shows every element of its source."""
 
 
 def _reduce(node: Node, value: Any) -> Any:

@@ -11,8 +11,8 @@ from tinygrad.uop import Ops
 from tinygrad.uop.ops import UOp
 
 from conformance.backends.base import Unsupported
+from conformance.backends.index_fit import fit_all
 from conformance.backends.tinygrad.dtypes import NAMES
-from conformance.backends.tinygrad.fit import fit_all
 from conformance.backends.tinygrad.indices import Points, base_of, is_device, is_variable, variables_in
 from conformance.cases.schedule.kernel_body import (
     Alu,

@@ -21,9 +21,9 @@ from tinygrad.uop.ops import UOp
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
+from conformance.backends.index_fit import fit, fit_all
 from conformance.backends.tinygrad.body import Translation
 from conformance.backends.tinygrad.dtypes import NAMES
-from conformance.backends.tinygrad.fit import fit, fit_all
 from conformance.backends.tinygrad.indices import base_of, elements_of, segments_of, variables_in
 from conformance.backends.tinygrad.lazy import Lazy
 from conformance.backends.tinygrad.meetings import Meeting, with_meetings

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
+from conformance.backends.index_fit import Touched, fit, fit_all
 from conformance.backends.tinygrad import TinyGrad
-from conformance.backends.tinygrad.fit import Touched, fit, fit_all
 from conformance.cases.graph.graph import Graph, Node, Variable
 from conformance.cases.schedule.extent import Values
 from conformance.cases.schedule.index_map import Affine, Indices, elements

@@ -1,0 +1,193 @@
+"""The neutral schedule of a graph that JAX has jitted: what XLA compiled it to, read back.
+
+Storages that are assigned to are arguments that are donated, so that XLA writes them where they are, and their new
+contents are the first results: JAX pairs donated arguments with results of their shape and dtype in order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from msgspec.structs import replace
+
+from conformance.backends.adapting import adapter, framework
+from conformance.backends.base import Unsupported
+from conformance.backends.graph_walk import place_of
+from conformance.backends.jax.graphs import Compiled
+from conformance.backends.jax.hlo.items import Items
+from conformance.backends.jax.hlo.module import DTYPES, Assignment, Module, read_assignment, read_module
+from conformance.backends.jax.hlo.storage import Storage
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.schedule.extent import sizes
+from conformance.cases.schedule.index_map import elements
+from conformance.cases.schedule.kernel_body import Constant, Load, Store
+from conformance.cases.schedule.schedule import Binding, Bounds, Buffer, Device, Kernel, Place, Schedule
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.tensor import from_array
+
+_MOVING = (Load, Constant, Store)
+
+PLACED = Device(alignment=1)
+"""Where values begin within an arena is XLA's affair."""
+
+COMPUTED = ("alu", "cast", "bitcast", "reduce", "gather")
+"""Nodes whose last write in a result's own memory is known to finish them. Movement and constants that are asked for
+have to be written too, for a jitted function returns arrays of its own, and are said to be nobody's."""
+
+
+def schedule(graph: Graph) -> Schedule:
+    """Return the schedule that XLA makes of ``graph``; raise ``Unsupported`` for what cannot be said of it."""
+    _check(graph)
+    traced = Traced(graph)
+    module, assignment = traced.compiled()
+    (device,) = {node.device for node in graph.nodes}
+    parameters = {number: traced.buffer(name, device) for number, name in enumerate(traced.names)}
+    bound = [Binding(name, each.value) for name, each in graph.variables.items()]
+    variables = {len(traced.names) + number: each for number, each in enumerate(bound)}
+    storage = Storage(assignment, parameters, device)
+    items = Items(module, storage, variables, device)
+    kernels = list(items.made())
+    root = module.entry.root
+    # What gives one value alone gives no tuple.
+    parts: list[tuple[int, ...]] = [(number,) for number in range(len(root.shape.parts))] or [()]
+    for number, name in enumerate(traced.written):
+        if storage.allocation(items.where(root, parts[number])).parameter != number:
+            raise Unsupported(f"the buffer {name!r}, whose memory XLA does not take for what is assigned to it")
+    places = []
+    for number, name in enumerate(traced.asked, len(traced.written)):
+        where = items.where(root, parts[number])
+        buffer, _ = storage.buffer(where, root.shape.parts[number] if root.shape.parts else root.shape)
+        places.append(Place(node=name, buffer=buffer))
+    _check_writes(traced, kernels)
+    return Schedule(
+        devices={device: PLACED},
+        buffers=storage.declared(),
+        variables={name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()},
+        items=tuple(_labelled(kernels, places, graph)),
+        graph=graph,
+        places=tuple(places),
+    )
+
+
+def _check(graph: Graph) -> None:
+    if len({node.device for node in graph.nodes}) != 1:
+        raise Unsupported("a function is compiled for one device")
+    for node in (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes)):
+        if node.dtype not in DTYPES.values():
+            raise Unsupported(f"node {node.id!r}: {node.dtype} has no form of its own in memory")
+        if any(isinstance(extent, str) for extent in node.shape):
+            raise Unsupported(f"node {node.id!r}: a function is compiled for one shape")
+        if node.op == "copy" and node.arg is True:
+            raise Unsupported(f"node {node.id!r}: a jitted function makes no copy for its own sake")
+
+
+class Traced(Compiled):
+    """A graph as a function of its storages, those that are ``written`` first, and of its variables."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Name what is given and what is asked for."""
+        nodes = {node.id: node for node in graph.nodes}
+        stored = {str(node.arg): node for node in graph.nodes if node.op == "buf"}
+        empty = {
+            name: from_array(np.zeros(sizes(node.shape, graph.most), NUMPY[node.dtype]))
+            for name, node in stored.items()
+        }
+        self.asked = list(dict.fromkeys(graph.results))
+        listed = Round(until=len(graph.nodes), asked=tuple(self.asked))
+        super().__init__(GraphCase(graph=graph, buffers=empty, rounds=(listed,)))
+        homes = [self.home(node.id) for node in nodes.values() if node.op == "assign"]
+        self.written = list(dict.fromkeys(homes))
+        self.names = [*self.written, *(name for name in stored if name not in homes)]
+        self.scalars: dict[str, Any] = {}
+
+    def buffer(self, name: str, device: str) -> Buffer:
+        """Return the buffer that a storage is."""
+        found = self.case.buffers[name]
+        size = math.prod(found.shape) * NUMPY[found.dtype].itemsize
+        return Buffer(id=name, size=size, dtype=found.dtype, device=device, preexisting=True, held=True)
+
+    def compiled(self) -> tuple[Module, Assignment]:
+        """Compile the function and read what XLA made of it."""
+        given = [self.storages[name] for name in self.names]
+        count = len(self.written)
+        bound = [np.int64(each.value) for each in self.case.graph.variables.values()]
+        with framework():
+            jitted = jax.jit(self._function, donate_argnums=0, keep_unused=True)
+            made: Any = jitted.lower(given[:count], given[count:], bound).compile()
+            (module,) = made.runtime_executable().hlo_modules()
+            encoded = module.as_serialized_hlo_module_proto()
+            placed = made.memory_analysis().serialized_buffer_assignment_proto
+        return read_module(encoded), read_assignment(placed)
+
+    def made(self, node: Node, of: list[Any]) -> Any:
+        """Return the value of a node; a variable is an argument."""
+        if node.op == "var":
+            with framework():
+                return lax.convert_element_type(self.scalars[str(node.arg)], NUMPY[node.dtype])
+        return super().made(node, of)
+
+    @adapter()
+    def _function(self, written: Any, others: Any, bound: Any) -> Any:
+        self.storages = dict(zip(self.names, (*written, *others), strict=True))
+        self.scalars = dict(zip(self.case.graph.variables, bound, strict=True))
+        self.list_nodes(0)
+        asked = [jnp.asarray(self.value(name)) for name in self.asked]
+        return [*(self.storages[name] for name in self.written), *asked]
+
+
+def _check_writes(traced: Traced, kernels: list[Kernel]) -> None:
+    """Refuse writes of a donated array's memory beyond what is assigned to.
+
+    It is XLA's for other values, and for what it copies back, while the function runs; the neutral form says of a
+    storage of the graph that only what is assigned is written there.
+    """
+    assigned: dict[str, set[int]] = {name: set() for name in traced.written}
+    for node in traced.case.graph.nodes:
+        if node.op == "assign":
+            positions: Array = place_of(traced, node.of[0])
+            assigned[traced.home(node.id)].update(positions.reshape(-1).tolist())
+    for kernel in kernels:
+        for access in kernel.accesses:
+            name = access.buffer.partition("[")[0] if access.buffer not in assigned else access.buffer
+            if not access.write or name not in assigned:
+                continue
+            if access.map is None or name != access.buffer:
+                raise Unsupported(f"item {kernel.id!r}: it writes a donated array, and it is not known where")
+            found, touched = elements(access.map, {})
+            if not set(found[touched].reshape(-1).tolist()) <= assigned[name]:
+                raise Unsupported(f"item {kernel.id!r}: it writes more of a donated array than what is assigned")
+
+
+def _labelled(kernels: list[Kernel], places: list[Place], graph: Graph) -> Iterator[Kernel]:
+    """Yield the items, those that write a result's own memory last with the node that they finish."""
+    nodes = {node.id: node for node in graph.nodes}
+    # What is made of no element, or of constants, is one, and XLA writes it all the same: a result is an array.
+    varying = {node.id for node in graph.nodes if node.op in ("buf", "var") and 0 not in node.shape}
+    for node in graph.nodes:
+        varying.update([node.id] if varying.intersection(node.of) else [])
+    last: dict[str, str] = {}
+    for kernel in kernels:
+        last |= {access.buffer: kernel.id for access in kernel.accesses if access.write}
+    named = {
+        (last[each.buffer], each.buffer): each.node
+        for each in places
+        if each.buffer in last and nodes[each.node].op in COMPUTED and each.node in varying
+    }
+    for kernel in kernels:
+        # What only moves was computed by another, or is a constant, which has to be in an array of its own too.
+        moves = kernel.bodies and all(isinstance(line, _MOVING) for body in kernel.bodies for line in body.instructions)
+        labels = [
+            named.get((kernel.id, access.buffer)) if access.write and not moves else None for access in kernel.accesses
+        ]
+        yield replace(
+            kernel,
+            accesses=tuple(replace(access, node=label) for access, label in zip(kernel.accesses, labels, strict=True)),
+            provenance=tuple(dict.fromkeys(label for label in labels if label is not None)),
+        )
