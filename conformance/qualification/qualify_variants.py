@@ -22,6 +22,7 @@ from conformance.judging.subject import Subject
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.drawn import Drawn, drawn_cases
 from conformance.qualification.ops import operations_of
+from conformance.qualification.qualify_typed_variants import KINDS, judged_typed
 from conformance.runner.dialects.schedule_inquiry import Asked
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.schedules import ask_schedule
@@ -54,9 +55,12 @@ def judged_variants(
 
     Each case is drawn once, and its meaning is found once, for all variants that compute.
     """
-    computing = [variant for variant in variants if variant.schedule is Backend.schedule]
-    scheduling = [variant for variant in variants if variant not in computing]
+    typed = [variant for variant in variants if getattr(variant, "kind", "") in KINDS]
+    computing = [each for each in variants if each.schedule is Backend.schedule and each not in typed]
+    scheduling = [each for each in variants if each not in computing and each not in typed]
     yield from _computing(computing, drawn_cases(seed, examples, tuple(suites), tuple(ops)))
+    for found in judged_typed(typed, examples=examples, seed=seed, suites=suites, ops=ops):
+        yield _row(*found)
     asked = [each for listed in questions(examples, seed).values() for each in listed] if scheduling else []
     for variant in scheduling:
         yield _scheduling(variant, asked)

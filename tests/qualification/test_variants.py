@@ -24,6 +24,14 @@ def test_no_must_refuses_a_computing_variant(kind: str) -> None:
     assert {row.name: row.refused for row in rows if row.refused} == {}
 
 
+@pytest.mark.parametrize("kind", ["transforms", "types"])
+def test_no_must_refuses_a_variant_of_types_or_transforms(kind: str) -> None:
+    chosen = [variant for variant in variants() if variant.kind == kind]  # type: ignore[attr-defined]  # as above
+    rows = list(judged_variants(chosen, examples=24, seed=0, suites=("types", "transforms", "lowering"), ops=()))
+    assert {row.name: row.refused for row in rows if row.refused} == {}
+    assert all(row.cases for row in rows)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_no_must_refuses_a_variant_on_any_seed(seed: int) -> None:

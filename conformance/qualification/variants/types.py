@@ -1,0 +1,96 @@
+"""Checkers of types that accept what only a *should* or a *may* refuses, and compilers that list ranks otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from conformance.backends.base import Types
+from conformance.backends.reference import Reference
+from conformance.cases.tensor.dtypes import Array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
+from conformance.reference.types.check import Own, Typed, by_rule, check
+from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.values import evaluate, visible
+from conformance.specs.types.jax_rules import DIFFERENCES
+
+Blocks = list[Array]
+
+
+class _Checking(Reference):
+    """Checks types by ``own`` rules for some operations."""
+
+    kind = "types"
+    own: ClassVar[Mapping[str, Own]] = {}
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, Blocks]) -> tuple[Types, dict[str, Blocks]]:
+        types, values = check(program, self.own), evaluate(program, inputs)
+        made = {step.output: types[step.output] for step in program.steps}
+        return made, {name: visible(program, types[name], values[name]) for name in program.results}
+
+
+def _unless(*clauses: str) -> Own:
+    """Return the rule that refuses nothing by these clauses: the result then has the states of all operands."""
+
+    def rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+        try:
+            return by_rule(program, step, operands)
+        except IllTyped as error:
+            if error.clause not in clauses:
+                raise
+            states = {axis: state for each in operands for axis, state in each.by_axis.items()}
+            joined = AxisType().along((), "varying")
+            for axis, state in states.items():
+                joined = joined.along((axis,), state)
+            return Typed(operands, joined.along(step.axes, "invariant"))
+
+    return rule
+
+
+class ScalesPendingSums(_Checking):
+    """A product of an unreduced factor takes any other factor, as DTensor's ``Partial`` does."""
+
+    own: ClassVar = {"multiply": _unless("types.C10")}
+
+
+class ComputesWithPendingSums(_Checking):
+    """Local operations take unreduced operands beside others, of which DTensor makes the sum first."""
+
+    own: ClassVar = {op: _unless("types.C8", "types.C9") for op in ("add", "maximum", "negate", "subtract", "sum")}
+
+
+class MeansOfPendingValues(_Checking):
+    """A mean takes an operand that is unreduced or reduced along another axis: a number divides each term."""
+
+    own: ClassVar = {"all_reduce": _unless("types.C7")}
+
+
+class ExtremesOfGroups(_Checking):
+    """A maximum over groups is accepted and typed invariant, as ``jax.lax.pmax`` is."""
+
+    own: ClassVar = DIFFERENCES["extremes of groups"].own
+
+
+class ReducesLocalAxesToo(_Checking):
+    """A reduction over mesh axes and local axes together is accepted where types are checked."""
+
+    own: ClassVar = {"all_reduce": _unless("types.C16")}
+
+
+class AnyDone(_Checking):
+    """The done of any operation waits for what is started, as in ``jax._src.lax.parallel``."""
+
+    own: ClassVar = DIFFERENCES["any done"].own
+
+
+class ListsGroupsBackwards(Reference):
+    """The replica groups of what is lowered are listed from the last to the first: groups are a set."""
+
+    kind = "types"
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        return [replace(made, groups=made.groups[::-1]) for made in super().lowered(program)]
