@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
 from conformance.backends.lowering.building import Building, Shape, Spread, extents
+from conformance.backends.lowering.exchanged import exchanged
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Box, Placement, held, layout_of, positions
@@ -67,6 +68,9 @@ def moved(work: Building, value: Spread, at: Placement) -> Spread:
         return value
     if value.repeats is not None and not value.at.masks and not at.masks:
         return _repeated(work, value, moved(work, value.repeats, _before(value, value.repeats, at)), at)
+    together = exchanged(work, value, at)
+    if together is not None:
+        return together
     have = layout_of(value.shape, value.at, work.case.mesh).boxes
     want = layout_of(value.shape, at, work.case.mesh).boxes
     nodes = [None if box is None else assembled(work, position, box, value, have) for position, box in enumerate(want)]

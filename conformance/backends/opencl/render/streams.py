@@ -29,18 +29,27 @@ def render_stream(body: Body) -> str:
 
 
 def _move(body: Body) -> str:
-    """Return the kernel that moves runs, each from any of its sources."""
+    """Return the kernel that moves rows of runs, each from any of its sources; a block of an item is of one run."""
     element = MOVES[int(body.source)]
     return f"""\
-__kernel void {body.kernel}({arguments(element, element, 1)}) {{
-{_head(body)}  __global const {element}* from = r0;
-  switch (part[10]) {{ {READS}default: break; }}
-  __global const {element}* from0 = from + part[11] + i;
-  __global {element}* to0 = w0 + part[14] + i;
-  if (left >= {body.elements}) {{
+{_SINGLY} void {body.kernel}({arguments(element, element, 1)}) {{
+  __global const long* part = table + table[get_global_id(1)];
+  long axes = part[2];
+  __global const long* extents = part + 9;
+  __global const long* access = extents + axes;
+  long run = extents[axes - 1], blocks = (run + {body.elements - 1}) / {body.elements};
+  long row = (long)get_global_id(0) / blocks, at = (long)get_global_id(0) % blocks * {body.elements};
+  long left = part[0] - row * run - at, here = min(left, run - at);
+  if (left <= 0) return;
+  __global const {element}* from = r0;
+  switch (access[0]) {{ {READS}default: break; }}
+  __global const {element}* from0 = from + access[1] + place(row, axes - 1, extents, access + 2) + at;
+  access += axes + 2;
+  __global {element}* to0 = w0 + access[1] + place(row, axes - 1, extents, access + 2) + at;
+  if (here >= {body.elements}) {{
     {_by_vector(body, 1, int(body.source))}
   }}
-  else for (int j = 0; j < left; ++j) to0[j] = from0[j];
+  else for (int j = 0; j < here; ++j) to0[j] = from0[j];
 }}
 """
 
@@ -62,7 +71,7 @@ def _fold(body: Body) -> str:
     single = " ".join(f"to{k}[j] = a;" for k in range(stores))
     width = FORMATS[dtype].itemsize
     return f"""\
-__kernel void {body.kernel}({arguments(load, store, stores, loads)}) {{
+{_SINGLY} void {body.kernel}({arguments(load, store, stores, loads)}) {{
 {_head(body)}  {reads}
   {writes}
   if (left >= {body.elements}) {{
@@ -118,6 +127,13 @@ _PAST_STORES: Final = "int past = (int)((part[7] + left - 1) / part[0]);"
 """How many stores of this block go past the caches: where a share is no whole number, one more in the first blocks."""
 
 _LINE: Final = "\n    "
+
+_SINGLY: Final = f"__kernel __attribute__((vec_type_hint({MOVED})))"
+"""How a kernel begins whose work-items are not to become lanes of vectors, for each has vectors or loops of its own.
+
+With Intel's runtime a maximum over 4 ranks of 4 MiB took 0.75 ms and 26 ms without, a sum 0.64 ms and 0.97 ms, and rows
+of 4 KiB of 16 MiB in all were moved in 1.8 ms and 7.7 ms (least of 40 and 60 runs, on two busy cores).
+"""
 
 _LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
 """A vector that begins at any element."""

@@ -14,7 +14,17 @@ from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.render.fused import fused, geometry
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
-from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
+from conformance.backends.opencl.schedule.item import (
+    Barrier,
+    Constant,
+    Fused,
+    Item,
+    Kernel,
+    Region,
+    Transfer,
+    blocks,
+    pattern,
+)
 from conformance.backends.opencl.schedule.memory_plan import MemoryPlan
 
 LOCAL: Final = 64
@@ -58,7 +68,7 @@ class KernelCommand(Command):
         self._sources = [_bound(region, memory) for region in item.sources]
         self._no_targets = [None] * (item.body.targets - len(self._targets))
         self._no_sources = [None] * (item.body.sources - len(self._sources))
-        longest = -(-max(work.size for work in item.works) // item.body.elements)
+        longest = max(blocks(item.body, work) for work in item.works)
         # Whole work-groups, and a guard in the kernel: not every device takes a ragged last one.
         self._extent = (-(-longest // LOCAL) * LOCAL, len(item.works))
         self._offset = (0, begins)

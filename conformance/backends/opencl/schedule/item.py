@@ -46,6 +46,12 @@ class Work(msgspec.Struct, frozen=True):
     scalar: int = 0
 
 
+def blocks(body: Body, work: Work) -> int:
+    """Return how many work-items a part takes; one of a kernel that moves rows of runs has elements of one row."""
+    run = work.stores[0][1].shape[-1] if body.stream is not None and body.operation == "move" else work.size
+    return work.size // run * -(-run // body.elements)
+
+
 class Item(msgspec.Struct, frozen=True, eq=False):
     """Something a device does, once the items numbered ``after`` are done (those on its own queue included).
 

@@ -26,6 +26,7 @@ from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Ker
 from conformance.backends.opencl.schedule.regions import reach, region, regions
 from conformance.backends.opencl.schedule.spread import Spread, spreading
 from conformance.backends.opencl.schedule.stream import moved, streamed
+from conformance.backends.opencl.schedule.stream import runs as are_runs
 from conformance.backends.opencl.schedule.trim import trimmed
 from conformance.backends.opencl.settings import Settings
 
@@ -116,7 +117,7 @@ def _mode(node: Reduce) -> tuple[str, int]:
 
 
 def _joined(node: Node, parts: tuple[Part, ...], alignment: int, settings: Settings) -> Iterator[Item]:
-    """Yield the kernels that write the parts: one run of bytes or not, for the former move faster alone."""
+    """Yield the kernels that write the parts: runs of bytes or not, for the former move faster alone."""
     runs: list[Part] = []
     rest: list[Part] = []
     for part in parts:
@@ -128,7 +129,7 @@ def _joined(node: Node, parts: tuple[Part, ...], alignment: int, settings: Setti
 
 
 def _is_run(part: Part) -> bool:
-    return part.value is not None and all(view.strides == (1,) for view in coalesced((part.value.view, part.at)))
+    return part.value is not None and are_runs(coalesced((part.value.view, part.at)))
 
 
 def _gathered(node: Node, batch: Sequence[Part], alignment: int, settings: Settings) -> Kernel:

@@ -48,5 +48,6 @@ def _stored(item: Item) -> int:
     if not isinstance(item, Kernel) or item.body.stream is None:
         return 0
     width = FORMATS[item.targets[0].node.dtype].itemsize
-    stores = [(work.size * width, (work.first + view.offset) * width) for work in item.works for _, view in work.stores]
-    return 0 if any(at % PAST_BYTES for _, at in stores) else sum(size for size, _ in stores)
+    stores = [(work, view) for work in item.works for _, view in work.stores]
+    begun = (each for work, view in stores for each in (work.first + view.offset, *view.strides[:-1]))
+    return 0 if any(each * width % PAST_BYTES for each in begun) else sum(work.size * width for work, _ in stores)

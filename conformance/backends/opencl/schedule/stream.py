@@ -1,4 +1,6 @@
-"""Folds and moves of long runs: kernels of their own for each operation, dtypes and numbers of storages.
+"""Folds and moves of long runs, and moves of rows of them.
+
+There is a kernel of its own for each operation, dtypes and numbers of storages.
 
 An item folds by vectors where C has the operation on them, to the bit. Else it takes ``BLOCK`` elements to private
 memory before it stores them, so that the compiler makes vectors of any dtype.
@@ -8,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.backends.opencl.render.kernels import SLOTS, Body, Stream
+from conformance.backends.opencl.graph.view import View
+from conformance.backends.opencl.render.kernels import SLOTS, VECTOR_BLOCK, Body, Stream
 from conformance.backends.opencl.schedule.item import Work
 from conformance.backends.opencl.settings import Settings
 
@@ -33,8 +36,15 @@ def streamed(body: Body, work: Work, settings: Settings) -> Body:
 
 def moved(body: Body, works: tuple[Work, ...], settings: Settings) -> Body:
     """Return the streaming body that moves all of ``works``, or ``body`` where they are no runs or too short."""
-    views = [view for work in works for _, view in (*work.loads, *work.stores)]
+    views = [tuple(view for _, view in (*work.loads, *work.stores)) for work in works]
     size = sum(work.size for work in works)
-    if len(views) < 2 * len(works) or any(view.strides != (1,) for view in views) or size < settings.stream_from:
+    if any(len(each) < 2 or not runs(each) for each in views) or size < settings.stream_from:
         return body
     return body._replace(stream=Stream(SLOTS, 1))
+
+
+def runs(views: tuple[View, ...]) -> bool:
+    """Return whether views of one shape, their axes joined, are one run of elements each, or rows of long ones."""
+    shape = views[0].shape
+    long = len(shape) == 1 or shape[-1] >= VECTOR_BLOCK
+    return long and all(view.strides[-1] == 1 for view in views)

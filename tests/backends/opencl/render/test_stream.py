@@ -58,6 +58,15 @@ def test_runs_around_a_block_are_exact(size: int, cached: int, opencl: Any, make
             agree(case, opencl(**ALWAYS, cached=cached).execute(case))
 
 
+@pytest.mark.parametrize("cached", [0, 2**62])
+@pytest.mark.parametrize("run", [VECTOR_BLOCK - 1, VECTOR_BLOCK, VECTOR_BLOCK + 1, 2 * VECTOR_BLOCK + 8])
+def test_rows_around_a_block_are_exact(run: int, cached: int, opencl: Any, make_case: Any, agree: Any) -> None:
+    blocks = [np.random.default_rng(rank).standard_normal((3, 2 * run)).astype(np.float32) for rank in range(2)]
+    for layouts in (("contiguous",) * 2, ("offset", "strided")):
+        case = make_case("all_to_all", blocks, layouts=layouts, split_axis=1, concat_axis=0, tiled=True)
+        agree(case, opencl(**ALWAYS, cached=cached).execute(case))
+
+
 def kernels(cached: int, size: int) -> list[Kernel]:
     """Return the streaming kernels of an all_reduce of 4 ranks."""
     blocks = tuple(whole(Buffer(rank, "float32", size, "x"), (size,)) for rank in range(4))

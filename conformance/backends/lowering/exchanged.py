@@ -1,0 +1,63 @@
+"""Parts of equal extents that a whole group of devices exchanges: an all_to_all or an all_gather along a mesh axis."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.backends.lowering.building import Building, Shape, Spread
+from conformance.cases.graph.graph import Node
+from conformance.cases.sharded.placement import Placement, Split, held, layout_of, positions
+from conformance.cases.sharded.rules import others
+from conformance.cases.sharded.traffic import lacked
+
+
+def exchanged(work: Building, value: Spread, at: Placement) -> Spread | None:
+    """Return a value placed otherwise by one collective, ``None`` where none says it.
+
+    That is a value with nothing pending, all of whose parts are real, of which one split along one mesh axis becomes
+    another along it, or none.
+    """
+    if value.at.masks or at.masks or value.at.partial or at.partial or 0 in value.shape:
+        return None
+    left = [each for each in value.at.splits if each not in at.splits]
+    come = [each for each in at.splits if each not in value.at.splits]
+    if len(left) != 1 or len(come) > 1 or not all(_even(each) for each in (*left, *come)):
+        return None
+    (old,), new = left, come[0] if come else None
+    if new is None:
+        named: dict[str, Any] = {"arg": "all_gather", "attrs": {"axis": old.axis, "tiled": True}}
+    elif new.along == old.along and new.axis != old.axis:
+        attrs = {"split_axis": new.axis, "concat_axis": old.axis, "tiled": True}
+        named = {"arg": "all_to_all", "attrs": attrs}
+    else:
+        return None
+    mesh = work.case.mesh
+    work.remote += lacked(value.dtype, layout_of(value.shape, value.at, mesh), layout_of(value.shape, at, mesh))
+    shapes = held(value.shape, at, mesh)
+    nodes = tuple(_met(work, value, position, shape, old, named) for position, shape in enumerate(shapes))
+    return Spread(value.shape, value.dtype, at, nodes)
+
+
+def _even(split: Split) -> bool:
+    """Return whether one mesh axis has parts of one extent."""
+    found = {end - begin for begin, end in itertools.pairwise(split.cuts)}
+    return len(split.along) == 1 and len(found) == 1
+
+
+def _met(work: Building, value: Spread, position: int, shape: Shape, old: Split, named: dict[str, Any]) -> Node:
+    """Return what a device gets of the group along whose mesh axis a value was split."""
+    mesh = work.case.mesh
+    group = others(mesh, positions(mesh)[position], old.along)
+    sources = _real([value.nodes[each] for each in group])
+    if len(group) == 1:
+        return sources[0]
+    members = tuple(work.device(each) for each in group)
+    return work.add(position, "collective", shape, value.dtype, *sources, members=members, **named)
+
+
+def _real(nodes: Sequence[Node | None]) -> list[Node]:
+    found = [each for each in nodes if each is not None]
+    assert len(found) == len(nodes)  # there are no masks
+    return found
