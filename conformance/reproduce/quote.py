@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -18,13 +19,14 @@ OURS = "conformance"
 class Quotation:
     """Imports and definitions, each once, in an order in which they can be executed.
 
-    ``given`` are names that the script defines by itself.
+    ``given`` are names that the script defines by itself. Of two modules that mean different things by a name, the
+    second to come has it with a number.
     """
 
     given: frozenset[str] = frozenset()
     imports: dict[str, None] = field(default_factory=dict)
     definitions: dict[tuple[str, str], str] = field(default_factory=dict)
-    _open: set[tuple[str, str]] = field(default_factory=set)
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, *objects: Any) -> Quotation:
         """Quote functions and classes with what they need."""
@@ -32,30 +34,47 @@ class Quotation:
             self._name(one.__module__, one.__name__)
         return self
 
-    def _name(self, module: str, name: str) -> None:
+    def name_of(self, one: Any) -> str:
+        """Return the name that a quoted function or class has in the script."""
+        return self._names[one.__module__, one.__name__]
+
+    def _name(self, module: str, name: str) -> str:
+        """Quote what a module means by a name, and return its name in the script."""
         key = module, name
-        if name in self.given or key in self.definitions or key in self._open:
-            return
+        if name in self.given:
+            return name
+        if key in self._names:
+            return self._names[key]
         found = _definitions(import_module(module)).get(name)
         if found is None:
-            return
+            return name
         if isinstance(found, ast.Import | ast.ImportFrom):
-            self._import(found, name)
-            return
-        self._open.add(key)
-        for needed in _loaded(found):
-            self._name(module, needed)
-        self._open.discard(key)
-        self.definitions[key] = _text(found)
+            return self._import(found, name)
+        own = self._free(key, name)
+        needed = {each: self._name(module, each) for each in _loaded(found)}
+        self.definitions[key] = _text(found, {old: new for old, new in {**needed, name: own}.items() if old != new})
+        return own
 
-    def _import(self, found: ast.Import | ast.ImportFrom, name: str) -> None:
+    def _free(self, key: tuple[str, str], name: str) -> str:
+        """Return the name of what ``key`` stands for: that which it has, or with a number where it is taken."""
+        taken = set(self._names.values())
+        number = next(number for number in count(1) if (name if number == 1 else f"{name}_{number}") not in taken)
+        self._names[key] = name if number == 1 else f"{name}_{number}"
+        return self._names[key]
+
+    def _import(self, found: ast.Import | ast.ImportFrom, name: str) -> str:
         if isinstance(found, ast.ImportFrom) and (found.module or "").partition(".")[0] == OURS:
             alias = next(each for each in found.names if (each.asname or each.name) == name)
-            self._name(str(found.module), alias.name)
-            return
+            return self._name(str(found.module), alias.name)
         alias = next(each for each in found.names if (each.asname or each.name.partition(".")[0]) == name)
         single = ast.Import([alias]) if isinstance(found, ast.Import) else ast.ImportFrom(found.module, [alias], 0)
+        key = "", ast.unparse(single)
+        own = self._names.get(key) or self._free(key, name)
+        if own != name:
+            alias = ast.alias(alias.name, own)
+            single = ast.Import([alias]) if isinstance(found, ast.Import) else ast.ImportFrom(found.module, [alias], 0)
         self.imports[ast.unparse(single)] = None
+        return own
 
 
 @cache
@@ -100,8 +119,30 @@ def _free(node: ast.AST) -> Iterator[str]:
         yield from inner
 
 
-def _text(statement: ast.stmt) -> str:
-    return ast.unparse(_Bare().visit(ast.parse(ast.unparse(statement))))
+def _text(statement: ast.stmt, renamed: Mapping[str, str]) -> str:
+    bare = _Bare().visit(ast.parse(ast.unparse(statement)))
+    return ast.unparse(_Renamed(renamed).visit(bare) if renamed else bare)
+
+
+class _Renamed(ast.NodeTransformer):
+    """Gives names the ones that they have in the script; who binds such a name by itself keeps it."""
+
+    def __init__(self, renamed: Mapping[str, str]) -> None:
+        self.renamed = renamed
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Name(self.renamed.get(node.id, node.id), node.ctx), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._defined(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._defined(node)
+
+    def _defined(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        node.name = self.renamed.get(node.name, node.name)
+        return node
 
 
 class _Bare(ast.NodeTransformer):

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.backends.base import Backend
+from conformance.backends.discovery import find, load
 from conformance.cases.case import Case
+from conformance.judging.clause import AnyClause
 from conformance.reproduce import jax_script, mpi_script, opencl_script, stablehlo_script, tinygrad_script, torch_script
 from conformance.reproduce.frame import Program, script
+from conformance.reproduce.keyed_script import KEYED, WALKS, keyed_script, observed_by
 from conformance.reproduce.symptom import Symptom, symptom
 from conformance.runner.meaning import meaning
-from conformance.runner.replay import Replay
+from conformance.runner.replay import Replay, known_trial
 from conformance.specs.sources import described
 
 
@@ -40,14 +43,33 @@ def reproduction(case: Any, backend: Backend, shown: Replay) -> str:
 
     Raise ``ScriptError`` where the backend has no framework behind it, or where nothing failed.
     """
-    if not isinstance(case, Case):
-        raise ScriptError("only programs have scripts: of a schedule, `conformance replay` shows what was made")
     verdict = shown.verdict
     if verdict.blame is None:
         raise ScriptError(f"the case is {verdict.outcome} on {backend.name}: there is no failure to reproduce")
+    if isinstance(case, KEYED):
+        return _keyed(case, backend, shown, verdict.blame)
+    if not isinstance(case, Case):
+        raise ScriptError("a schedule has no script: `conformance replay` shows what was made")
     clause = verdict.blame
     seen = symptom(meaning(case), verdict, shown.observation)
     return script(case, clause.id, clause.text, described(clause.source), seen, program_of(case, backend, seen))
+
+
+def _keyed(case: Any, backend: Backend, shown: Replay, clause: AnyClause) -> str:
+    verdict = shown.verdict
+    told = {
+        "case": known_trial(case).dialect.id_of(case),
+        "clause": clause.id,
+        "sentence": clause.text,
+        "source": described(clause.source),
+        "detail": " ".join((verdict.detail or "").split()),
+        "outcome": verdict.outcome,
+    }
+    try:
+        return keyed_script(case, backend, told, shown.observation, observed_by(load(find("reference")), case))
+    except KeyError as error:
+        known = ", ".join(" of ".join(reversed(each)) for each in WALKS)
+        raise ScriptError(f"no script of this kind for {backend.name}; there are scripts of {known}") from error
 
 
 def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:

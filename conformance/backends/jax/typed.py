@@ -17,7 +17,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
-from conformance.backends.jax import collectives
+from conformance.backends.jax.collectives import MAPPED, ragged_all_to_all
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level
@@ -267,10 +267,10 @@ def _run(program: TypedProgram, inputs: Mapping[str, Any], tables: Tables | None
 def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:
     if step.start:
         return _started(step, operands[0])
-    if step.op in collectives.MAPPED and step.op != "all_gather":
-        return collectives.MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
+    if step.op in MAPPED and step.op != "all_gather":
+        return MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
     if step.op == "ragged_all_to_all":
-        return collectives.ragged_all_to_all(*operands, **tables(step), axis_name=step.axes, groups=step.groups)
+        return ragged_all_to_all(*operands, **tables(step), axis_name=step.axes, groups=step.groups)
     if step.op in LOCAL or step.op == "sum":
         return _local(step, operands)
     if step.op in ("axis_index", "cast", "done"):
