@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from msgspec.structs import replace
@@ -61,14 +62,16 @@ def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *
     """
     if not mutants:
         return
-    questions = [(asked, graph) for several in drawn(examples, seed).values() for asked, graph in _graphs(several)]
+    of_each = [list(_graphs(several)) for several in drawn(examples, seed).values()]
+    questions = [one for turn in zip_longest(*of_each) for one in turn if one is not None]
+    judged = _Judged()
     for mutant in mutants:
         breaks = getattr(mutant, "breaks", None)
         if breaks not in {None, *EVERY}:
             yield unjudged(mutant, f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
             continue
         try:
-            yield _judged(mutant, questions, in_process=in_process)
+            yield _row(mutant, questions, judged, in_process=in_process)
         except MutantError as error:
             yield unjudged(mutant, str(error))
 
@@ -81,7 +84,9 @@ def _graphs(several: Sequence[Asked]) -> Iterator[tuple[Asked, Graph]]:
             continue
 
 
-def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, in_process: bool) -> Mutant:
+def _row(
+    mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], judged: _Judged, *, in_process: bool
+) -> Mutant:
     began, name = time.perf_counter(), mutant.__qualname__
     breaks, differs, cases = getattr(mutant, "breaks", None), False, 0
     every: set[str] = set()
@@ -105,7 +110,7 @@ def _judged(mutant: type[Backend], questions: Sequence[tuple[Asked, Graph]], *, 
                 seconds = time.perf_counter() - began
                 killer = breaks if breaks in broken else min(broken)
             if broken and (breaks is None or breaks in broken):
-                if right is not None and breaks in _breaks(right, graph):
+                if right is not None and breaks in judged.breaks(right, graph):
                     case = name_of(ScheduleCase(of=asked))
                     raise MutantError(f"what mutant {name} changes breaks {breaks} without its change too, on {case}")
                 break
@@ -159,6 +164,19 @@ def _without(mutant: type[Backend], backend: Backend, asked: Asked) -> Schedule 
     except Unsupported:
         return None
     return made
+
+
+class _Judged:
+    """The clauses that right schedules break; many mutants change the same one."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], set[str]] = {}
+
+    def breaks(self, right: Schedule, graph: Graph) -> set[str]:
+        key = (_said(right), repr(graph))
+        if key not in self._known:
+            self._known[key] = _breaks(right, graph)
+        return self._known[key]
 
 
 def _breaks(made: Schedule, graph: Graph) -> set[str]:
