@@ -380,7 +380,11 @@ def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:
     """Return an exception as data, classed by its Python type and, where a framework is adapted, by whose it is."""
     if isinstance(error, RaisedElsewhere):
         return error.said
-    return RankError(kind=type(error).__name__, message=str(error)[:2000], category=category_of(error, adapts=adapts))
+    try:
+        message = str(error)[:2000]
+    except Exception:  # noqa: BLE001 - an exception's text is the vendor's code too
+        message = f"{type(error).__name__}, whose text cannot be made"
+    return RankError(kind=type(error).__name__, message=message, category=category_of(error, adapts=adapts))
 
 
 def category_of(error: BaseException, *, adapts: bool = False) -> Category:

@@ -188,10 +188,18 @@ def typed(backend: Backend, case: TypedCase) -> Observation:
     return Observation(results=tensors(values), types=types, seconds=time.perf_counter() - start)
 
 
+def _observed(method: str, made: object) -> Observation:
+    """Return what a method made; raise ``RuntimeError``, which refuses nothing, where it is no observation."""
+    if not isinstance(made, Observation):
+        seen = f"{method} returned {repr(made)[:80]}, a {type(made).__name__}"
+        raise RuntimeError(f"{seen}; an Observation is right")  # noqa: TRY004 - a TypeError would refuse the case
+    return made
+
+
 def graph_observation(backend: Backend, case: GraphCase) -> Observation:
     """Return what happened to a graph case, whatever ``graph`` raises."""
     try:
-        return backend.graph(case)
+        return _observed("graph", backend.graph(case))
     except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
         return Observation(errors=(rank_error(error, adapts=backend.adapts),))
 
@@ -199,7 +207,7 @@ def graph_observation(backend: Backend, case: GraphCase) -> Observation:
 def sharded_observation(backend: Backend, case: ShardedCase) -> Observation:
     """Return what happened to a program on sharded tensors, whatever ``sharded`` raises."""
     try:
-        return backend.sharded(case)
+        return _observed("sharded", backend.sharded(case))
     except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
         return Observation(errors=(rank_error(error, adapts=backend.adapts),) * case.world)
 
@@ -223,7 +231,7 @@ def _sharded_reply(backend: Backend, request: protocol.RunSharded, folder: Path)
 def _answered(seq: int, observation: Observation, folder: Path, world: int, *, adapts: bool) -> bytes:
     try:
         return _done(seq, observation, folder)
-    except (TypeError, ValueError, OSError) as error:
+    except (AttributeError, TypeError, ValueError, OSError) as error:
         failed = Observation(errors=(rank_error(error, adapts=adapts),) * world)
         return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
 
@@ -258,7 +266,7 @@ def _made(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
         escaped: Exception = RuntimeError("execute_many stopped before this case")
         try:
             for observation in backend.execute_many(cases[done:] if done else cases):
-                yield observation
+                yield _observed("execute", observation)
                 done += 1
                 if done == len(cases):
                     return

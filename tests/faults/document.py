@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.faults import answers, command_lines, files, introductions, placements, processes
+from tests.faults import answers, command_lines, files, introductions, methods, placements, processes
 from tests.faults.fault import Table
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
@@ -13,6 +13,7 @@ PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
 TABLES: Final = (
     processes.TABLE,
     answers.TABLE,
+    methods.TABLE,
     introductions.TABLE,
     *files.TABLES.values(),
     placements.TABLE,

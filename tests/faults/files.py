@@ -91,6 +91,10 @@ GRAPHS: Final = (
     ("has a negative shape", within("graph", "nodes", -1, shape=[-3]), ""),
     ("names an unknown dtype", within("graph", "nodes", -1, dtype="float31"), "float31"),
     ("lists a node twice", "twice", ""),
+    ("has a node with a name of a million characters", within("graph", "nodes", -1, id="n" * 10**6), "at most 256"),
+    ("is on a device of a million characters", within("graph", "nodes", -1, device="d" * 10**6), "at most 256"),
+    ("reads a name of a million characters", within("graph", "nodes", -1, of=["b" * 10**6]), "at most 256"),
+    ("has a node whose name is another folder", within("graph", "nodes", -1, id="../n"), "may have no slash"),
     ("was changed, and keeps its id", within("graph", "nodes", -1, arg="abs"), ""),
     ("has rounds that ask for nothing that is there", "asks", ""),
 )

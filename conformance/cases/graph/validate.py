@@ -12,7 +12,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.form import check_graph
 from conformance.cases.graph.graph import Node
-from conformance.cases.program.validate import MOST_BYTES, check_total, footprint
+from conformance.cases.program.validate import MOST_BYTES, check_names, check_total, footprint
 from conformance.cases.schedule.error import ScheduleError
 
 MOST_NODES: Final = 1 << 18
@@ -27,6 +27,8 @@ def validate_graph(case: GraphCase) -> dict[str, str]:
     check_total(sum(footprint(f"buffer {name!r}", each.dtype, each.shape) for name, each in case.buffers.items()))
     if len(case.graph.nodes) > MOST_NODES:
         raise CaseError(f"the graph has {len(case.graph.nodes)} nodes; at most {MOST_NODES} are allowed")
+    check_names((*case.buffers, *case.graph.variables))
+    check_names(name for node in case.graph.nodes for name in (node.id, node.device, *node.of))
     for name, each in case.graph.variables.items():
         if not 0 <= each.low <= each.value <= each.high < MOST_BYTES:
             raise CaseError(f"variable {name!r}: {each.value} in {each.low} to {each.high} is no value in a range")

@@ -7,7 +7,7 @@ are no partition) is none of this module's business: its meaning is rejection, a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.cases.case import Case, Operand
@@ -83,7 +83,12 @@ def _check_size(case: Case) -> None:
     ):
         if found > most:
             raise CaseError(f"the program has {found} {what}; at most {most} are allowed")
-    for name in (*_names(program), *case.inputs):
+    check_names((*_names(program), *case.inputs))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ``CaseError`` for a name that is too long to be quoted."""
+    for name in names:
         if len(name) > LONGEST_NAME:
             raise CaseError(f"{name[:40]!r}… has {len(name)} characters; a name has at most {LONGEST_NAME}")
 

@@ -21,6 +21,7 @@ from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
+from conformance.runner.worker.workers import Worker
 
 INCOMPLETE: Final = 3
 
@@ -103,6 +104,9 @@ def command(
         show(console, result, report, folder)
         if not untouched:
             console.print(f"{folder / LOG} was changed while the run went on; it was written again", markup=False)
+        for name, worker in workers.items():
+            if isinstance(worker, Worker) and worker.disorder:
+                console.print(f"{name}: its process {worker.disorder} when it was told to end", markup=False)
         console.print(f"report: {page}", markup=False)
     status = status_of(report)
     return status if untouched else status or INCOMPLETE

@@ -146,8 +146,11 @@ class Process:
         # Linux alone can.
         return held if held <= enough else sum(self._measure("pss"))
 
-    def stop(self, seconds: float) -> None:
-        """Ask for an orderly exit by closing the request pipe, wait at most ``seconds``, then kill what is left."""
+    def stop(self, seconds: float) -> str:
+        """Ask for an orderly exit by closing the request pipe, wait at most ``seconds``, then kill what is left.
+
+        Return how it ended where that was not in order, ``""`` where it was.
+        """
         deadline = time.monotonic() + seconds
         self._note_tree()
         while self._unsent and time.monotonic() < deadline and self.exit_status() is None:
@@ -157,7 +160,11 @@ class Process:
         self._requests = -1
         while self.exit_status() is None and time.monotonic() < deadline:
             self._pause()
+        status = self.exit_status()
         self.kill(grace=0.0)
+        if status is None:
+            return f"did not exit within {seconds:g} s"
+        return "" if status == 0 else ending(status)
 
     def kill(self, grace: float = GRACE) -> str:
         """End the process group, all known descendants and all who have its folder in their environment.

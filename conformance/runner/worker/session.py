@@ -83,10 +83,15 @@ class Session:
             answered += self._watch()
         return answered
 
-    def close(self) -> None:
-        """Let the process exit in order, unless it is in the middle of something, and end whatever is left of it."""
+    def close(self) -> str:
+        """Let the process exit in order, unless it is in the middle of something, and end whatever is left of it.
+
+        Return how one with nothing to do ended where that was not in order, else ``""``.
+        """
+        idle = self.ready is not None and not self.sent and self.broken is None
         self._process.send(wire.STOP)
-        self._process.stop(STOP if not self.sent else 0.0)
+        ended = self._process.stop(STOP if not self.sent else 0.0)
+        return ended if idle else ""
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return descriptors and their ``selectors`` events."""

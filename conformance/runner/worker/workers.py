@@ -36,6 +36,8 @@ class Worker:
         self._suspect: Suspect | None = None
         self._answers: list[tuple[int, Answer]] = []
         self._sibling: Worker | None = None
+        self.disorder = ""
+        """How the last process that had nothing to do ended when it was told to, where that was not in order."""
 
     def __enter__(self) -> Self:
         """Return the worker itself."""
@@ -127,6 +129,7 @@ class Worker:
         self._end = self._end or self._starts.ended("the worker was closed")
         if self._sibling is not None:
             self._sibling.close()
+            self.disorder = self.disorder or self._sibling.disorder
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return descriptors and their ``selectors`` events."""
@@ -158,7 +161,7 @@ class Worker:
             self._session = started
 
     def _stop(self, session: Session) -> None:
-        session.close()
+        self.disorder = session.close() or self.disorder
         self._session = None
 
     def _feed(self) -> None:
