@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.auto.auto import Profile, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
@@ -13,6 +16,8 @@ from conformance.qualification.auto.conditional.faulty_values import FaultyValue
 from conformance.qualification.auto.corpus import corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
+from conformance.qualification.auto.running.answers import told
+from conformance.qualification.auto.running.ground import _halves
 from conformance.qualification.auto.running.judged import Kill, failing
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
@@ -130,3 +135,15 @@ def test_power_is_not_measured_of_a_part_of_the_rows() -> None:
     assert measured([(whole, [died])]).families == {"reference": [{"s op": 4}]}
     with pytest.raises(ValueError, match="seed 0 has 1 rows of 2"):
         measured([(part, [died])])
+
+
+def test_a_survey_whose_process_ends_is_run_in_halves_down_to_one_case() -> None:
+    assert _halves((4, 9), "it ended") == [(4, 6), (6, 9)]
+    with pytest.raises(MutantError, match="it ended, so that"):
+        _halves((4, 5), "it ended")
+
+
+def test_the_order_in_which_an_answer_names_results_is_no_difference() -> None:
+    block = (from_array(np.zeros(2)),)
+    one, other = Observation(results={"a": block, "b": block}), Observation(results={"b": block, "a": block})
+    assert told(Answer(one)) == told(Answer(other)) != told(Answer(Observation(results={"a": block})))

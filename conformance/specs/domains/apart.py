@@ -150,6 +150,8 @@ def _of_operations() -> Iterator[tuple[Reason, str, str]]:
         yield from (("refused", f"operation={op}", word) for word in _refused(op))
     yield from (("refused", "operation=arg_reduce", f"reduction={word}") for word in FEATURES["reduction"]
                 if word not in ("none", "max", "min"))  # fmt: skip
+    yield from (("refused", "operation=arg_reduce", f"dtype={dtype}") for dtype in DRAWN
+                if not {"max", "min"} & {*accepted(dtype)})  # fmt: skip
 
 
 def _refused(op: str) -> Iterator[str]:

@@ -11,10 +11,12 @@ from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import illegal, random_graphs, single, wide_fan
+from conformance.specs.graphs.domain.graphs import illegal, meetings, random_graphs, single, wide_fan
 
 
-@pytest.mark.parametrize("domain", [random_graphs(), single(), illegal(), wide_fan()], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "domain", [random_graphs(), single(), illegal(), wide_fan(), meetings()], ids=lambda each: each.name
+)
 def test_the_oracle_passes_its_own_cases(domain: object) -> None:
     for number in range(40):
         case, _ = numbered(domain, 0, number)  # type: ignore[arg-type]  # a domain of graph cases
