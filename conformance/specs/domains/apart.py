@@ -51,7 +51,6 @@ definition | rank=0 | axis=first,middle,last
 definition | rank=1 | axis=middle
 definition | rank=2,more | axis=only
 definition | view=ordered | axis=only
-definition | view=none | place=overlap
 definition | layout=broadcast | place=in_place,overlap
 definition | layout=made | place=in_place,overlap; after=nothing
 definition | layout=mixed | world=1
@@ -79,7 +78,6 @@ definition | operation=recv | layout=none,contiguous,strided,transposed,flipped,
 definition | operation=recv | after=nothing; values=negative_zero,subnormal,infinite,nan; place=in_place,overlap
 definition | operation=send | place=into,in_place,overlap
 definition | dtype=bool | values=negative_zero,extreme,subnormal,infinite,nan
-definition | dtype=float8_e4m3fn | values=infinite
 refused | rank=0 | tiled=yes; local=some
 refused | rank=1 | local=several
 refused | groups=uneven | root=last; axis=some; tiled=some
@@ -150,8 +148,6 @@ def _of_operations() -> Iterator[tuple[Reason, str, str]]:
         yield from (("refused", f"operation={op}", word) for word in _refused(op))
     yield from (("refused", "operation=arg_reduce", f"reduction={word}") for word in FEATURES["reduction"]
                 if word not in ("none", "max", "min"))  # fmt: skip
-    yield from (("refused", "operation=arg_reduce", f"dtype={dtype}") for dtype in DRAWN
-                if not {"max", "min"} & {*accepted(dtype)})  # fmt: skip
 
 
 def _refused(op: str) -> Iterator[str]:
