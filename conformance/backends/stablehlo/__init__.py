@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +22,7 @@ from conformance.backends.placing import place_inputs, tensors, touched
 from conformance.backends.stablehlo.claims import claims
 from conformance.backends.stablehlo.module import Types, module
 from conformance.cases.case import Case
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation, RankError
 
 if TYPE_CHECKING:
@@ -50,7 +53,21 @@ class StableHlo(Backend):
         program after three seconds: "LLVM ERROR: rendezvous timed out" (jaxlib 0.10.2).
         """
         worlds = [str(world) for world in range(1, self._threads + 1)]
-        return {op: {**limits, "world": worlds} for op, limits in claims().items()}
+        graphs: Claims = {} if self.channels else import_module("conformance.backends.stablehlo.graphs").CLAIMS
+        return {**{op: {**limits, "world": worlds} for op, limits in claims().items()}, **graphs}
+
+    def graph(self, case: GraphCase) -> Observation:
+        """Run a graph; the verifier refuses as it does of a program."""
+        seen = super().graph(case)
+        errors = tuple(error and _refused_by_verifier(error) for error in seen.errors)
+        return msgspec.structs.replace(seen, errors=errors)
+
+    def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
+        """Write all rounds of a graph down as one function, and evaluate it."""
+        program, given, names = import_module("conformance.backends.stablehlo.graphs").traced(case)
+        with framework():
+            found = self._interpreter.evaluate(program, given)
+        return dict(zip(names, found, strict=True))
 
     @property
     def follows(self) -> tuple[str, ...]:
@@ -105,6 +122,15 @@ def _refusal(error: RankError) -> RankError:
     """Return ``error``; it blames the argument where the verifier refused an operation: MLIR has one class for all."""
     verifier = error.kind == "MLIRError" and "failed to infer returned types" in error.message
     return msgspec.structs.replace(error, category="invalid_argument") if verifier else error
+
+
+def _refused_by_verifier(error: RankError) -> RankError:
+    """Return ``error``; it blames the argument where the module was refused before anything ran.
+
+    MLIR says of most such modules which operation it was and why, and has one class for all of it.
+    """
+    before = error.kind == "MLIRError" and error.message.startswith("Unable to parse module assembly")
+    return msgspec.structs.replace(error, category="invalid_argument") if before else error
 
 
 def types_of(case: Case) -> Types:

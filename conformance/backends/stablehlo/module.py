@@ -42,6 +42,12 @@ def module(program: Program, types: Types, *, channels: bool = False) -> Module:
     return Module(text, program.world, tuple(types), taken, results)
 
 
+def one_process(taken: tuple[Value, ...], body: list[str], results: tuple[Value, ...]) -> Module:
+    """Return the module of one process that runs the operations of ``body``."""
+    text = "\n".join([*_process(taken, body, results), *_main(1, taken, results, partitions=False)])
+    return Module(text, 1, (), taken, results)
+
+
 def _steps(program: Program, values: dict[str, Value], *, channels: bool) -> Iterator[str]:
     """Yield the operations of one process, and add what they give to ``values``; over no axis that is the operand."""
     channel = count(1) if channels else repeat(0)
