@@ -285,7 +285,8 @@ def _untouched(step: TypedStep, operands: list[Any]) -> Any:
     """Return what moves nothing: an index, a cast, or the done of what is started."""
     with framework():
         if step.op == "axis_index":
-            return lax.axis_index(step.axes)
+            # A tuple of names is an index in parts, which are multiplied and added; one name is a primitive.
+            return lax.axis_index(step.axes[0] if len(step.axes) == 1 else step.axes)
         if step.op == "done":
             return DONES[str(step.attrs["of"])].bind(operands[0])
         return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))

@@ -47,8 +47,8 @@ def _of_groups(program: TypedProgram, step: TypedStep, operands: list[AxisType])
 
 
 def _no_index(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
-    """Where no cast is automatic an axis_index is refused: the parts it is made of need casts."""
-    if program.checked and not program.automatic:
+    """Where no cast is automatic an axis_index over several axes is refused: the parts it is made of need casts."""
+    if program.checked and not program.automatic and len(step.axes) > 1:
         raise IllTyped("types.C2", "the parts of an axis_index need casts")
     return by_rule(program, step, operands)
 
@@ -97,7 +97,7 @@ DIFFERENCES: Final[Mapping[str, Difference]] = {
         {"all_reduce": _of_groups},
     ),
     "uncast index": Difference(
-        "Where no cast is automatic JAX refuses an axis_index.",
+        "Where no cast is automatic JAX refuses an axis_index over several axes.",
         ("types.C11",),
         "jax.axis_index",
         {"axis_index": _no_index},

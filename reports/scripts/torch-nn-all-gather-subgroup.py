@@ -1,0 +1,47 @@
+"""Gradients through torch.distributed.nn.functional.all_gather in groups of one rank each."""
+
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.distributed.nn.functional as functional
+import torch.multiprocessing as mp
+
+
+def rank(number, port, results):
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=number, world_size=2)
+    groups = [dist.new_group([0]), dist.new_group([1])]
+    block = torch.ones(2, requires_grad=True)
+    (out,) = functional.all_gather(block, group=groups[number])
+    try:
+        out.sum().backward()
+        found = block.grad.tolist()
+    except ValueError as error:
+        found = str(error)
+    results.put((number, found))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    import queue
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    context = mp.get_context("spawn")
+    results = context.Queue()
+    ranks = [context.Process(target=rank, args=(number, port, results), daemon=True) for number in range(2)]
+    for each in ranks:
+        each.start()
+    found = {}
+    try:
+        while len(found) < 2:
+            found.update([results.get(timeout=60)])
+    except queue.Empty:
+        pass
+    for each in ranks:
+        each.terminate()
+    expected = {0: [1.0, 1.0], 1: [1.0, 1.0]}
+    print(f"expected {expected}, observed {dict(sorted(found.items()))}")
+    sys.exit(found != expected)
