@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from conformance.backends.base import Backend
-from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.graph import Graph, Node
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
 from conformance.qualification.legal_schedules.engine import Legal, Scheduler
-from conformance.runner.dialects.schedule import PROGRAMS
+from conformance.runner.dialects.schedule import PROGRAMS, sharded_graphs
 from conformance.runner.draws import numbered
 from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.graphs import graphs
@@ -38,6 +39,25 @@ def drawn(seed: int, examples: int) -> list[Graph]:
 def test_no_must_refuses_a_right_engine(variant: type[Scheduler], seed: int, examples: int) -> None:
     backend = variant()
     assert Counter(clause for asked in drawn(seed, examples) for clause in refused(backend, asked)) == {}
+
+
+@pytest.mark.parametrize("number", [23, 26, 52])
+def test_no_must_refuses_the_plainest_schedule_of_a_program_on_shards(number: int) -> None:
+    assert refused(Scheduler(), numbered(sharded_graphs(), 0, number)[0]) == set()
+
+
+def test_the_plainest_schedule_counts_and_takes_by_index() -> None:
+    on: dict[str, Any] = {"dtype": "int32", "device": "d"}
+    nodes = (
+        Node(id="x", op="buf", shape=(2, 3), arg="x", **on),
+        Node(id="i", op="iota", shape=(2, 2), arg=1, **on),
+        Node(id="back", op="flip", of=("x",), shape=(2, 3), arg=(1,), **on),
+        Node(id="taken", op="gather", of=("back", "i"), shape=(2, 2, 2), arg=1, **on),
+    )
+    asked = Graph(nodes=nodes, results=("taken",))
+    found = judge(with_graph(Scheduler().schedule(asked), asked))
+    assert {each.clause for each in found if each.finding == "broken"} == set()
+    assert {"law.C1", "bodies.C7"} <= {each.clause for each in found if each.finding == "held"}
 
 
 def test_each_variant_schedules_some_graph_in_its_own_way() -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
+from conformance.cases.schedule.index_map import Affine, contiguous
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
@@ -75,7 +75,7 @@ class _Plain:
         shape = sizes(node.shape, self.facts.values)
         of = [self.at[name] for name in node.of]
         bare = Where(shape, node.dtype, node.device)
-        if node.op in LEAVES:
+        if node.op in LEAVES and node.op != "iota":
             self.at[node.id] = given[int(str(node.arg))] if node.op == "param" else _leaf(node, bare)
         elif node.op == "assign":
             self.at[node.id] = of[0]
@@ -90,7 +90,7 @@ class _Plain:
             self.at[node.id] = None if of[0] is None else placed(of[0], device=node.device)
         elif self.call is None and free.there_and_back(self.facts, node):
             self.at[node.id] = self.at[self.facts.nodes[node.of[0]].of[0]]
-        elif node.op == "reduce" and of[0] is None:
+        elif node.op == "reduce" and (of[0] is None or 0 in of[0].shape):
             value = np.asarray(identity(node.fold, NUMPY[node.dtype]), NUMPY[node.dtype])
             self.at[node.id] = placed(bare, constant=from_array(value))
         elif node.op in ("all_reduce", "collective"):
@@ -140,7 +140,7 @@ class _Plain:
             offset = sum((of.shape[axis] - 1) * strides[axis] for axis in axes)
             strides = [-s if axis in axes else s for axis, s in enumerate(strides)]
         first = Affine(extents=bare.shape, strides=tuple(strides), offset=offset, mask=mask)
-        return placed(bare, buffer=of.buffer, map=(first, *_rest(of)))
+        return placed(of.seen_by(first), shape=bare.shape)
 
     def _computed(self, node: Node, of: list[Where | None], bare: Where) -> Where:
         """Compute a node into a buffer of its own, and return where it is."""
@@ -157,7 +157,7 @@ class _Plain:
         taken = [each for each in of if each is not None]
         extents = taken[0].shape if node.op == "reduce" else bare.shape
         kernel = Code(node.device, extents)
-        values = [kernel.value(each) for each in taken]
+        values = [] if node.op == "gather" else [kernel.value(each) for each in taken]
         target = made.map
         if node.op == "reduce":
             axes = tuple(axis for axis in node.arg if isinstance(axis, int)) if isinstance(node.arg, tuple) else ()
@@ -169,6 +169,10 @@ class _Plain:
             found = kernel.add(Alu(op=str(node.arg), of=tuple(values)))  # type: ignore[arg-type]  # a word of ``Alu``
         elif node.op in ("cast", "bitcast"):
             found = kernel.add((Cast if node.op == "cast" else Bitcast)(of=values[0], dtype=node.dtype))
+        elif node.op == "iota":
+            found = kernel.counted(int(str(node.arg)), node.dtype)
+        elif node.op == "gather":
+            found = kernel.taken(self._filled(taken[0]), taken[1], int(str(node.arg)))
         else:
             found = values[0]
         self._add(self._stored(kernel, found, Access(buffer=made.buffer, write=True, map=target), label))
@@ -273,11 +277,6 @@ def _alike(node: Node, first: Node) -> bool:
     """Return whether a node is what another member receives of the same meeting."""
     mine, theirs = ((each.op, each.of, each.arg, each.fold, each.members, each.shape) for each in (node, first))
     return mine == theirs and node.attrs == first.attrs and node.device != first.device
-
-
-def _rest(of: Where) -> IndexMap:
-    """Return the maps that lead from the points of a value to its elements; none where they are the same."""
-    return () if of.map == contiguous(of.shape) else of.map
 
 
 def _strides(shape: Numbers) -> Numbers:
