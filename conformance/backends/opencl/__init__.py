@@ -35,7 +35,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
 from conformance.cases.program.trouble import WORDS
-from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule.schedule import Device, Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
@@ -118,6 +118,11 @@ class OpenCL(Backend):
         """The bytes at whose multiples a sub-buffer may begin on every open device."""
         return self.session.platform.alignment
 
+    @property
+    def _told(self) -> Device:
+        """What a schedule says of every device."""
+        return Device(alignment=self.alignment, most_buffers=self.session.platform.most_buffers)
+
     def describe(self) -> dict[str, str]:
         """Return platform, driver, devices, versions and the settings that choose algorithms.
 
@@ -137,10 +142,10 @@ class OpenCL(Backend):
         if isinstance(asked, Graph):
             case = asked_once(asked)
             (only,) = drafted_rounds(case, settings, self.alignment)
-            return exported_graph(only, case, self.alignment)
+            return exported_graph(only, case, self._told)
         self._check(asked.program)
         made, lowered = drafted(asked, settings, self.alignment)
-        return exported(made, lowered, asked.program.world, self.alignment)
+        return exported(made, lowered, asked.program.world, self._told)
 
     def explain(self, case: Case | GraphCase) -> tuple[Explanation, ...]:
         """Return what becomes of a program, or of each round of a graph."""

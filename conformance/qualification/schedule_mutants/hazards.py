@@ -10,7 +10,7 @@ from conformance.backends.opencl.schedule.reorder import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.schedule import Copy, Kernel, Schedule, Wait
+from conformance.cases.schedule.schedule import Copy, Device, Kernel, Schedule, Wait
 from conformance.qualification.schedule_changes import each_leaf, flat, with_edges
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
 from conformance.reference.byte_ranges import overlap
@@ -150,7 +150,9 @@ class RanksTakeTurnsTheirOwnWay(_Engine):
             return super().schedule(asked, planned=planned)
         self._check(asked.program)
         made, lowered = drafted(asked, Settings(force=self.algorithm, reuse=planned), self.alignment)
-        return self.spoil(exported(reordered(made, {}, seed=1), lowered, asked.program.world, self.alignment))
+        return self.spoil(
+            exported(reordered(made, {}, seed=1), lowered, asked.program.world, Device(alignment=self.alignment))
+        )
 
     def spoil(self, made: Schedule) -> Schedule:
         """Return what was made in that order."""

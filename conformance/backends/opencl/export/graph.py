@@ -33,8 +33,8 @@ def asked_once(graph: Graph) -> GraphCase:
     return GraphCase(graph=graph, buffers=buffers, rounds=(once,))
 
 
-def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral.Schedule:
-    """Return the neutral schedule of the one round of a case."""
+def exported_graph(drafted: Drafted, case: GraphCase, device: neutral.Device) -> neutral.Schedule:
+    """Return the neutral schedule of the one round of a case, on devices that are all like ``device``."""
     made = drafted.schedule
     devices = tuple(drafted.devices)
     names = names_of(drafted)
@@ -53,7 +53,7 @@ def exported_graph(drafted: Drafted, case: GraphCase, alignment: int) -> neutral
     used = {each.id for each in own}
     parts = _parts(drafted, case, names)
     return neutral.Schedule(
-        devices={name: neutral.Device(alignment=alignment) for name in devices},
+        devices=dict.fromkeys(devices, device),
         buffers=(
             *(_held(each, whole) for each in own),
             *(each for each in whole.buffers if each.id not in used),

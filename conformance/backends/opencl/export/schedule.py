@@ -30,12 +30,12 @@ from conformance.cases.tensor.tensor import Tensor
 ARENA: Final = "uint8"
 
 
-def exported(made: Schedule, lowered: Lowered, world: int, alignment: int) -> neutral.Schedule:
-    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks."""
+def exported(made: Schedule, lowered: Lowered, world: int, device: neutral.Device) -> neutral.Schedule:
+    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks, each on such a device."""
     names, asked = named(made, lowered), _asked(made, lowered)
     called = tuple(str(rank) for rank in range(world))
     return neutral.Schedule(
-        devices={name: neutral.Device(alignment=alignment) for name in called},
+        devices=dict.fromkeys(called, device),
         buffers=tuple(buffers(made, results_of(made, lowered), names, called)),
         items=tuple(items(made, lowered, names, asked, called)),
         places=tuple(_places(made, lowered, names)),

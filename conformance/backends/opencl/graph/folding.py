@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from conformance.backends.opencl.graph.value import Value
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "add": np.add,
@@ -30,28 +30,77 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
 }
 """The operations that are rounded once, or not at all; a complex product is several of them."""
 
+_OF_FLOATS: Final[dict[str, Callable[..., Any]]] = {
+    "div": np.divide,
+    "recip": lambda value: np.divide(np.ones((), value.dtype), value),
+    "mod": np.fmod,
+    "sqrt": np.sqrt,
+    "exp2": np.exp2,
+    "log2": np.log2,
+    "sin": np.sin,
+}
+"""Those of floats alone: the last three are as near to what is right as a kernel's, if not the same bits."""
+
 
 _FLOATS: Final = ("float32", "float64")
 """The floats that NumPy itself converts, rounding once."""
 
+_HALVES: Final = ("float16", "bfloat16")
+"""Those that float32 is rounded to once, and what is too large becomes infinite."""
+
 
 def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
     """Return the bits of an elementwise operation on constants, or ``None`` where it is left to a kernel."""
-    if op not in _EXACT or any(each.op != "const" or kind(each.dtype) == "complex" for each in of):
+    kinds = {kind(each.dtype) for each in of}
+    if any(each.op != "const" for each in of) or "complex" in kinds:
+        return None
+    if kinds == {"integer"} and op in ("div", "mod", "shl", "shr"):
+        return _of_integers(op, int(_scalar(of[0])), int(_scalar(of[1])), dtype)
+    function = _EXACT.get(op) or (_OF_FLOATS.get(op) if kinds == {"float"} else None)
+    if function is None:
         return None
     with np.errstate(all="ignore"):
-        found = _EXACT[op](*(_scalar(each) for each in of))
+        found = function(*(_scalar(each) for each in of))
     return np.asarray(found).astype(NUMPY[dtype]).tobytes()
+
+
+def _of_integers(op: str, left: int, right: int, dtype: str) -> bytes | None:
+    """Return a quotient, a remainder or a shift that there is a right answer to, in the dtype of both."""
+    bits = DTYPES[dtype].bits
+    if (op in ("div", "mod") and right == 0) or (op in ("shl", "shr") and not 0 <= right < bits):
+        return None
+    sign = -1 if (left < 0) != (right < 0) else 1
+    quotient = sign * (abs(left) // abs(right)) if op in ("div", "mod") else 0
+    made = {"div": quotient, "mod": left - quotient * right}
+    found = made[op] if op in made else left << right if op == "shl" else left >> right
+    # What does not fit wraps: the least number by -1, and what is shifted out.
+    wrapped = np.uint64(found % (1 << bits))
+    signed = bits > 1 and not dtype.startswith("u") and wrapped >> np.uint64(bits - 1)
+    whole = int(wrapped) - (1 << bits) if signed else int(wrapped)
+    return np.asarray(whole, np.int64 if signed else np.uint64).astype(NUMPY[dtype]).tobytes()
 
 
 def converted(value: Value, dtype: str) -> bytes | None:
     """Return the bits of a constant in another dtype, or ``None`` where it is left to a kernel."""
+    if value.op != "const":
+        return None
     exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in _FLOATS)
-    if value.op != "const" or not (exact or {value.dtype, dtype} <= {*_FLOATS}):
+    if not (exact or {value.dtype, dtype} <= {*_FLOATS} or _once(value, dtype)):
         return None
     with np.errstate(all="ignore"):
-        found: bytes = _scalar(value).astype(NUMPY[dtype]).tobytes()
+        number = _scalar(value)
+        found: bytes = (number.astype(np.float32) if dtype in _HALVES else number).astype(NUMPY[dtype]).tobytes()
     return found
+
+
+def _once(value: Value, dtype: str) -> bool:
+    """Return whether a finite number becomes one of another dtype by way of float32 with one rounding, or none."""
+    if "complex" in (kind(value.dtype), kind(dtype)) or kind(dtype) != "float":
+        return False
+    with np.errstate(all="ignore"):
+        found = np.asarray(_scalar(value)).astype(np.float32)
+        there = np.isfinite(found) and found.astype(NUMPY[value.dtype]).tobytes() == value.arg
+    return bool(there) and dtype in (*_FLOATS, *_HALVES)
 
 
 def neutral(op: str, of: Sequence[Value]) -> Value | None:

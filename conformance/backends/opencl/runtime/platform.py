@@ -23,14 +23,15 @@ PREFERRED: Final = {intel.NAME: ("opencl", intel.DISTRIBUTION), POCL: ("pocl", "
 class Platform:
     """An open platform. Rank ``r`` works on queue ``r`` modulo their number, which are shared out over the devices.
 
-    Sub-buffers begin at multiples of ``alignment`` bytes, a buffer has at most ``largest`` bytes, and the caches hold
-    ``cached``.
+    Sub-buffers begin at multiples of ``alignment`` bytes, a buffer has at most ``largest`` bytes, a kernel is given
+    at most ``most_buffers`` of them, and the caches hold ``cached`` bytes.
     """
 
     context: cl.Context
     queues: tuple[cl.CommandQueue, ...]
     alignment: int
     largest: int
+    most_buffers: int
     cached: int
     description: dict[str, str]
 
@@ -60,6 +61,7 @@ def open_platform(settings: Settings) -> Platform:
     # Bits in the standard, bytes here.
     alignment = max(device.mem_base_addr_align for device in devices) // 8
     largest = min(device.max_mem_alloc_size for device in devices)
+    most_buffers = min(device.max_parameter_size * 8 // device.address_bits for device in devices)
     cached = min(device.global_mem_cache_size for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
     queues = tuple(
@@ -81,7 +83,7 @@ def open_platform(settings: Settings) -> Platform:
         description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
-    return Platform(context, queues, alignment, largest, cached, description)
+    return Platform(context, queues, alignment, largest, most_buffers, cached, description)
 
 
 def _chosen(found: Sequence[cl.Platform], named: str | None, absent: str | None) -> tuple[cl.Platform, str]:

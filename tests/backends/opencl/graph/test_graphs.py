@@ -70,6 +70,12 @@ def test_the_schedule_of_a_drawn_graph_breaks_no_must(number: int, opencl: OpenB
     assert [each for each in judge(opencl().schedule(graph)) if each.finding == "broken"] == []
 
 
+def test_a_schedule_says_how_many_buffers_a_kernel_may_have(opencl: OpenBackend) -> None:
+    graph, _ = numbered(graphs(), 5, 0)
+    found = {each.clause: each.finding for each in judge(opencl().schedule(graph))}
+    assert found["fusion.C7"] == "held"
+
+
 def test_a_chain_of_elementwise_operations_is_one_kernel(opencl: OpenBackend) -> None:
     nodes = [Node(id="n0", op="buf", shape=(8,), dtype="float32", device="d", arg="x")]
     for number in range(1, 11):

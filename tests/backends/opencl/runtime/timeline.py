@@ -21,6 +21,7 @@ from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.settings import from_environment
 from conformance.cases.program.program import EFFECTS, Axis, Program, Step
 from conformance.cases.schedule.index_map import Indices
+from conformance.cases.schedule.schedule import Device
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 
@@ -135,7 +136,7 @@ def under_way(backend: OpenCL, rounds: int, *, edges: bool) -> list[Under]:
 def touched(one: Under, alignment: int) -> list[tuple[Cell, Ran]]:
     """Return what the exported schedule of a program says that its commands touched, with the devices' times."""
     made, lowered, timeline = one.started.plan.schedule, one.started.plan.lowered, one.started.timeline()
-    facts = Facts(exported(made, lowered, 4, alignment))
+    facts = Facts(exported(made, lowered, 4, Device(alignment=alignment)))
     cells = {facts.root(name)[0]: one.cells[made.places[node]] for node, name in named(made, lowered).items()}
     found = []
     for leaf, touches in zip(facts.leaves, facts.touches, strict=True):

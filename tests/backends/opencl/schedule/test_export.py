@@ -16,7 +16,7 @@ from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.schedule import Collective, Schedule
+from conformance.cases.schedule.schedule import Collective, Device, Schedule
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.reference.schedule.data import initial
@@ -148,7 +148,7 @@ def test_turns_are_those_of_the_items_on_each_device(make_program: Any) -> None:
     made, lowered = drafted(case, Settings(force="one_shot"), 128)
     for order, turns in (((0, 1, 2, 3), [(1, 1), (2, 2)]), ((0, 3, 2, 1), [(1, 2), (2, 1)])):
         items = tuple(made.items[number] for number in order)
-        found = exported(replace(made, items=items), lowered, 2, 128).items
+        found = exported(replace(made, items=items), lowered, 2, Device(alignment=128)).items
         assert [item.turns for item in found if isinstance(item, Collective)] == turns
         assert [len(item.parts) for item in found if isinstance(item, Collective)] == [2, 2]
 

@@ -1,0 +1,61 @@
+"""What constants make is what the reference makes of them, where it is folded at all."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.backends.opencl.graph.folding import converted, folded
+from conformance.backends.opencl.graph.value import Value
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reference.graph.conversion import cast
+from conformance.reference.graph.elementwise import FUNCTIONS, apply
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
+NUMBERS = dict.fromkeys(FLOATS, (0.0, -0.0, 1.0, -1.5, 3.0, 0.1, 65519.0, 1e-07, np.inf, -np.inf)) | {
+    name: (0, 1, 2, 3, 7, np.iinfo(name).min, np.iinfo(name).max, np.iinfo(name).max - 1) for name in INTEGERS
+}
+
+
+def const(number: Any, dtype: str) -> Value:
+    with np.errstate(all="ignore"):
+        bits = np.asarray(number).astype(NUMPY[dtype]).tobytes()
+    return Value("const", dtype, (), 0, (), bits, 0)
+
+
+def array(value: Value) -> np.ndarray[Any, Any]:
+    return np.frombuffer(value.arg, NUMPY[value.dtype])
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
+@pytest.mark.parametrize("op", ["div", "mod", "shl", "shr", "recip", "sqrt", "exp2", "log2", "sin"])
+def test_an_operation_on_constants_is_folded_as_the_reference_has_it(op: str, dtype: str) -> None:
+    count = 2 if op in ("div", "mod", "shl", "shr") else 1
+    for numbers in itertools.product(NUMBERS[dtype], repeat=count):
+        of = [const(each, dtype) for each in numbers]
+        bits = folded(op, of, dtype)
+        if bits is not None:
+            found, right = np.frombuffer(bits, NUMPY[dtype]), apply(op, [array(each) for each in of])
+            assert found.tobytes() == right.tobytes() or np.isnan([*found, *right]).all()
+
+
+def test_which_operations_on_constants_take_no_kernel() -> None:
+    one = {dtype: const(1, dtype) for dtype in (*FLOATS, *INTEGERS)}
+    for op in ("recip", "sqrt", "exp2", "log2", "sin"):
+        assert all(folded(op, [one[dtype]], dtype) for dtype in FLOATS)
+    assert all(folded(op, [one[dtype]] * 2, dtype) for op in ("div", "mod") for dtype in one)
+    assert folded("div", [one["int8"], const(0, "int8")], "int8") is None
+    assert set(FUNCTIONS) >= {"div", "mod", "shl", "shr"}
+
+
+@pytest.mark.parametrize(("dtype", "to"), [*itertools.permutations((*FLOATS, "int32", "int64"), 2)])
+def test_a_constant_is_converted_as_the_reference_has_it(dtype: str, to: str) -> None:
+    for number in NUMBERS[dtype]:
+        value = const(number, dtype)
+        bits = converted(value, to)
+        if bits is not None:
+            assert bits == cast(array(value), to).tobytes()
