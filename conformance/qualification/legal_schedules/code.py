@@ -86,7 +86,7 @@ class Code:
         place = self.value(index.seen_by(Affine(extents=shape, strides=own)))
         place = place if index.dtype == "int64" else self.add(Cast(of=place, dtype="int64"))
         for op, end in (("max", 0), ("min", data.shape[axis] - 1)):
-            bound = self.add(Constant(value=from_array(np.int64(end))))
+            bound = self.add(Constant(value=from_array(np.asarray(end, np.int64))))
             place = self.add(Alu(op=op, of=(place, bound)))  # type: ignore[arg-type]  # a word of ``Alu``
         strides = contiguous(data.shape)[0].strides
         kept = (*strides[:axis], *(0,) * len(index.shape), *strides[axis + 1 :], strides[axis])
