@@ -97,8 +97,7 @@ def inside(node: Node, of: Sequence[Array]) -> bool:
 
 def collective(node: Node, of: Sequence[Array]) -> Array:
     """Return what the node's device receives; raise ``ScheduleError`` where that is not its shape or dtype."""
-    with np.errstate(all="ignore"):
-        return _received(node, of)
+    return received(node, everywhere(node, of))
 
 
 _COMPUTED: Final[Mapping[str, Callable[[Node, Sequence[Array]], Array]]] = {
@@ -124,17 +123,26 @@ def operation_of(name: str) -> Callable[..., list[Array | None]] | None:
     return found
 
 
-def _received(node: Node, of: Sequence[Array]) -> Array:
-    """Return what the node's device receives from a collective; raise ``ScheduleError`` where that is not its shape."""
+def everywhere(node: Node, of: Sequence[Array]) -> list[Array | None]:
+    """Return what each member of a node's collective receives; raise ``ScheduleError`` where it does not fit."""
     where, count = f"node {node.id!r} ({node.arg})", len(node.members)
     operation = operation_of(str(node.arg))
     if operation is None:
         raise ScheduleError("form.C10", f"{where}: there is no such operation")
     operands = [list(of[first : first + count]) for first in range(0, len(of), count)]
     try:
-        found = operation(*operands, **node.attrs, groups=(tuple(range(count)),))[node.members.index(node.device)]
+        with np.errstate(all="ignore"):
+            return operation(*operands, **node.attrs, groups=(tuple(range(count)),))
     except (TypeError, ValueError) as error:
         raise ScheduleError("form.C10", f"{where}: {error}") from None
+
+
+def received(node: Node, made: Sequence[Array | None]) -> Array:
+    """Return the node's own of what all members receive; raise ``ScheduleError`` where that is not its shape."""
+    where = f"node {node.id!r} ({node.arg})"
+    if node.device not in node.members:
+        raise ScheduleError("form.C10", f"{where}: {node.device} is no member")
+    found = made[node.members.index(node.device)]
     if found is None or (found.shape, logical(found.dtype)) != (node.shape, node.dtype):
         kind = "nothing" if found is None else f"{logical(found.dtype)} {list(found.shape)}"
         raise ScheduleError("form.C10", f"{where}: {node.device} receives {kind}, not {node.dtype} {list(node.shape)}")

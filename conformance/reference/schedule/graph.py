@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +13,7 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.movement import Stored, moved, stored_in
-from conformance.reference.graph.nodes import computed, leaf
+from conformance.reference.graph.nodes import computed, everywhere, leaf, received
 from conformance.reference.schedule.memory import Memory
 from conformance.reference.schedule.rounding import Mask, Span, rounded, summed
 
@@ -26,7 +27,7 @@ class Evaluation:
 
     ``masks`` and ``spans`` have the nodes that are no names of storage (``schedule_rounding``); ``rounded`` has, in
     storages that such was assigned to, the bits of the element for every byte of it. ``others`` are the further results
-    of calls.
+    of calls. ``latest`` has what all members of the latest collective received, by what they gave.
     """
 
     graph: Graph
@@ -38,6 +39,7 @@ class Evaluation:
     spans: dict[str, Span | None] = field(default_factory=dict)
     rounded: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
     others: dict[str, list[tuple[Meaning, Mask | None, Span | None]]] = field(default_factory=dict)
+    latest: dict[object, list[Array | None]] = field(default_factory=dict)
 
     def mask(self, name: str) -> Mask | None:
         """Return what is known of the elements of a node, as it is worth now."""
@@ -51,6 +53,15 @@ class Evaluation:
         kept = replace(self.memory, storages=self.rounded).array(stored.buffer)
         found = kept.view(np.uint8).reshape(-1, kept.itemsize)[:, 0]
         return np.where(stored.at >= 0, found[stored.at], np.uint8(0))
+
+    def received(self, node: Node, of: list[Array]) -> Array:
+        """Return what the node's device receives: the operation is done once for the nodes of all members."""
+        given = tuple((each.dtype, each.shape, each.tobytes()) for each in of)
+        key = (node.arg, msgspec.json.encode(node.attrs), node.members, given)
+        if key not in self.latest:
+            self.latest.clear()
+            self.latest[key] = everywhere(node, of)
+        return np.array(received(node, self.latest[key]))
 
     def assign(self, target: Stored, value: Array, mask: Mask | None) -> None:
         """Write a value into storage, and what is known of it."""
@@ -128,7 +139,7 @@ def _take(node: Node, within: Evaluation) -> None:
         within.others[node.id] = [(inner.meanings[n], inner.mask(n), inner.spans.get(n)) for n in function.more]
     else:
         taken = [worth(meaning, memory) for meaning in of]
-        found = computed(node, taken)
+        found = within.received(node, taken) if node.op == "collective" else computed(node, taken)
         spans = [within.spans.get(source) for source in node.of]
         span = summed(node, taken, spans)
         mask = rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
