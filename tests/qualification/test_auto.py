@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -127,14 +128,17 @@ def test_an_impossible_number_of_mutants_is_one_line() -> None:
         qualify_auto(0, Profile(0, 10, tuple(SUITES)))
 
 
-def test_power_is_not_measured_of_a_part_of_the_rows() -> None:
+def test_power_is_measured_of_families_that_have_all_of_their_rows() -> None:
     died = Row(
-        name="m", family="reference", fate="killed", half="seen", cases=1, kills=(Kill("s", "op", 4, "c", "must"),)
+        name="m", family="conditional", fate="killed", half="seen", cases=1, kills=(Kill("s", "op", 4, "c", "must"),)
     )
-    whole, part = (head(f"auto {count}", 0, 300, ("s",), ("op",)) for count in (1, 2))
-    assert measured([(whole, [died])]).families == {"reference": [{"s op": 4}]}
-    with pytest.raises(ValueError, match="seed 0 has 1 rows of 2"):
-        measured([(part, [died])])
+    other = msgspec.structs.replace(died, family="engine")
+    of_one, of_three, of_nine = (head(f"auto {count}", 0, 300, ("s",), ("op",)) for count in (1, 3, 9))
+    assert measured([(of_one, [died])]).families == {"conditional": [{"s op": 4}]}
+    assert measured([(of_nine, [died] * 3 + [other])]).families == {"conditional": [{"s op": 4}] * 3}
+    assert measured([(of_three, [died, other])]).families.keys() == {"conditional", "engine"}
+    with pytest.raises(ValueError, match="seed 0 has 1 rows of 9, and no whole family"):
+        measured([(of_nine, [died])])
 
 
 def test_a_survey_whose_process_ends_is_run_in_halves_down_to_one_case() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random  # not for secrets: the same seed must give the same mutants
 from typing import Final, Literal
@@ -49,14 +49,19 @@ class AutoMutant:
 
 def corpus(count: int, seed: int) -> tuple[AutoMutant, ...]:
     """Return ``count`` different mutants, the same for the same seed and sources: a third, rounded up, conditional."""
+    of = sizes(count)
+    return (
+        *_changed("reference", of["reference"], seed),
+        *_changed("engine", of["engine"], seed),
+        *_conditional(of["conditional"], seed),
+    )
+
+
+def sizes(count: int) -> Mapping[FamilyName, int]:
+    """Return how many of so many mutants are of each family."""
     conditional = -(-count // 3)
     reference = (count - conditional) // 2
-    engine = count - conditional - reference
-    return (
-        *_changed("reference", reference, seed),
-        *_changed("engine", engine, seed),
-        *_conditional(conditional, seed),
-    )
+    return {"reference": reference, "engine": count - conditional - reference, "conditional": conditional}
 
 
 MOST: Final = 6_000

@@ -8,11 +8,13 @@ suite and operation that kills it.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from conformance.qualification.auto.corpus import FAMILIES, sizes
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.rows import AUTO, Head, rows_in
 from conformance.runner.coverage.power import FILE, Measured
@@ -21,25 +23,35 @@ from conformance.runner.coverage.power import FILE, Measured
 def measured(parts: Sequence[tuple[Head, Sequence[Row]]]) -> Measured:
     """Return what rows of complete kills come to: equivalent and void mutants are left out.
 
-    Raise ``ValueError`` where not all are of one number of examples, or a folder has not all of its rows.
+    So is a family that has not all of its rows: who dies has a row before who lives, so that a part of the rows
+    flatters. Raise ``ValueError`` where a folder has no whole family, or not all are of one number of examples.
     """
-    for head, rows in parts:
-        # Who dies has a row before who lives, so that a part of the rows flatters.
-        if head.mutants != f"auto {len(rows)}":
-            raise ValueError(
-                f"seed {head.seed} has {len(rows)} rows of {head.mutants.removeprefix('auto ')}: --resume it"
-            )
     examples = {head.examples for head, _ in parts}
     if len(examples) != 1:
         raise ValueError(f"measured with {' and '.join(map(str, sorted(examples)))} examples: take one number of them")
     families: dict[str, list[dict[str, int]]] = {}
-    for row in (row for _, rows in parts for row in rows):
-        if row.fate not in ("equivalent", "void"):
-            kills = {f"{kill.suite} {kill.op}".strip(): kill.index for kill in row.kills}
-            families.setdefault(row.family, []).append(kills)
+    made = []
+    for head, rows in parts:
+        whole = _whole(head, rows)
+        made.append(f"qualify --{head.mutants} --only auto --seed {head.seed}: {', '.join(whole)}")
+        for row in rows:
+            if row.family in whole and row.fate not in ("equivalent", "void"):
+                kills = {f"{kill.suite} {kill.op}".strip(): kill.index for kill in row.kills}
+                families.setdefault(row.family, []).append(kills)
     seeds = tuple(sorted({head.seed for head, _ in parts}))
-    made = "; ".join(f"qualify --{head.mutants} --only auto --seed {head.seed}" for head, _ in parts)
-    return Measured(made=made, seeds=seeds, examples=examples.pop(), families=families)
+    return Measured(made="; ".join(made), seeds=seeds, examples=examples.pop(), families=families)
+
+
+def _whole(head: Head, rows: Sequence[Row]) -> list[str]:
+    """Return the families that have all of their rows."""
+    of = sizes(int(head.mutants.removeprefix("auto ")))
+    found = Counter(row.family for row in rows)
+    whole = [name for name in FAMILIES if of[name] and found[name] == of[name]]
+    if not whole:
+        raise ValueError(
+            f"seed {head.seed} has {len(rows)} rows of {sum(of.values())}, and no whole family: --resume it"
+        )
+    return list(whole)
 
 
 def main(folders: Sequence[str]) -> None:
