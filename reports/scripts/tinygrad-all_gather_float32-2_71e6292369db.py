@@ -9,7 +9,6 @@ The program:
 Needs tinygrad, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
-
 import json
 import os
 import signal
@@ -28,20 +27,20 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = 'values'
+SYMPTOM = "values"
 INPUTS = {
-    'x': [
-        ('float32', (1,), '00000000', 'contiguous'),
-        ('float32', (1,), '00000080', 'contiguous'),
+    "x": [
+        ("float32", (1,), "00000000", "contiguous"),
+        ("float32", (1,), "00000080", "contiguous"),
     ],
 }
 EXPECTED = {
-    'y': [
-        ('float32', (2, 1), '0000000000000080'),
-        ('float32', (2, 1), '0000000000000080'),
+    "y": [
+        ("float32", (2, 1), "0000000000000080"),
+        ("float32", (2, 1), "0000000000000080"),
     ],
 }
-REFUSAL = ''  # why the program has no meaning, if it has none
+REFUSAL = ""  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
 ANY_NAN = ()  # results in which one NaN is as good as another
@@ -102,7 +101,9 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
+    )
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -110,7 +111,12 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
+    return (
+        {one["rank"]: one for one in lines},
+        hung,
+        process.returncode,
+        f"{ended} after {time.monotonic() - began:.1f} s",
+    )
 
 
 def alike(name, expected, seen):
@@ -190,7 +196,7 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
-DEVICE, ALGORITHM = 'CPU', 'naive'
+DEVICE, ALGORITHM = "CPU", "naive"
 os.environ["DEV"] = DEVICE
 
 
@@ -236,7 +242,11 @@ def on_groups(function, blocks, groups, **attrs):
     return out
 
 
-LOWERING = {'naive': {'RING': 0, 'ALL2ALL': 0}, 'ring': {'RING': 2, 'ALL2ALL': 0}, 'all-to-all': {'RING': 0, 'ALL2ALL': 2}}
+LOWERING = {
+    "naive": {"RING": 0, "ALL2ALL": 0},
+    "ring": {"RING": 2, "ALL2ALL": 0},
+    "all-to-all": {"RING": 0, "ALL2ALL": 2},
+}
 
 
 def lowered(algorithm):
@@ -250,14 +260,30 @@ def _shard(tensor, devices, axis=None):
     return tensor.shard(devices, axis)
 
 
-DTYPES = {'bool': dtypes.bool, 'int8': dtypes.int8, 'int16': dtypes.int16, 'int32': dtypes.int32, 'int64': dtypes.int64, 'uint8': dtypes.uint8, 'uint16': dtypes.uint16, 'uint32': dtypes.uint32, 'uint64': dtypes.uint64, 'float8_e4m3fn': dtypes.fp8e4m3, 'float8_e5m2': dtypes.fp8e5m2, 'float16': dtypes.float16, 'bfloat16': dtypes.bfloat16, 'float32': dtypes.float32, 'float64': dtypes.float64}
+DTYPES = {
+    "bool": dtypes.bool,
+    "int8": dtypes.int8,
+    "int16": dtypes.int16,
+    "int32": dtypes.int32,
+    "int64": dtypes.int64,
+    "uint8": dtypes.uint8,
+    "uint16": dtypes.uint16,
+    "uint32": dtypes.uint32,
+    "uint64": dtypes.uint64,
+    "float8_e4m3fn": dtypes.fp8e4m3,
+    "float8_e5m2": dtypes.fp8e5m2,
+    "float16": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
+    "float32": dtypes.float32,
+    "float64": dtypes.float64,
+}
 
 
 def _tensor(block, device=None):
     """Return ``block`` as a tensor whose elements are on ``device``."""
     name = logical(block.dtype)
     if name not in DTYPES:
-        raise Unsupported(f'tinygrad has no {name}')
+        raise Unsupported(f"tinygrad has no {name}")
     bits = block.tobytes()
     return Tensor(bits, device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
 
@@ -274,7 +300,7 @@ def _joined(blocks, axis, tiled):
     Of an axis that is none there is none: then it is any, for tinygrad to say so when it is asked to split that axis.
     """
     if tiled and (not blocks[0].ndim):
-        raise Unsupported('a tensor is split along an axis of its parts, and these have none')
+        raise Unsupported("a tensor is split along an axis of its parts, and these have none")
     ndim = blocks[0].ndim + (not tiled)
     at = axis if -ndim <= axis < ndim else 0
     return np.concatenate(blocks, at) if tiled else np.stack(blocks, at)
@@ -307,9 +333,9 @@ def all_gather(blocks, devices, *, axis, tiled):
 
 
 def run(inputs):
-    x = x_array = inputs['x']
+    x = x_array = inputs["x"]
     y = on_groups(all_gather, x, ((0, 1),), axis=0, tiled=False)
-    return {'y': y}
+    return {"y": y}
 
 
 def child():

@@ -9,7 +9,6 @@ The program:
 Needs tinygrad, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
-
 import json
 import os
 import signal
@@ -28,23 +27,23 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = 'values'
+SYMPTOM = "values"
 INPUTS = {
-    'x': [
-        ('float8_e5m2', (1,), '06', 'contiguous'),
-        ('float8_e5m2', (1,), '84', 'contiguous'),
+    "x": [
+        ("float8_e5m2", (1,), "06", "contiguous"),
+        ("float8_e5m2", (1,), "84", "contiguous"),
     ],
 }
 EXPECTED = {
-    'y': [
-        ('float8_e5m2', (1,), '02'),
-        ('float8_e5m2', (1,), '02'),
+    "y": [
+        ("float8_e5m2", (1,), "02"),
+        ("float8_e5m2", (1,), "02"),
     ],
 }
-REFUSAL = ''  # why the program has no meaning, if it has none
+REFUSAL = ""  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ('y',)  # results in which one NaN is as good as another
+ANY_NAN = ("y",)  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -102,7 +101,9 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
+    )
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -110,7 +111,12 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
+    return (
+        {one["rank"]: one for one in lines},
+        hung,
+        process.returncode,
+        f"{ended} after {time.monotonic() - began:.1f} s",
+    )
 
 
 def alike(name, expected, seen):
@@ -190,7 +196,7 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
-DEVICE, ALGORITHM = 'CPU', 'naive'
+DEVICE, ALGORITHM = "CPU", "naive"
 os.environ["DEV"] = DEVICE
 
 
@@ -236,7 +242,11 @@ def on_groups(function, blocks, groups, **attrs):
     return out
 
 
-LOWERING = {'naive': {'RING': 0, 'ALL2ALL': 0}, 'ring': {'RING': 2, 'ALL2ALL': 0}, 'all-to-all': {'RING': 0, 'ALL2ALL': 2}}
+LOWERING = {
+    "naive": {"RING": 0, "ALL2ALL": 0},
+    "ring": {"RING": 2, "ALL2ALL": 0},
+    "all-to-all": {"RING": 0, "ALL2ALL": 2},
+}
 
 
 def lowered(algorithm):
@@ -250,14 +260,30 @@ def _shard(tensor, devices, axis=None):
     return tensor.shard(devices, axis)
 
 
-DTYPES = {'bool': dtypes.bool, 'int8': dtypes.int8, 'int16': dtypes.int16, 'int32': dtypes.int32, 'int64': dtypes.int64, 'uint8': dtypes.uint8, 'uint16': dtypes.uint16, 'uint32': dtypes.uint32, 'uint64': dtypes.uint64, 'float8_e4m3fn': dtypes.fp8e4m3, 'float8_e5m2': dtypes.fp8e5m2, 'float16': dtypes.float16, 'bfloat16': dtypes.bfloat16, 'float32': dtypes.float32, 'float64': dtypes.float64}
+DTYPES = {
+    "bool": dtypes.bool,
+    "int8": dtypes.int8,
+    "int16": dtypes.int16,
+    "int32": dtypes.int32,
+    "int64": dtypes.int64,
+    "uint8": dtypes.uint8,
+    "uint16": dtypes.uint16,
+    "uint32": dtypes.uint32,
+    "uint64": dtypes.uint64,
+    "float8_e4m3fn": dtypes.fp8e4m3,
+    "float8_e5m2": dtypes.fp8e5m2,
+    "float16": dtypes.float16,
+    "bfloat16": dtypes.bfloat16,
+    "float32": dtypes.float32,
+    "float64": dtypes.float64,
+}
 
 
 def _tensor(block, device=None):
     """Return ``block`` as a tensor whose elements are on ``device``."""
     name = logical(block.dtype)
     if name not in DTYPES:
-        raise Unsupported(f'tinygrad has no {name}')
+        raise Unsupported(f"tinygrad has no {name}")
     bits = block.tobytes()
     return Tensor(bits, device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
 
@@ -273,10 +299,10 @@ def _behind(axis, rank):
     return axis + 1 if axis >= 0 else axis if axis >= -rank else axis - 1
 
 
-REDUCTIONS = {'sum': 'sum', 'product': 'prod', 'mean': 'mean', 'max': 'max', 'min': 'min'}
+REDUCTIONS = {"sum": "sum", "product": "prod", "mean": "mean", "max": "max", "min": "min"}
 
 
-OF_BOOLS = {'and': 'all', 'or': 'any'}
+OF_BOOLS = {"and": "all", "or": "any"}
 
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -302,18 +328,18 @@ def all_reduce(blocks, devices, *, op, local_axes):
     """
     split = _split(np.stack(blocks), devices, 0)
     axes = (0, *(_behind(axis, blocks[0].ndim) for axis in local_axes))
-    own = {'dtype': split.dtype} if kind(logical(blocks[0].dtype)) == 'integer' else {}
+    own = {"dtype": split.dtype} if kind(logical(blocks[0].dtype)) == "integer" else {}
     name = (REDUCTIONS if own else REDUCTIONS | OF_BOOLS).get(op)
     if name is None:
-        raise Unsupported(f'tinygrad has no reduction {op!r} of {blocks[0].dtype}')
-    reduced = getattr(split, name)(axes, **own if op in ('sum', 'product') else {})
+        raise Unsupported(f"tinygrad has no reduction {op!r} of {blocks[0].dtype}")
+    reduced = getattr(split, name)(axes, **own if op in ("sum", "product") else {})
     return _on_all(reduced, devices)
 
 
 def run(inputs):
-    x = x_array = inputs['x']
-    y = on_groups(all_reduce, x, ((0, 1),), local_axes=(), op='sum')
-    return {'y': y}
+    x = x_array = inputs["x"]
+    y = on_groups(all_reduce, x, ((0, 1),), local_axes=(), op="sum")
+    return {"y": y}
 
 
 def child():

@@ -8,6 +8,7 @@ What the text of StableHLO says is in its ``docs/spec.md``.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from importlib import import_module
@@ -120,7 +121,8 @@ class StableHloChannels(StableHlo):
 
 def _refusal(error: RankError) -> RankError:
     """Return ``error``; it blames the argument where the verifier refused an operation: MLIR has one class for all."""
-    verifier = error.kind == "MLIRError" and "failed to infer returned types" in error.message
+    said = "failed to infer returned types" in error.message or re.search(r"'stablehlo\.\w+' op \w", error.message)
+    verifier = error.kind == "MLIRError" and said
     return msgspec.structs.replace(error, category="invalid_argument") if verifier else error
 
 

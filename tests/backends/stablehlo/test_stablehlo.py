@@ -143,6 +143,14 @@ def test_the_verifier_refuses_what_it_can_tell_without_running_it(interpreter: S
     assert "all_gather_dim" in (seen.errors[0].message if seen.errors[0] else "")
 
 
+@pytest.mark.parametrize("op", ["and", "or", "xor"])
+def test_the_verifier_blames_the_operand_that_an_operation_does_not_take(
+    interpreter: StableHlo, one: Make, op: str
+) -> None:
+    refused = interpreter.execute(one("all_reduce", 2, dtype=np.float16, op=op)).errors
+    assert {error.category for error in refused if error} == {"invalid_argument"}
+
+
 def test_a_slip_of_the_adapter_is_not_the_interpreters(
     interpreter: StableHlo, one: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
