@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from conformance.backends.base import Held
     from conformance.backends.jax.per_rank import Ranks, Whole
+    from conformance.backends.jax.typed import Jitted
     from conformance.cases.program.program import Program
     from conformance.cases.sharded.case import ShardedCase
     from conformance.cases.tensor.dtypes import Array
@@ -84,6 +85,7 @@ class Jax(Backend):
         self._over = self._load()
         self._cache: dict[bytes, Whole | RankError] = {}
         self._calls: dict[bytes, Any] = {}
+        self._typed: dict[bytes, Jitted] = {}
         self._fresh = 0
         """Programs made since the last were dropped."""
 
@@ -185,8 +187,8 @@ class Jax(Backend):
         """Return the types of the avals and the values under ``shard_map``."""
         from conformance.backends.jax import typed
 
-        self._make_room()
-        return typed.types(program, self._devices), typed.values(program, self._devices, inputs)
+        found = self._jitted(("values", program), lambda: typed.values(program, self._devices))
+        return typed.types(program, self._devices), found(inputs)
 
     def pushforward(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
@@ -194,8 +196,8 @@ class Jax(Backend):
         """Return the tangents of results by ``jax.jvp`` inside ``shard_map``."""
         from conformance.backends.jax import typed
 
-        self._make_room()
-        return typed.pushforward(program, self._devices, inputs, tangents)
+        found = self._jitted(("tangents", program), lambda: typed.pushforward(program, self._devices))
+        return found({**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}})
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
@@ -203,8 +205,10 @@ class Jax(Backend):
         """Return the cotangents of inputs by ``jax.vjp`` inside ``shard_map``."""
         from conformance.backends.jax import typed
 
-        self._make_room()
-        return typed.pullback(program, self._devices, inputs, cotangents)
+        names = tuple(cotangents)
+        key = ("cotangents", program, names)
+        found = self._jitted(key, lambda: typed.pullback(program, self._devices, names))
+        return found({**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}})
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the facts of the StableHLO of a program."""
@@ -220,8 +224,8 @@ class Jax(Backend):
         """Return the results by ``jax.vmap`` inside ``shard_map``."""
         from conformance.backends.jax import typed
 
-        self._make_room()
-        return typed.batched(program, self._devices, levels, inputs)
+        key = ("mapped", program, tuple(levels))
+        return self._jitted(key, lambda: typed.batched(program, self._devices, levels, inputs))(inputs)
 
     def close(self) -> None:
         """Drop every compiled program."""
@@ -252,6 +256,14 @@ class Jax(Backend):
             return rank_error(refusal, adapts=self.adapts)
         return made
 
+    def _jitted(self, what: tuple[Any, ...], make: Callable[[], Jitted]) -> Jitted:
+        """Return what was made for a typed program before, or make it."""
+        key = msgspec.json.encode(what)
+        if key not in self._typed:
+            self._make_room()
+            self._typed[key] = make()
+        return self._typed[key]
+
     def _make_room(self, programs: int = 1) -> None:
         """Count programs that are about to be made, and drop the others where they are too many."""
         if self._fresh >= FRESH:
@@ -264,6 +276,7 @@ class Jax(Backend):
         self._fresh = 0
         self._cache.clear()
         self._calls.clear()
+        self._typed.clear()
         # What JAX remembers of tracing and compiling: growth by 14 KB a fresh case becomes 5.
         jax.clear_caches()
 

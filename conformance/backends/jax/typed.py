@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,6 +55,24 @@ DONES: Final[Mapping[str, Any]] = {
 Tables = Callable[[TypedStep], dict[str, Any]]
 """The offsets and sizes of a ragged exchange, as a rank has them."""
 
+
+class Jitted(NamedTuple):
+    """A function over the mesh of a program, compiled when it is first called, and the axes its values vary along."""
+
+    program: TypedProgram
+    function: Any
+    entering: Varying
+    leaving: Varying
+
+    def __call__(self, given: Mapping[str, Blocks]) -> dict[str, Blocks]:
+        """Return the blocks of what leaves, one a rank."""
+        whole = {name: _joined(self.program, self.entering[name], blocks) for name, blocks in given.items()}
+        with framework(), config.auto_pcast(self.program.automatic):
+            made = self.function(whole)
+            arrays = {name: np.asarray(array) for name, array in made.items()}
+        return {name: _split(self.program, self.leaving[name], array) for name, array in arrays.items()}
+
+
 TO: Final = {"invariant": "invarying"}
 """JAX's word for a state, where it is another."""
 
@@ -104,8 +122,8 @@ def _abstract(program: TypedProgram) -> dict[str, jax.ShapeDtypeStruct]:
     }
 
 
-def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks]) -> dict[str, Blocks]:
-    """Return the blocks of each result, one a rank; of an unreduced one those of its sum."""
+def values(program: TypedProgram, devices: list[Any]) -> Jitted:
+    """Return what gives the blocks of each result, one a rank; of an unreduced one those of its sum."""
     of = _types(program, devices)
     everywhere = program.names
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
@@ -114,13 +132,11 @@ def values(program: TypedProgram, devices: list[Any], inputs: Mapping[str, Block
         made = _run(program, given)
         return {name: _visible(made[name]) for name in program.results}
 
-    return _called(program, devices, rank, inputs, _entering(program), leaving)
+    return _jitted(program, devices, rank, _entering(program), leaving)
 
 
-def pushforward(
-    program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], tangents: Mapping[str, Blocks]
-) -> dict[str, Blocks]:
-    """Return the tangent of each result, by ``jax.jvp`` inside ``shard_map``."""
+def pushforward(program: TypedProgram, devices: list[Any]) -> Jitted:
+    """Return what gives the tangent of each result by ``jax.jvp`` in ``shard_map``; that of an input is ``d x``."""
     of, everywhere = _types(program, devices), program.names
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
     at = _entering(program)
@@ -135,15 +151,12 @@ def pushforward(
             )
         return {name: _visible(value) for name, value in found.items()}
 
-    given = {**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}}
     entering = {**at, **{f"d {name}": axes for name, axes in at.items()}}
-    return _called(program, devices, rank, given, entering, leaving)
+    return _jitted(program, devices, rank, entering, leaving)
 
 
-def pullback(
-    program: TypedProgram, devices: list[Any], inputs: Mapping[str, Blocks], cotangents: Mapping[str, Blocks]
-) -> dict[str, Blocks]:
-    """Return the cotangent of each input, by ``jax.vjp`` inside ``shard_map``."""
+def pullback(program: TypedProgram, devices: list[Any], cotangents: Sequence[str]) -> Jitted:
+    """Return what gives the cotangent of each input by ``jax.vjp`` in ``shard_map``; that of a result is ``ct x``."""
     of = _types(program, devices)
     everywhere = program.names
     at = _entering(program) if program.checked else dict.fromkeys(program.inputs, everywhere)
@@ -157,14 +170,11 @@ def pullback(
             (found,) = back({name: _cotangent(given[f"ct {name}"], of[name]) for name in cotangents})
         return dict(found)
 
-    given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
-    return _called(program, devices, rank, given, entering, at)
+    return _jitted(program, devices, rank, entering, at)
 
 
-def batched(
-    program: TypedProgram, devices: list[Any], levels: Sequence[Level], inputs: Mapping[str, Blocks]
-) -> dict[str, Blocks]:
-    """Return the results of the program under one ``jax.vmap`` for each level, inside ``shard_map``."""
+def batched(program: TypedProgram, devices: list[Any], levels: Sequence[Level], inputs: Mapping[str, Blocks]) -> Jitted:
+    """Return what gives the results of the program under one ``jax.vmap`` for each level, inside ``shard_map``."""
 
     def mapped(given: dict[str, Any]) -> dict[str, Any]:
         function = adapter()(lambda x: {name: _run(program, x)[name] for name in program.results})
@@ -195,7 +205,7 @@ def batched(
     def shown(given: dict[str, Any]) -> dict[str, Any]:
         return {name: _visible(value) for name, value in mapped(given).items()}
 
-    return _called(program, devices, shown, inputs, entering, leaving)
+    return _jitted(program, devices, shown, entering, leaving)
 
 
 def _leaving(of: AxisType) -> tuple[str, ...]:
@@ -212,19 +222,15 @@ def _sizes(program: TypedProgram, axes: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(sizes[axis] for axis in axes)
 
 
-def _called(
+def _jitted(
     program: TypedProgram,
     devices: list[Any],
     rank: Callable[[dict[str, Any]], dict[str, Any]],
-    given: Mapping[str, Blocks],
     entering: Varying,
     leaving: Varying,
-) -> dict[str, Blocks]:
-    whole = {name: _joined(program, entering[name], blocks) for name, blocks in given.items()}
-    with framework(), config.auto_pcast(program.automatic):
-        made = jax.jit(_mapped(program, devices, rank, entering, leaving))(whole)
-        arrays = {name: np.asarray(array) for name, array in made.items()}
-    return {name: _split(program, leaving[name], array) for name, array in arrays.items()}
+) -> Jitted:
+    with framework():
+        return Jitted(program, jax.jit(_mapped(program, devices, rank, entering, leaving)), entering, leaving)
 
 
 def _mapped(
