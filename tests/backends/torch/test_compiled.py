@@ -40,7 +40,8 @@ def test_rounds_are_compiled_one_after_the_other_and_storages_are_written_in_pla
 @pytest.mark.slow
 def test_drawn_graphs_compile_to_the_values_of_eager_evaluation() -> None:
     backend = TorchCompile()
-    for number in (0, 3, 9, 11):
+    # Those of the first twelve that it claims, legal and short.
+    for number in (0, 3, 11):
         case, _ = numbered(graph_cases(), 0, number)
         assert judge_graph(graph_meaning(case), backend.graph(case), CLAUSES, STANDARD).outcome == "passed"
 
