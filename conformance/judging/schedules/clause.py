@@ -22,7 +22,19 @@ that of some, and a third one that of the rest."""
 
 
 @dataclass(frozen=True)
-class ScheduleClause:
+class _Sentence:
+    """What all clauses have that a schedule can break; none is general or about an option, as those of programs are."""
+
+    id: str
+    text: str
+    source: str
+    general: ClassVar[bool] = False
+    variant: ClassVar[bool] = False
+    plain: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class ScheduleClause(_Sentence):
     """One sentence. ``check`` returns ``None`` when it holds, else the item and the reason.
 
     ``when`` says whether a schedule has anything that the sentence is about, and all that has to be known of it: of
@@ -30,69 +42,45 @@ class ScheduleClause:
     only when no other *must* is broken: what a schedule computes that breaks one is not defined.
     """
 
-    id: str
-    text: str
-    source: str
     check: Callable[[Facts], str | None]
     when: Callable[[Facts], bool]
     requirement: Requirement = "must"
     last: bool = False
     suite: str = "schedules"
-    general: ClassVar[bool] = False
-    variant: ClassVar[bool] = False
-    plain: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
-class FormClause:
+class FormClause(_Sentence):
     """One sentence about what a schedule must be to be judged at all; the loader refuses what breaks it.
 
     ``when`` is as that of a ``ScheduleClause``.
     """
 
-    id: str
-    text: str
-    source: str
     when: Callable[[Facts], bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
-    general: ClassVar[bool] = False
-    variant: ClassVar[bool] = False
-    plain: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
-class PairClause:
+class PairClause(_Sentence):
     """One sentence about a schedule and a second one that is its ``relation``; of some relations there are more.
 
     ``when`` is as that of a ``ScheduleClause``.
     """
 
-    id: str
-    text: str
-    source: str
     relation: Relation
     check: Callable[..., str | None]
     when: Callable[..., bool]
     requirement: Requirement = "must"
     suite: str = "schedules"
-    general: ClassVar[bool] = False
-    variant: ClassVar[bool] = False
-    plain: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
-class AnswerClause:
+class AnswerClause(_Sentence):
     """One sentence about what comes instead of a schedule: an exception, a hang, the end of a process."""
 
-    id: str
-    text: str
-    source: str
     requirement: Requirement = "must"
     suite: str = "schedules"
-    general: ClassVar[bool] = False
-    variant: ClassVar[bool] = False
-    plain: ClassVar[bool] = False
 
 
 AnyScheduleClause = AnswerClause | FormClause | ScheduleClause | PairClause
