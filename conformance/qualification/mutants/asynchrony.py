@@ -49,17 +49,7 @@ class LongOperandIsReadWhenWaited(Effectful):
     """What is too long to be kept for its receiver is fetched when that one comes; only what is short was tried."""
 
     breaks = "async.C2"
-    ops = (
-        "all_reduce",
-        "broadcast",
-        "all_gather",
-        "permute",
-        "shuffle",
-        "all_to_all",
-        "gather",
-        "scatter",
-        "reduce_scatter",
-    )
+    ops = ("all_gather", "permute")
     effects = _LateIfLong
 
 
