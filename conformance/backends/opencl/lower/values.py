@@ -191,6 +191,14 @@ def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int]) 
     return found
 
 
+def _read(step: Home | Value) -> Iterable[Value]:
+    """Return the values that a step reads, and for movement what it is movement of."""
+    if isinstance(step, Value):
+        return [value for each in step.of for value in (each, base(each))]
+    root = step.roots[0] if step.roots else step.value
+    return (*step.stored, root) if root.op == "load" else step.stored
+
+
 Steps = dict[Value | tuple[str, int], Home | Value]
 """What makes a value, or a version of a buffer: a kernel, or the value itself, a copy or what comes of a meeting."""
 
@@ -210,6 +218,7 @@ class _Builder:
         self.nodes: dict[Value, Node] = dict(kept)
         self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
         self._meetings: dict[object, Collective] = {}
+        self._readers: dict[tuple[str, int], list[Home | Value]] = {}
         self.received: tuple[Movement, ...] = ()
 
     def build(self, homes: Sequence[Home], order: Sequence[Value]) -> None:
@@ -220,6 +229,10 @@ class _Builder:
         steps: Steps = {root: home for home in homes for root in home.roots}
         steps.update(by_version)
         steps |= {each: each for each in order if each.op in ("copy", "received") and each not in self.nodes}
+        for step in dict.fromkeys(steps.values()):
+            for value in _read(step):
+                if value.op == "load":
+                    self._readers.setdefault(value.arg, []).append(step)
         done: set[Home | Value] = set()
         stack = list(reversed(steps.values()))
         while stack:
@@ -234,17 +247,17 @@ class _Builder:
                 self._make(step)
 
     def _before(self, step: Home | Value, steps: Steps) -> Iterator[Home | Value]:
-        """Yield what a step reads, and the write before a write."""
-        if isinstance(step, Value):
-            read: Iterable[Value] = [value for each in step.of for value in (each, base(each))]
-        else:
-            read = step.stored
-            root = step.roots[0] if step.roots else step.value
-            if root.op == "load":
-                read = (*read, root)
-            if step.assign is not None and (step.assign.buffer, step.assign.version - 1) in steps:
-                yield steps[step.assign.buffer, step.assign.version - 1]
-        for value in read:
+        """Yield what a step reads, and before a write the write before it and all that read what it overwrites.
+
+        Meetings are numbered as they are made, and what comes after a meeting is done after it: one that needs a write
+        must not be made before one that the write must wait for.
+        """
+        if isinstance(step, Home) and step.assign is not None:
+            before = step.assign.buffer, step.assign.version - 1
+            if before in steps:
+                yield steps[before]
+            yield from (each for each in self._readers.get(before, ()) if each is not step)
+        for value in _read(step):
             found = steps.get(value)
             if found is not None and found is not step:
                 yield found

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Fault, Operand
+from conformance.cases.graph.case import GraphCase, Round, asked_key
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array, to_array
 from tests.backends.opencl.conftest import OpenBackend
@@ -53,3 +57,31 @@ def test_ranks_that_cannot_go_on_are_refused_before_anything_runs(
 def test_no_rank_is_late_or_dies_here(opencl: OpenBackend) -> None:
     seen = opencl().execute(case(step("y", None), faults=(Fault(rank=0, before=0, delay=0.1),)))
     assert {each and each.category for each in seen.errors} == {"unsupported"}
+
+
+def test_a_meeting_of_what_was_written_comes_after_one_of_what_was_there_before(opencl: OpenBackend) -> None:
+    kept: dict[str, Any] = {"dtype": "int32", "shape": (2,)}
+    nodes = [Node(id=f"{n}{i}", op="buf", device=f"d{i}", arg=f"{n}{i}", **kept) for n in "ac" for i in (0, 1)]
+    rest: dict[str, Any] = {
+        "op": "collective",
+        "of": ("a0", "a1"),
+        "dtype": "int32",
+        "shape": (4,),
+        "members": ("d0", "d1"),
+    }
+    rest |= {"arg": "all_gather", "attrs": {"axis": 0, "tiled": True}}
+    nodes += [Node(id=f"old{i}", device=f"d{i}", **rest) for i in (0, 1)]
+    nodes += [Node(id=f"w{i}", op="assign", of=(f"a{i}", f"c{i}"), device=f"d{i}", **kept) for i in (0, 1)]
+    nodes += [Node(id=f"new{i}", device=f"d{i}", **rest) for i in (0, 1)]
+    asked = ("old0", "new0", "old1", "new1")
+    data = {
+        f"{n}{i}": np.array([k, k + 1], np.int32) for n, i, k in (("a", 0, 1), ("a", 1, 3), ("c", 0, 5), ("c", 1, 7))
+    }
+    case = GraphCase(
+        graph=Graph(nodes=tuple(nodes), results=asked),
+        buffers={name: from_array(each) for name, each in data.items()},
+        rounds=(Round(until=len(nodes), asked=asked),),
+    )
+    seen = opencl().graph(case)
+    found = [to_array(seen.results[asked_key(0, name)][0]).tolist() for name in asked]
+    assert found == [[1, 2, 3, 4], [5, 6, 7, 8]] * 2
