@@ -10,6 +10,7 @@ from conformance.cases.schedule.kernel_body import (
     Bitcast,
     Body,
     Cast,
+    Fetch,
     Instruction,
     Load,
     Reduce,
@@ -48,6 +49,8 @@ def _rewritten(facts: Facts, item: Item) -> Item:
                     moved = Alu(op="add" if each.op == "sub" else "mul", of=(of[0], len(lines) - 1))
             elif isinstance(each, Cast | Bitcast | Reduce | Store):
                 moved = replace(each, of=at[each.of])
+            elif isinstance(each, Fetch):
+                moved = replace(each, at=tuple(at[source] for source in each.at))
             at[number] = len(lines)
             lines.append(moved)
         bodies.append(replace(body, instructions=tuple(lines)))

@@ -12,7 +12,7 @@ from conformance.backends.base import Unsupported
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.body_form import dtypes_of
-from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, sources
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Instruction, Load, sources
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array, to_array
@@ -63,7 +63,10 @@ def _rewritten(body: Body, dtypes: Sequence[str], kernel: Kernel, instead: Calla
         moved = each
         if sources(each):
             of = tuple(at[source] for source in sources(each))
-            moved = replace(each, of=of if isinstance(each, Alu) else of[0])
+            if isinstance(each, Fetch):
+                moved = replace(each, at=of)
+            else:
+                moved = replace(each, of=of if isinstance(each, Alu) else of[0])
         found: Wrong = None
         if isinstance(moved, Alu):
             assert isinstance(each, Alu)
