@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from conformance.backends.base import Claims, Unsupported
@@ -319,8 +320,14 @@ def _begin(fold: str, dtype: str) -> Any:
         if kind(dtype) == "integer":
             ends = np.iinfo(NUMPY[dtype])
             return ends.min if fold == "max" else ends.max
-        return -np.inf if fold == "max" else np.inf
+        return _farthest(dtype, -1 if fold == "max" else 1)
     return {"add": 0, "or": 0, "xor": 0, "mul": 1}.get(fold, True if dtype == "bool" else -1)
+
+
+def _farthest(dtype: str, sign: int) -> float:
+    """Return the least or the greatest number of a float: an infinity, where the dtype has one."""
+    beyond = np.array(sign * np.inf).astype(NUMPY[dtype]).astype(np.float64)
+    return sign * (np.inf if np.isinf(beyond) else float(ml_dtypes.finfo(NUMPY[dtype]).max))
 
 
 def _gather(walk: Traced, node: Node, data: Value, index: Value) -> Value:

@@ -10,6 +10,7 @@ from conformance.backends.stablehlo import StableHlo
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Node
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.dialects.graph import DIALECT
@@ -62,6 +63,14 @@ def test_an_operation_that_the_text_lacks_is_not_claimed(interpreter: StableHlo)
     (error,) = interpreter.graph(case(alu("b", "log2", "a", shape=(2, 3)), asked="b")).errors
     assert error is not None
     assert error.category == "unsupported"
+
+
+def test_a_maximum_of_a_dtype_without_infinities_begins_with_its_least_number(interpreter: StableHlo) -> None:
+    given = np.array([[-448, -3, -2], [-8, -7, -6]]).astype(NUMPY["float8_e4m3fn"])
+    most = node("most", "reduce", "a", shape=(2,), dtype="float8_e4m3fn", arg=(1,), fold="max")
+    listed = graph(stored("a", shape=(2, 3), dtype="float8_e4m3fn"), most, results=["most"])
+    asked = GraphCase(graph=listed, buffers={"a": from_array(given)}, rounds=(Round(until=2, asked=("most",)),))
+    assert interpreter.run_graph(asked)["0/most"].astype(float).tolist() == [-2, -6]
 
 
 def test_drawn_graphs_are_what_the_oracle_says(interpreter: StableHlo) -> None:
