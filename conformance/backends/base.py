@@ -15,9 +15,8 @@ what ``NAME`` takes and returns anything, of which ``wait`` makes what ``NAME`` 
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final
@@ -25,6 +24,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from conformance.backends.adapting import whose
+from conformance.backends.calling import blocks_of, called, operand_count
 from conformance.backends.explanation import Explanation
 from conformance.backends.holding import poison, read_first, written
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
@@ -312,16 +312,16 @@ class Backend:
         if targets and len(targets) != len(step.outputs):
             raise ValueError(f"{len(step.outputs)} results cannot go into {len(targets)} targets")
         groups = rank_groups(program.mesh, step.axes, step.groups)
-        if _operands(method) != 1:
-            made = _called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
-            return [made if step.start else _blocks(made)]
+        if operand_count(method) != 1:
+            made = called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
+            return [made if step.start else blocks_of(made)]
         results = []
         for operand, target in zip(read_first(operands, targets), targets or [None] * len(operands), strict=True):
             if step.idle:
                 results.append(Ready(alone(operand, target)) if step.start else alone(operand, target))
             else:
-                made = _called(method, [operand], target, {**step.attrs, "groups": groups})
-                results.append(made if step.start else _blocks(made))
+                made = called(method, [operand], target, {**step.attrs, "groups": groups})
+                results.append(made if step.start else blocks_of(made))
         return results
 
     def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:
@@ -334,7 +334,7 @@ class Backend:
         if step.op == "copy":
             return [[np.array(block) for block in taken[0]]]
         if step.op == "done":
-            return [ticket.blocks if isinstance(ticket, Ready) else _blocks(self.wait(ticket)) for ticket in taken]
+            return [ticket.blocks if isinstance(ticket, Ready) else blocks_of(self.wait(ticket)) for ticket in taken]
         if step.op == "assign":
             written(taken[0], [np.array(block) for block in taken[1]])
         else:
@@ -349,19 +349,6 @@ class Ready:
     blocks: list[Array]
 
 
-def _called(method: Callable[..., Any], operands: list[Any], target: Any, keywords: dict[str, Any]) -> Any:
-    """Return what a method returns, or the target where that is nothing."""
-    if target is None:
-        return method(*operands, **keywords)
-    result = method(*operands, **keywords, out=target)
-    return target if result is None else result
-
-
-def _blocks(given: Any) -> list[Any]:
-    """Return the blocks of a result as arrays, since the next step's method is promised arrays."""
-    return [None if block is None else np.asarray(block) for block in given]
-
-
 def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
     """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
     kinds = {(block.dtype, block.shape) for block in blocks}
@@ -369,11 +356,6 @@ def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]
         raise Refused(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
     fresh = [block.copy() for block in blocks]
     return fresh if target is None else written(target, fresh)
-
-
-def _operands(method: Callable[..., Any]) -> int:
-    """Return how many operands a method takes: all that are not by keyword."""
-    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(method).parameters.values())
 
 
 def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:

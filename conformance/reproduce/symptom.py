@@ -31,7 +31,8 @@ SENTENCES: dict[Kind, str] = {
 class Symptom:
     """A kind of difference, with the expected and the observed results, the ranks' errors and what is compared how.
 
-    ``several`` says that more results than the expected one are right, or that they are beside the point: then the script looks for the observed ones.
+    ``several`` says that more results than the expected one are right, or that they are beside the point: then the
+    script looks for the observed ones.
     ``loose`` are results in which one NaN is as good as another.
     """
 

@@ -1,0 +1,27 @@
+"""How a method of a backend is called, and what it returns read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def called(method: Callable[..., Any], operands: list[Any], target: Any, keywords: dict[str, Any]) -> Any:
+    """Return what a method returns, or the target where that is nothing."""
+    if target is None:
+        return method(*operands, **keywords)
+    result = method(*operands, **keywords, out=target)
+    return target if result is None else result
+
+
+def blocks_of(given: Any) -> list[Any]:
+    """Return the blocks of a result as arrays, since the next step's method is promised arrays."""
+    return [None if block is None else np.asarray(block) for block in given]
+
+
+def operand_count(method: Callable[..., Any]) -> int:
+    """Return how many operands a method takes: all that are not by keyword."""
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(method).parameters.values())
