@@ -42,7 +42,7 @@ def test_what_every_adapter_claims_is_right() -> None:
         OpenCL().claims,
         jax_claims("cpu", checked=True),
         jax_claims("cpu", checked=False),
-        vmap_claims(),
+        vmap_claims("cpu"),
         mpi_claims(),
         tinygrad_claims(),
     )
