@@ -65,10 +65,12 @@ def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
 
 
 def _of_integers(op: str, left: int, right: int, dtype: str) -> bytes | None:
-    """Return a quotient, a remainder or a shift that there is a right answer to, in the dtype of both."""
+    """Return a quotient, a remainder or a shift in the dtype of both; by zero what a kernel gives, ``left`` and 0."""
     bits = DTYPES[dtype].bits
-    if (op in ("div", "mod") and right == 0) or (op in ("shl", "shr") and not 0 <= right < bits):
+    if op in ("shl", "shr") and not 0 <= right < bits:
         return None
+    if op in ("div", "mod") and right == 0:
+        return _of_integers(op, left if op == "div" else 0, 1, dtype)
     sign = -1 if (left < 0) != (right < 0) else 1
     quotient = sign * (abs(left) // abs(right)) if op in ("div", "mod") else 0
     made = {"div": quotient, "mod": left - quotient * right}

@@ -101,6 +101,7 @@ def _forced(
     """Return the values that get storage whatever their users are, with the reason."""
     forced: dict[Value, str] = {}
     reached = set(order)
+    fresh = Freshness(order, asking.assigns, asking.replaced, (), kept)
 
     def store(value: Value, reason: str) -> None:
         if value in reached and value not in kept and value.op != "const":
@@ -118,9 +119,8 @@ def _forced(
                 store(value.of[0], "a copy takes it")
         elif value.op == "received":
             for each in value.of:
-                if _strided(each) and base(each).op in ("load", "received"):
-                    continue
-                store(each, "a collective takes it")
+                if why := _unfit(each, value, fresh):
+                    store(each, why)
         elif value.op == "contig":
             store(value, "it was asked for contiguous")
         elif value.op == "gather":
@@ -128,6 +128,15 @@ def _forced(
             if data.op not in ("load", "received"):
                 store(data, "indices that are data choose of it")
     return forced
+
+
+def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
+    """Return why a collective does not take an operand where it lies; nothing if it does."""
+    taken = base(operand)
+    if not _strided(operand) or taken.op not in ("load", "received"):
+        return "a collective takes it"
+    stale = taken.op == "load" and fresh.until[taken] <= fresh.after[received]
+    return "it is overwritten before a collective takes it" if stale else ""
 
 
 def _kept_by(value: Value) -> Value:
@@ -231,14 +240,19 @@ class _Builder:
         steps |= {each: each for each in order if each.op in ("copy", "received") and each not in self.nodes}
         for step in dict.fromkeys(steps.values()):
             for value in _read(step):
-                if value.op == "load":
+                # Who takes a copy of what is overwritten need not come before the write.
+                if value.op == "load" and steps.get(value, step) is step:
                     self._readers.setdefault(value.arg, []).append(step)
         done: set[Home | Value] = set()
+        entered: set[Home | Value] = set()
         stack = list(reversed(steps.values()))
         while stack:
             step = stack[-1]
             waiting = [] if step in done else [each for each in self._before(step, steps) if each not in done]
+            if not entered.isdisjoint(waiting):
+                raise RuntimeError("steps of a graph wait for each other, so that none can be first")
             if waiting:
+                entered.add(step)
                 stack.extend(waiting)
                 continue
             stack.pop()

@@ -85,3 +85,23 @@ def test_a_meeting_of_what_was_written_comes_after_one_of_what_was_there_before(
     seen = opencl().graph(case)
     found = [to_array(seen.results[asked_key(0, name)][0]).tolist() for name in asked]
     assert found == [[1, 2, 3, 4], [5, 6, 7, 8]] * 2
+
+
+def test_a_meeting_takes_what_was_overwritten_before_it_as_it_was(opencl: OpenBackend) -> None:
+    kept: dict[str, Any] = {"dtype": "int32", "shape": (2,)}
+    rest: dict[str, Any] = {"op": "collective", "of": ("old", "new"), "members": ("d0", "d1"), "arg": "all_gather"}
+    rest |= {"attrs": {"axis": 0, "tiled": True}, "dtype": "int32", "shape": (4,)}
+    nodes = (
+        *(Node(id=name, op="buf", device="d0", arg=name, **kept) for name in ("a", "c")),
+        Node(id="old", op="contig", of=("a",), device="d0", **kept),
+        Node(id="w", op="assign", of=("a", "c"), device="d0", **kept),
+        Node(id="new", op="copy", of=("w",), device="d1", **kept),
+        *(Node(id=f"g{rank}", device=f"d{rank}", **rest) for rank in (0, 1)),
+    )
+    case = GraphCase(
+        graph=Graph(nodes=nodes, results=("g0", "g1")),
+        buffers={"a": from_array(np.array([1, 2], np.int32)), "c": from_array(np.array([5, 6], np.int32))},
+        rounds=(Round(until=len(nodes), asked=("g0", "g1")),),
+    )
+    seen = opencl().graph(case)
+    assert [to_array(seen.results[asked_key(0, name)][0]).tolist() for name in ("g0", "g1")] == [[1, 2, 5, 6]] * 2
