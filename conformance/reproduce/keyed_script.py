@@ -47,6 +47,8 @@ NEEDS: Final = {"jax": "jax", "tinygrad": "tinygrad", "torch": "torch"}
 _ON: Final = "conformance.backends."
 _TYPED: Final = f"{_ON}jax.typed"
 
+_BATCHED: Final = "batched(PROGRAM, DEVICES, CASE.batch, blocks(CASE.inputs))(blocks(CASE.inputs))"
+
 WALKS: Final[Mapping[tuple[str, str], Walked]] = {
     ("jax", "graph"): Walked(f"{_ON}jax.graphs", ("run",), "run(CASE)"),
     ("tinygrad", "graph"): Walked(f"{_ON}tinygrad.graph_values", ("run",), "run(CASE, DEVICE)"),
@@ -55,15 +57,21 @@ WALKS: Final[Mapping[tuple[str, str], Walked]] = {
     ("jax-explicit", "sharded"): Walked(f"{_ON}jax.explicit", ("run",), "run(CASE, jax.devices())"),
     ("tinygrad", "sharded"): Walked(f"{_ON}tinygrad.placed", ("run",), "run(CASE, DEVICE)"),
     ("jax", "types"): Walked(
-        _TYPED, ("types", "values"), "(types(PROGRAM, DEVICES), values(PROGRAM, DEVICES, blocks(CASE.inputs)))[1]"
+        _TYPED, ("types", "values"), "(types(PROGRAM, DEVICES), values(PROGRAM, DEVICES)(blocks(CASE.inputs)))[1]"
     ),
     ("jax", "transposed"): Walked(
-        _TYPED, ("pullback",), "pullback(PROGRAM, DEVICES, blocks(CASE.inputs), blocks(CASE.cotangents))"
+        _TYPED,
+        ("pullback",),
+        "pullback(PROGRAM, DEVICES, tuple(CASE.cotangents))"
+        '({**blocks(CASE.inputs), **{f"ct {name}": each for name, each in blocks(CASE.cotangents).items()}})',
     ),
     ("jax", "pushed"): Walked(
-        _TYPED, ("pushforward",), "pushforward(PROGRAM, DEVICES, blocks(CASE.inputs), blocks(CASE.tangents))"
+        _TYPED,
+        ("pushforward",),
+        "pushforward(PROGRAM, DEVICES)"
+        '({**blocks(CASE.inputs), **{f"d {name}": each for name, each in blocks(CASE.tangents).items()}})',
     ),
-    ("jax", "batched"): Walked(_TYPED, ("batched",), "batched(PROGRAM, DEVICES, CASE.batch, blocks(CASE.inputs))"),
+    ("jax", "batched"): Walked(_TYPED, ("batched",), _BATCHED),
 }
 """By backend or system, and kind of case."""
 

@@ -47,6 +47,8 @@ def _signature(op: Op) -> list[str]:
 
 
 def _values(op: Op, name: str, hint: object) -> str:
+    if name in ("sends", "receives"):
+        return "a row of counts for each member"
     if name == "op":
         words = ("max", "min") if op.name == "arg_reduce" else tuple(REDUCTIONS)
         return ", ".join(f"`{word}`" for word in words)

@@ -30,7 +30,7 @@ SPLITS: Final = (
         Placement(splits=(Split(axis=0, along=("i",), cuts=(0, 1, 2)), Split(axis=1, along=("j",), cuts=(0, 3, 4)))),
     ),
     (
-        "Axis 1 is split along `j, i`: `j` is the major axis, so that position (0, 1) has part 2.",
+        "Axis 1 is split along `j, i`: `j` is the major axis. The device at coordinates (0, 1) has part 2.",
         GRID,
         Placement(splits=(Split(axis=1, along=("j", "i"), cuts=(0, 1, 2, 3, 4)),)),
     ),

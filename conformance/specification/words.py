@@ -132,7 +132,7 @@ _LISTED: Final = (
         "an operation makes of its operand by itself.",
     ),
     Word("local operation", "An operation on the blocks of one rank, for which no ranks meet."),
-    Word("mapped", "Of a program and a mesh axis: the program runs on each rank along the axis and may name it."),
+    Word("mapped", "Of a program and a mesh axis or level: it runs once for each index and may name the axis."),
     Word(
         "cotangent",
         "An array in the shape of a value that says how much a number computed from the results depends on "

@@ -14,7 +14,7 @@ from conformance.reference.reductions import Terms, check, folded
 def reduce_scatter(
     blocks: list[Array], *, op: str, axis: int, tiled: bool, factor: float = 1.0, groups: Groups
 ) -> list[Array]:
-    """Return piece p of the reduction along ``axis``; untiled pieces have extent 1 and lose the axis."""
+    """Return piece p, cut along ``axis``, of the fold; untiled pieces have extent 1 and lose the axis."""
     check(logical(blocks[0].dtype), op)
     return folded(terms(blocks, axis=axis, tiled=tiled, groups=groups), op, factor)
 

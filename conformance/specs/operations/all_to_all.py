@@ -79,7 +79,8 @@ OP = Op(
         diverging(
             value(
                 "all_to_all.C4",
-                "A negative split or concat axis counts from the end.",
+                "A negative split axis counts from the last axis of the block. A negative concat axis counts from the "
+                "last axis of the result.",
                 "ours",
                 lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
             ),

@@ -52,7 +52,11 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE + PAIRS,
     clauses=(
-        value("permute.C1", "Every destination receives the block of its source.", "jax.ppermute"),
+        value(
+            "permute.C1",
+            "In each group, the destination of a pair receives the block of the source of that pair.",
+            "jax.ppermute",
+        ),
         value(
             "permute.C2",
             "A position that is the destination of no pair receives zeros: +0 in every format, and in "

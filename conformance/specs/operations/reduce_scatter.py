@@ -44,7 +44,8 @@ OP = Op(
     clauses=(
         value(
             "reduce_scatter.C1",
-            "The member at position p receives piece p of the reduction of its group's blocks.",
+            "The blocks of a group are folded element by element, and the result is cut along the axis. The member at "
+            "position p receives piece p.",
             "jax.psum_scatter",
         ),
         variant(

@@ -48,7 +48,7 @@ FORM = (
     ),
     FormClause(
         "form.C4",
-        "Every item that is waited for was started before.",
+        "A wait names a handle that an item earlier in the schedule has started.",
         "torch.inductor.comm_lowering: _wait_tensor",
         some_leaf(is_wait),
     ),

@@ -41,7 +41,7 @@ _ROWS: Final = """
 1 | Every input is there before or an output of an earlier item. | order.C1 | reader_before_writer
 2 | Every result that has to be computed is in a buffer at the end. | order.C2 | forgotten_result
 3 | Every item serves a result, an effect or a call. | order.C3 | dead_kernel
-4 | No buffer but an assigned one is written by two items. | order.C4 | shared_value_written_twice
+4 | No value but an assigned one is written to the same bytes by two items. | order.C4 | shared_value_written_twice
 5 | A shared contig or reduce is computed once. | order.C5 | shared_value_computed_again
 6 | After a run nothing is left to schedule. | order.C6 | runs_again
 7 | Several results share what they have in common. | order.C9 | shared_part_made_for_each_and_kept

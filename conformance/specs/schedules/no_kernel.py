@@ -128,7 +128,8 @@ NO_KERNEL = (
     ),
     ScheduleClause(
         "no_kernel.C6",
-        "No kernel computes a value without elements, and no item writes a buffer without bytes.",
+        "No item computes or copies a value that has no elements, but for constants, buffers and assigns. No item "
+        "writes to a buffer of size 0.",
         "tinygrad.schedule: earliest_rewrites",
         _nothing_empty,
         _any_empty,

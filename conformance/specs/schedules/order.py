@@ -248,7 +248,7 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C4",
-        "A value is written to the same bytes only once, unless it is assigned.",
+        "No two items write the value of one node to the same bytes, unless the node is an assign.",
         "tinygrad.lazy: LazyBuffer.schedule",
         realised_once,
         labelled_node(but=["assign"]),

@@ -107,8 +107,8 @@ BATCHES: Final = (
     ),
     _mapped(
         12,
-        "Mapped axes and mesh axes may be named together in any order, and positions count in row-major order of the "
-        "axes as they are named.",
+        "A step may name several levels, or levels and mesh axes, in any order. Positions count in row-major order of "
+        "these axes as they are named.",
         "jax.all_to_all: batching rule; jax.axis_index",
         _has(
             "all_reduce",

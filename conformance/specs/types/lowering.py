@@ -107,7 +107,8 @@ LOWERING: Final = (
     ),
     _clause(
         3,
-        "Replica groups of unequal sizes are filled up with -1 to the size of the largest.",
+        "Where the groups of one step differ in size, each lowered group is as long as the largest of them. The value "
+        "-1 fills the end of the shorter ones.",
         "jax.psum: lowering",
         _uneven,
         _fills,

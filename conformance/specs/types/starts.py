@@ -114,7 +114,7 @@ STARTS: Final = (
     ),
     _alike(
         6,
-        "A started all_gather to reduced has the gathered blocks as a reduced result.",
+        'The done of a started all_gather with `to="reduced"` returns the gathered blocks.',
         "jax.start: all_gather_reduced_start_p",
         _is("all_gather_reduced"),
     ),
