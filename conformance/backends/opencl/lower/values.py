@@ -26,6 +26,7 @@ from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.launches import Writer
 from conformance.backends.opencl.schedule.merge import merged, unfit
 from conformance.backends.opencl.schedule.partition import (
+    NEVER,
     Freshness,
     Home,
     partition,
@@ -135,7 +136,8 @@ def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
     taken = base(operand)
     if not _strided(operand) or taken.op not in ("load", "received"):
         return "a collective takes it"
-    stale = taken.op == "load" and fresh.until[taken] <= fresh.after[received]
+    # What an earlier round computed is not in the order, nor is what that was made of.
+    stale = taken.op == "load" and fresh.until.get(taken, NEVER) <= fresh.after[received]
     return "it is overwritten before a collective takes it" if stale else ""
 
 
