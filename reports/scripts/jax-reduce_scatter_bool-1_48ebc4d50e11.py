@@ -9,6 +9,7 @@ The program:
 Needs jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,21 +28,21 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 1
-SYMPTOM = "raised"
+SYMPTOM = 'raised'
 INPUTS = {
-    "x": [
-        ("bool", (1,), "00", "contiguous"),
+    'x': [
+        ('bool', (1,), '00', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y": [
-        ("int32", (1,), "00000000"),
+    'y': [
+        ('int32', (1,), '00000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {0: "TypeError"}
-ANY_NAN = ("y",)  # results in which one NaN is as good as another
+ERRORS = {0: 'TypeError'}
+ANY_NAN = ('y',)  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -99,9 +100,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -109,12 +108,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -195,10 +189,7 @@ if CHILD not in sys.argv:
 
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=8 "
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
-)
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
 
 
 try:
@@ -216,7 +207,7 @@ class Unsupported(NotImplementedError):
 
 
 jax.config.update("jax_enable_x64", True)
-MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape([1]), ("i",))
+MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape([1]), ('i',))
 SPLIT = NamedSharding(MESH, PartitionSpec(MESH.axis_names))  # a leading axis with one block a rank
 OWN = (slice(0, 1),)
 
@@ -243,21 +234,21 @@ def on_all_ranks(function):
 def reduce_scatter(x, *, axis_name, groups, op, axis, tiled, factor=1.0):
     """Return ``psum_scatter``; raise ``Unsupported`` for any reduction but the sum, which has no ``factor``."""
     del factor
-    if op != "sum":
-        raise Unsupported(f"JAX has no reduce-scatter {op!r}; it has sum")
+    if op != 'sum':
+        raise Unsupported(f'JAX has no reduce-scatter {op!r}; it has sum')
     return lax.psum_scatter(x, axis_name, scatter_dimension=axis, axis_index_groups=groups, tiled=tiled)
 
 
 def program(refs, given, values):
-    x = values["x"]
-    y = reduce_scatter(x, axis_name="i", groups=None, axis=0, op="sum", tiled=True)
-    return {"y": y}
+    x = values['x']
+    y = reduce_scatter(x, axis_name='i', groups=None, axis=0, op='sum', tiled=True)
+    return {'y': y}
 
 
 def run(inputs):
     values = {name: put(blocks) for name, blocks in inputs.items()}
     made = on_all_ranks(program)({}, {}, values)
-    return {name: blocks_of(made[name]) for name in ("y",)}
+    return {name: blocks_of(made[name]) for name in ('y',)}
 
 
 def child():

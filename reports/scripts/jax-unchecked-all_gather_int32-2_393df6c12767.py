@@ -9,6 +9,7 @@ The program:
 Needs jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,22 +28,22 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "raised"
+SYMPTOM = 'raised'
 INPUTS = {
-    "x": [
-        ("int32", (0,), "", "contiguous"),
-        ("int32", (0,), "", "contiguous"),
+    'x': [
+        ('int32', (0,), '', 'contiguous'),
+        ('int32', (0,), '', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y": [
-        ("int32", (0,), ""),
-        ("int32", (0,), ""),
+    'y': [
+        ('int32', (0,), ''),
+        ('int32', (0,), ''),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {0: "ValueError", 1: "ValueError"}
+ERRORS = {0: 'ValueError', 1: 'ValueError'}
 ANY_NAN = ()  # results in which one NaN is as good as another
 
 
@@ -101,9 +102,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -111,12 +110,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -197,10 +191,7 @@ if CHILD not in sys.argv:
 
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=8 "
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
-)
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
 
 
 try:
@@ -218,7 +209,7 @@ class Unsupported(NotImplementedError):
 
 
 jax.config.update("jax_enable_x64", True)
-MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape([2]), ("i",))
+MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape([2]), ('i',))
 SPLIT = NamedSharding(MESH, PartitionSpec(MESH.axis_names))  # a leading axis with one block a rank
 OWN = (slice(0, 1),)
 
@@ -248,15 +239,15 @@ def all_gather(x, *, axis_name, groups, axis, tiled):
 
 
 def program(refs, given, values):
-    x = values["x"]
-    y = all_gather(x, axis_name="i", groups=None, axis=0, tiled=True)
-    return {"y": y}
+    x = values['x']
+    y = all_gather(x, axis_name='i', groups=None, axis=0, tiled=True)
+    return {'y': y}
 
 
 def run(inputs):
     values = {name: put(blocks) for name, blocks in inputs.items()}
     made = on_all_ranks(program)({}, {}, values)
-    return {name: blocks_of(made[name]) for name in ("y",)}
+    return {name: blocks_of(made[name]) for name in ('y',)}
 
 
 def child():

@@ -11,6 +11,7 @@ The program:
 Needs jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -29,22 +30,22 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "raised"
+SYMPTOM = 'raised'
 INPUTS = {
-    "x1": [
-        ("int32", (1,), "00000000", "contiguous"),
-        ("int32", (1,), "00000000", "contiguous"),
+    'x1': [
+        ('int32', (1,), '00000000', 'contiguous'),
+        ('int32', (1,), '00000000', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "x1": [
-        ("int32", (1,), "00000000"),
-        ("int32", (1,), "00000000"),
+    'x1': [
+        ('int32', (1,), '00000000'),
+        ('int32', (1,), '00000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {0: "TypeError", 1: "TypeError"}
+ERRORS = {0: 'TypeError', 1: 'TypeError'}
 ANY_NAN = ()  # results in which one NaN is as good as another
 
 
@@ -103,9 +104,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -113,12 +112,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -199,10 +193,7 @@ if CHILD not in sys.argv:
 
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=8 "
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
-)
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
 
 
 try:
@@ -220,7 +211,7 @@ class Unsupported(NotImplementedError):
 
 
 jax.config.update("jax_enable_x64", True)
-SIZES, AXES = [2], ("i",)
+SIZES, AXES = [2], ('i',)
 OWN = ()
 
 
@@ -251,31 +242,26 @@ def _no_groups(function, groups):
 
 def broadcast(x, *, axis_name, groups, root):
     """Return ``pbroadcast``; raise ``Unsupported`` for groups."""
-    _no_groups("pbroadcast", groups)
+    _no_groups('pbroadcast', groups)
     return lax.pbroadcast(x, axis_name, root)
 
 
 def step_0(refs, given, values):
-    made_0 = all_gather(values["0"], axis_name="i", groups=None, axis=0, tiled=False)
+    made_0 = all_gather(values["0"], axis_name='i', groups=None, axis=0, tiled=False)
     return {"0": made_0}
-
 
 def step_1(refs, given, values):
-    made_0 = broadcast(values["0"], axis_name="i", groups=None, root=0)
+    made_0 = broadcast(values["0"], axis_name='i', groups=None, root=0)
     return {"0": made_0}
 
-
 def run(inputs):
-    x1 = put(inputs["x1"])
+    x1 = put(inputs['x1'])
     made = on_all_ranks(step_0)({}, {}, {"0": x1})
     t3 = made["0"]
     made = on_all_ranks(step_1)({}, {}, {"0": x1})
     t4 = made["0"]
-    (
-        y7,
-        y8,
-    ) = jax.block_until_ready([t4, t3])
-    return {"x1": blocks_of(x1)}
+    y7, y8, = jax.block_until_ready([t4, t3])
+    return {'x1': blocks_of(x1)}
 
 
 def child():

@@ -9,6 +9,7 @@ The program:
 Needs jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,22 +28,22 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "raised"
+SYMPTOM = 'raised'
 INPUTS = {
-    "x1": [
-        ("int2", (1,), "00", "contiguous"),
-        ("int2", (1,), "00", "contiguous"),
+    'x1': [
+        ('int2', (1,), '00', 'contiguous'),
+        ('int2', (1,), '00', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y2": [
-        ("int2", (1,), "00"),
-        ("int2", (1,), "00"),
+    'y2': [
+        ('int2', (1,), '00'),
+        ('int2', (1,), '00'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {0: "AssertionError", 1: "AssertionError"}
+ERRORS = {0: 'AssertionError', 1: 'AssertionError'}
 ANY_NAN = ()  # results in which one NaN is as good as another
 
 
@@ -101,9 +102,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -111,12 +110,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -197,10 +191,7 @@ if CHILD not in sys.argv:
 
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = (
-    "--xla_force_host_platform_device_count=8 "
-    "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
-)
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
 
 
 try:
@@ -218,7 +209,7 @@ class Unsupported(NotImplementedError):
 
 
 jax.config.update("jax_enable_x64", True)
-SIZES, AXES = [2], ("i",)
+SIZES, AXES = [2], ('i',)
 OWN = ()
 
 
@@ -244,20 +235,20 @@ def _no_groups(function, groups):
 
 def permute(x, *, axis_name, groups, pairs):
     """Return ``ppermute``; raise ``Unsupported`` for groups."""
-    _no_groups("ppermute", groups)
+    _no_groups('ppermute', groups)
     return lax.ppermute(x, axis_name, pairs)
 
 
 def program(refs, given, values):
-    x1 = values["x1"]
-    y2 = permute(x1, axis_name="i", groups=None, pairs=((0, 0),))
-    return {"y2": y2}
+    x1 = values['x1']
+    y2 = permute(x1, axis_name='i', groups=None, pairs=((0, 0),))
+    return {'y2': y2}
 
 
 def run(inputs):
     values = {name: put(blocks) for name, blocks in inputs.items()}
     made = on_all_ranks(program)({}, {}, values)
-    return {name: blocks_of(made[name]) for name in ("y2",)}
+    return {name: blocks_of(made[name]) for name in ('y2',)}
 
 
 def child():

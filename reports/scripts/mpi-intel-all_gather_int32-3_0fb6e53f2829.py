@@ -9,6 +9,7 @@ The program:
 Needs mpi4py with an MPI, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,34 +28,22 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 3
-SYMPTOM = "values"
+SYMPTOM = 'values'
 INPUTS = {
-    "x": [
-        ("int32", (9,), "000000000000000000000000000000000000000000000000000000000000000000000000", "strided"),
-        ("int32", (9,), "000000000000000000000000000000000000000000000000000000000000000000000000", "strided"),
-        ("int32", (9,), "000000000000000000000000000000000000000000000000000000000000000000000000", "strided"),
+    'x': [
+        ('int32', (9,), '000000000000000000000000000000000000000000000000000000000000000000000000', 'strided'),
+        ('int32', (9,), '000000000000000000000000000000000000000000000000000000000000000000000000', 'strided'),
+        ('int32', (9,), '000000000000000000000000000000000000000000000000000000000000000000000000', 'strided'),
     ],
 }
 EXPECTED = {
-    "y": [
-        (
-            "int32",
-            (3, 9),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
-        (
-            "int32",
-            (3, 9),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
-        (
-            "int32",
-            (3, 9),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
+    'y': [
+        ('int32', (3, 9), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
+        ('int32', (3, 9), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
+        ('int32', (3, 9), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
 ANY_NAN = ()  # results in which one NaN is as good as another
@@ -115,13 +104,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        ["env", *["I_MPI_FABRICS=shm"], beside("mpiexec"), *("-n", "3"), sys.executable, ME, CHILD],
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    process = subprocess.Popen(["env", *['I_MPI_FABRICS=shm'], beside("mpiexec"), *('-n', '3'), sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -129,12 +112,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -214,6 +192,9 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
+
+
+
 try:
     from mpi4py import MPI
     import numpy as np
@@ -264,7 +245,7 @@ def filled(out, shape, dtype):
     if out is None:
         return unwritten(shape, dtype)
     if (out.shape, out.dtype) != (tuple(shape), dtype):
-        raise ValueError(f"{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}")
+        raise ValueError(f'{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}')
     return out
 
 
@@ -283,7 +264,7 @@ def joined(block, out, size, axis, tiled):
 
 
 def _address(view):
-    return int(view.__array_interface__["data"][0])
+    return int(view.__array_interface__['data'][0])
 
 
 def one_place(operand, target):
@@ -299,7 +280,6 @@ class Call(NamedTuple):
 
     ``reads`` are the arrays its arguments are addresses of, which have to live as long as it is under way.
     """
-
     name: object
     arguments: object
     result: object
@@ -310,7 +290,7 @@ def all_gather(block, out, comm, described, *, axis, tiled):
     """``Allgather`` into the places that the blocks have in the joined result."""
     target, slots = joined(block, out, comm.Get_size(), axis, tiled)
     source = MPI.IN_PLACE if one_place(block, out) else described(block)
-    return Call("Allgather", (source, described(*slots)), lambda: target, (block,))
+    return Call('Allgather', (source, described(*slots)), lambda: target, (block,))
 
 
 Array = NDArray[Any]
@@ -334,7 +314,6 @@ class Dtype(NamedTuple):
     Those that are ``drawn`` are in every domain. The others are drawn by the suite ``dtypes`` alone, for movement and
     for reductions that round nothing: no number model is declared for what is rounded in them.
     """
-
     name: object
     holds: object
     kind: object
@@ -343,7 +322,7 @@ class Dtype(NamedTuple):
 
 
 def _native(kind, *names: str):
-    types = (np.dtype("bool" if name == "bool" else name) for name in names)
+    types = (np.dtype('bool' if name == 'bool' else name) for name in names)
     return tuple((Dtype(name, held, kind, 8 * held.itemsize) for name, held in zip(names, types, strict=True)))
 
 
@@ -351,51 +330,13 @@ def _extended(name, kind, bits, *, drawn=False):
     return Dtype(name, np.dtype(getattr(ml_dtypes, name)), kind, bits, drawn)
 
 
-ROWS = (
-    *_native("bool", "bool"),
-    _extended("int4", "integer", 4, drawn=True),
-    *_native("integer", "int8", "int16", "int32", "int64"),
-    _extended("uint4", "integer", 4, drawn=True),
-    *_native("integer", "uint8", "uint16", "uint32", "uint64"),
-    _extended("float8_e4m3fn", "float", 8, drawn=True),
-    _extended("float8_e5m2", "float", 8, drawn=True),
-    *_native("float", "float16"),
-    _extended("bfloat16", "float", 16, drawn=True),
-    *_native("float", "float32", "float64"),
-    *_native("complex", "complex64", "complex128"),
-    _extended("int2", "integer", 2),
-    _extended("uint2", "integer", 2),
-    _extended("float8_e3m4", "float", 8),
-    _extended("float8_e4m3", "float", 8),
-    _extended("float8_e4m3b11fnuz", "float", 8),
-    _extended("float8_e4m3fnuz", "float", 8),
-    _extended("float8_e5m2fnuz", "float", 8),
-    _extended("float8_e8m0fnu", "float", 8),
-    _extended("float6_e2m3fn", "float", 6),
-    _extended("float6_e3m2fn", "float", 6),
-    _extended("float4_e2m1fn", "float", 4),
-)
+ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *_native('integer', 'int8', 'int16', 'int32', 'int64'), _extended('uint4', 'integer', 4, drawn=True), *_native('integer', 'uint8', 'uint16', 'uint32', 'uint64'), _extended('float8_e4m3fn', 'float', 8, drawn=True), _extended('float8_e5m2', 'float', 8, drawn=True), *_native('float', 'float16'), _extended('bfloat16', 'float', 16, drawn=True), *_native('float', 'float32', 'float64'), *_native('complex', 'complex64', 'complex128'), _extended('int2', 'integer', 2), _extended('uint2', 'integer', 2), _extended('float8_e3m4', 'float', 8), _extended('float8_e4m3', 'float', 8), _extended('float8_e4m3b11fnuz', 'float', 8), _extended('float8_e4m3fnuz', 'float', 8), _extended('float8_e5m2fnuz', 'float', 8), _extended('float8_e8m0fnu', 'float', 8), _extended('float6_e2m3fn', 'float', 6), _extended('float6_e3m2fn', 'float', 6), _extended('float4_e2m1fn', 'float', 4))
 
 
 NUMPY = {row.name: row.holds for row in ROWS}
 
 
-ELEMENTS = {
-    NUMPY["bool"]: MPI.C_BOOL,
-    NUMPY["int8"]: MPI.INT8_T,
-    NUMPY["int16"]: MPI.INT16_T,
-    NUMPY["int32"]: MPI.INT32_T,
-    NUMPY["int64"]: MPI.INT64_T,
-    NUMPY["uint8"]: MPI.UINT8_T,
-    NUMPY["uint16"]: MPI.UINT16_T,
-    NUMPY["uint32"]: MPI.UINT32_T,
-    NUMPY["uint64"]: MPI.UINT64_T,
-    NUMPY["float16"]: MPI.FLOAT16_T,
-    NUMPY["float32"]: MPI.FLOAT,
-    NUMPY["float64"]: MPI.DOUBLE,
-    NUMPY["complex64"]: MPI.C_FLOAT_COMPLEX,
-    NUMPY["complex128"]: MPI.C_DOUBLE_COMPLEX,
-}
+ELEMENTS = {NUMPY['bool']: MPI.C_BOOL, NUMPY['int8']: MPI.INT8_T, NUMPY['int16']: MPI.INT16_T, NUMPY['int32']: MPI.INT32_T, NUMPY['int64']: MPI.INT64_T, NUMPY['uint8']: MPI.UINT8_T, NUMPY['uint16']: MPI.UINT16_T, NUMPY['uint32']: MPI.UINT32_T, NUMPY['uint64']: MPI.UINT64_T, NUMPY['float16']: MPI.FLOAT16_T, NUMPY['float32']: MPI.FLOAT, NUMPY['float64']: MPI.DOUBLE, NUMPY['complex64']: MPI.C_FLOAT_COMPLEX, NUMPY['complex128']: MPI.C_DOUBLE_COMPLEX}
 
 
 class Datatypes:
@@ -453,14 +394,14 @@ class Datatypes:
 
 
 def run(rank, blocks):
-    x = x_array = blocks["x"]
+    x = x_array = blocks['x']
     communicator_of(((0, 1, 2),))
     comm = communicator_of(((0, 1, 2),))
     with Datatypes() as described:
         call = all_gather(x, None, comm, described, axis=0, tiled=False)
         getattr(comm, call.name)(*call.arguments)
         y = call.result()
-    return {"y": y}
+    return {'y': y}
 
 
 def child():

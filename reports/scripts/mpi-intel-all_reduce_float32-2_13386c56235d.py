@@ -9,6 +9,7 @@ The program:
 Needs mpi4py with an MPI, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,54 +28,28 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "values"
+SYMPTOM = 'values'
 INPUTS = {
-    "x": [
-        (
-            "float32",
-            (12,),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-            "contiguous",
-        ),
-        (
-            "float32",
-            (12,),
-            "000000800000000000000000000000000000000000000080000000800000000000000000000000000000008000000080",
-            "contiguous",
-        ),
+    'x': [
+        ('float32', (12,), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000', 'contiguous'),
+        ('float32', (12,), '000000800000000000000000000000000000000000000080000000800000000000000000000000000000008000000080', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y": [
-        (
-            "float32",
-            (12,),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
-        (
-            "float32",
-            (12,),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
+    'y': [
+        ('float32', (12,), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
+        ('float32', (12,), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {
-    "y": [
-        (
-            "float32",
-            (12,),
-            "000000800000000000000000000000000000000000000080000000800000000000000000000000000000008000000080",
-        ),
-        (
-            "float32",
-            (12,),
-            "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        ),
+    'y': [
+        ('float32', (12,), '000000800000000000000000000000000000000000000080000000800000000000000000000000000000008000000080'),
+        ('float32', (12,), '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
     ],
 }  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ("y",)  # results in which one NaN is as good as another
+ANY_NAN = ('y',)  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -132,13 +107,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        ["env", *["I_MPI_FABRICS=shm"], beside("mpiexec"), *("-n", "2"), sys.executable, ME, CHILD],
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    process = subprocess.Popen(["env", *['I_MPI_FABRICS=shm'], beside("mpiexec"), *('-n', '2'), sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -146,12 +115,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -231,6 +195,9 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
+
+
+
 try:
     from mpi4py import MPI
     import numpy as np
@@ -281,12 +248,12 @@ def filled(out, shape, dtype):
     if out is None:
         return unwritten(shape, dtype)
     if (out.shape, out.dtype) != (tuple(shape), dtype):
-        raise ValueError(f"{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}")
+        raise ValueError(f'{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}')
     return out
 
 
 def _address(view):
-    return int(view.__array_interface__["data"][0])
+    return int(view.__array_interface__['data'][0])
 
 
 def one_place(operand, target):
@@ -307,7 +274,6 @@ class Dtype(NamedTuple):
     Those that are ``drawn`` are in every domain. The others are drawn by the suite ``dtypes`` alone, for movement and
     for reductions that round nothing: no number model is declared for what is rounded in them.
     """
-
     name: object
     holds: object
     kind: object
@@ -316,7 +282,7 @@ class Dtype(NamedTuple):
 
 
 def _native(kind, *names: str):
-    types = (np.dtype("bool" if name == "bool" else name) for name in names)
+    types = (np.dtype('bool' if name == 'bool' else name) for name in names)
     return tuple((Dtype(name, held, kind, 8 * held.itemsize) for name, held in zip(names, types, strict=True)))
 
 
@@ -324,57 +290,19 @@ def _extended(name, kind, bits, *, drawn=False):
     return Dtype(name, np.dtype(getattr(ml_dtypes, name)), kind, bits, drawn)
 
 
-ROWS = (
-    *_native("bool", "bool"),
-    _extended("int4", "integer", 4, drawn=True),
-    *_native("integer", "int8", "int16", "int32", "int64"),
-    _extended("uint4", "integer", 4, drawn=True),
-    *_native("integer", "uint8", "uint16", "uint32", "uint64"),
-    _extended("float8_e4m3fn", "float", 8, drawn=True),
-    _extended("float8_e5m2", "float", 8, drawn=True),
-    *_native("float", "float16"),
-    _extended("bfloat16", "float", 16, drawn=True),
-    *_native("float", "float32", "float64"),
-    *_native("complex", "complex64", "complex128"),
-    _extended("int2", "integer", 2),
-    _extended("uint2", "integer", 2),
-    _extended("float8_e3m4", "float", 8),
-    _extended("float8_e4m3", "float", 8),
-    _extended("float8_e4m3b11fnuz", "float", 8),
-    _extended("float8_e4m3fnuz", "float", 8),
-    _extended("float8_e5m2fnuz", "float", 8),
-    _extended("float8_e8m0fnu", "float", 8),
-    _extended("float6_e2m3fn", "float", 6),
-    _extended("float6_e3m2fn", "float", 6),
-    _extended("float4_e2m1fn", "float", 4),
-)
+ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *_native('integer', 'int8', 'int16', 'int32', 'int64'), _extended('uint4', 'integer', 4, drawn=True), *_native('integer', 'uint8', 'uint16', 'uint32', 'uint64'), _extended('float8_e4m3fn', 'float', 8, drawn=True), _extended('float8_e5m2', 'float', 8, drawn=True), *_native('float', 'float16'), _extended('bfloat16', 'float', 16, drawn=True), *_native('float', 'float32', 'float64'), *_native('complex', 'complex64', 'complex128'), _extended('int2', 'integer', 2), _extended('uint2', 'integer', 2), _extended('float8_e3m4', 'float', 8), _extended('float8_e4m3', 'float', 8), _extended('float8_e4m3b11fnuz', 'float', 8), _extended('float8_e4m3fnuz', 'float', 8), _extended('float8_e5m2fnuz', 'float', 8), _extended('float8_e8m0fnu', 'float', 8), _extended('float6_e2m3fn', 'float', 6), _extended('float6_e3m2fn', 'float', 6), _extended('float4_e2m1fn', 'float', 4))
 
 
 NUMPY = {row.name: row.holds for row in ROWS}
 
 
-ELEMENTS = {
-    NUMPY["bool"]: MPI.C_BOOL,
-    NUMPY["int8"]: MPI.INT8_T,
-    NUMPY["int16"]: MPI.INT16_T,
-    NUMPY["int32"]: MPI.INT32_T,
-    NUMPY["int64"]: MPI.INT64_T,
-    NUMPY["uint8"]: MPI.UINT8_T,
-    NUMPY["uint16"]: MPI.UINT16_T,
-    NUMPY["uint32"]: MPI.UINT32_T,
-    NUMPY["uint64"]: MPI.UINT64_T,
-    NUMPY["float16"]: MPI.FLOAT16_T,
-    NUMPY["float32"]: MPI.FLOAT,
-    NUMPY["float64"]: MPI.DOUBLE,
-    NUMPY["complex64"]: MPI.C_FLOAT_COMPLEX,
-    NUMPY["complex128"]: MPI.C_DOUBLE_COMPLEX,
-}
+ELEMENTS = {NUMPY['bool']: MPI.C_BOOL, NUMPY['int8']: MPI.INT8_T, NUMPY['int16']: MPI.INT16_T, NUMPY['int32']: MPI.INT32_T, NUMPY['int64']: MPI.INT64_T, NUMPY['uint8']: MPI.UINT8_T, NUMPY['uint16']: MPI.UINT16_T, NUMPY['uint32']: MPI.UINT32_T, NUMPY['uint64']: MPI.UINT64_T, NUMPY['float16']: MPI.FLOAT16_T, NUMPY['float32']: MPI.FLOAT, NUMPY['float64']: MPI.DOUBLE, NUMPY['complex64']: MPI.C_FLOAT_COMPLEX, NUMPY['complex128']: MPI.C_DOUBLE_COMPLEX}
 
 
 def elements(block):
     """Describe a block for a predefined operation; raise ``Unsupported`` unless it is contiguous."""
     if not block.flags.c_contiguous:
-        raise Unsupported("predefined operations take elements that lie one behind the other")
+        raise Unsupported('predefined operations take elements that lie one behind the other')
     return (_memory(block, block.nbytes), block.size, ELEMENTS[block.dtype])
 
 
@@ -383,7 +311,6 @@ class Call(NamedTuple):
 
     ``reads`` are the arrays its arguments are addresses of, which have to live as long as it is under way.
     """
-
     name: object
     arguments: object
     result: object
@@ -397,18 +324,10 @@ def named(op, table):
     return table[op]
 
 
-NAMES = {
-    "sum": MPI.SUM,
-    "product": MPI.PROD,
-    "max": MPI.MAX,
-    "min": MPI.MIN,
-    "and": MPI.BAND,
-    "or": MPI.BOR,
-    "xor": MPI.BXOR,
-}
+NAMES = {'sum': MPI.SUM, 'product': MPI.PROD, 'max': MPI.MAX, 'min': MPI.MIN, 'and': MPI.BAND, 'or': MPI.BOR, 'xor': MPI.BXOR}
 
 
-LOGICAL = {**NAMES, "and": MPI.LAND, "or": MPI.LOR, "xor": MPI.LXOR}
+LOGICAL = {**NAMES, 'and': MPI.LAND, 'or': MPI.LOR, 'xor': MPI.LXOR}
 
 
 def reduction(op, dtype):
@@ -420,10 +339,10 @@ def all_reduce(block, out, comm, described, *, op, local_axes=()):
     """``Allreduce``, in place where operand and target are one."""
     del comm, described
     if local_axes:
-        raise Unsupported("MPI_Allreduce reduces over ranks and keeps the shape; it has no local axes")
+        raise Unsupported('MPI_Allreduce reduces over ranks and keeps the shape; it has no local axes')
     target = filled(out, block.shape, block.dtype)
     source = MPI.IN_PLACE if one_place(block, out) else elements(block)
-    return Call("Allreduce", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+    return Call('Allreduce', (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
 
 
 Array = NDArray[Any]
@@ -492,14 +411,14 @@ class Datatypes:
 
 
 def run(rank, blocks):
-    x = x_array = blocks["x"]
+    x = x_array = blocks['x']
     communicator_of(((0, 1),))
     comm = communicator_of(((0, 1),))
     with Datatypes() as described:
-        call = all_reduce(x, None, comm, described, op="max")
+        call = all_reduce(x, None, comm, described, op='max')
         getattr(comm, call.name)(*call.arguments)
         y = call.result()
-    return {"y": y}
+    return {'y': y}
 
 
 def child():

@@ -10,6 +10,7 @@ The program:
 Needs torch, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -28,23 +29,23 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "values"
+SYMPTOM = 'values'
 INPUTS = {
-    "x1": [
-        ("int32", (2,), "0000000000000000", "strided"),
-        ("int32", (2,), "0000000002000000", "strided"),
+    'x1': [
+        ('int32', (2,), '0000000000000000', 'strided'),
+        ('int32', (2,), '0000000002000000', 'strided'),
     ],
 }
 EXPECTED = {
-    "b2": [
-        ("int32", (2,), "0000000002000000"),
-        ("int32", (2,), "0000000002000000"),
+    'b2': [
+        ('int32', (2,), '0000000002000000'),
+        ('int32', (2,), '0000000002000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ("b2", "y8")  # results in which one NaN is as good as another
+ANY_NAN = ('b2', 'y8')  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -102,9 +103,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -112,12 +111,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -225,11 +219,7 @@ GROUPS = {}
 def tensor(block):
     """Return a tensor on the memory of the block."""
     name = str(block.dtype)
-    return (
-        torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name))
-        if name in CARRIED
-        else torch.from_numpy(block)
-    )
+    return torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name)) if name in CARRIED else torch.from_numpy(block)
 
 
 def block_of(value):
@@ -247,9 +237,7 @@ def group_of(groups):
     for members in groups:
         if members not in GROUPS:
             everybody = members == tuple(range(WORLD))
-            GROUPS[members] = (
-                dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
-            )
+            GROUPS[members] = dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
     return next(GROUPS[members] for members in groups if dist.get_rank() in members)
 
 
@@ -258,27 +246,17 @@ def own(block, out):
     if out is None:
         return block.clone(memory_format=torch.preserve_format)
     if (out.data_ptr(), out.shape, out.stride()) != (block.data_ptr(), block.shape, block.stride()):
-        raise Unsupported("the operation works in place: it has no output beside its input")
+        raise Unsupported('the operation works in place: it has no output beside its input')
     return block
 
 
 class Started(NamedTuple):
     """A collective under way; ``finish`` returns this rank's result once ``work`` is waited for."""
-
     work: object
     finish: object
 
 
-NAMES = {
-    "sum": "SUM",
-    "product": "PRODUCT",
-    "mean": "AVG",
-    "max": "MAX",
-    "min": "MIN",
-    "and": "BAND",
-    "or": "BOR",
-    "xor": "BXOR",
-}
+NAMES = {'sum': 'SUM', 'product': 'PRODUCT', 'mean': 'AVG', 'max': 'MAX', 'min': 'MIN', 'and': 'BAND', 'or': 'BOR', 'xor': 'BXOR'}
 
 
 class Refused(ValueError):
@@ -287,7 +265,7 @@ class Refused(ValueError):
 
 def reduction(op, factor):
     """Return ``ReduceOp.SUM`` for ``sum``, and so on; raise ``Refused`` for a name that stands for none."""
-    if op == "premul_sum":
+    if op == 'premul_sum':
         premultiplied = dist.ReduceOp.PREMUL_SUM
         return premultiplied(factor)
     if op not in NAMES:
@@ -298,7 +276,7 @@ def reduction(op, factor):
 def all_reduce(block, group, out, *, op, factor=1.0, local_axes=()):
     """Reduce in place, or a clone."""
     if local_axes:
-        raise Unsupported("all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes")
+        raise Unsupported('all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes')
     target = own(block, out)
     return Started(dist.all_reduce(target, op=reduction(op, factor), group=group, async_op=True), lambda: target)
 
@@ -311,14 +289,14 @@ def wait(started):
 
 
 def run(rank, blocks):
-    x1_array = blocks["x1"]
+    x1_array = blocks['x1']
     x1 = tensor(x1_array)
-    b2_array = placed(*INPUTS["x1"][rank])
+    b2_array = placed(*INPUTS['x1'][rank])
     b2 = tensor(b2_array)
     group = group_of(((0, 1),))
-    y8 = wait(all_reduce(b2, group, b2, op="sum"))
+    y8 = wait(all_reduce(b2, group, b2, op='sum'))
     y8_array = b2_array
-    return {"b2": b2}
+    return {'b2': b2}
 
 
 PATIENCE = timedelta(seconds=10)

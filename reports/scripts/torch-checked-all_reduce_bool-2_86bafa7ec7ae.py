@@ -9,6 +9,7 @@ The program:
 Needs torch, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,23 +28,28 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "values"
+SYMPTOM = 'values'
 INPUTS = {
-    "x": [
-        ("bool", (), "01", "contiguous"),
-        ("bool", (), "01", "contiguous"),
+    'x': [
+        ('bool', (), '01', 'contiguous'),
+        ('bool', (), '01', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y": [
-        ("int32", (), "02000000"),
-        ("int32", (), "02000000"),
+    'y': [
+        ('int32', (), '02000000'),
+        ('int32', (), '02000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
-OBSERVED = {}  # more than one result is right, so this wrong one is looked for
+REFUSAL = ''  # why the program has no meaning, if it has none
+OBSERVED = {
+    'y': [
+        ('bool', (), '02'),
+        ('bool', (), '02'),
+    ],
+}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ("y",)  # results in which one NaN is as good as another
+ANY_NAN = ('y',)  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -101,9 +107,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -111,12 +115,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -224,11 +223,7 @@ GROUPS = {}
 def tensor(block):
     """Return a tensor on the memory of the block."""
     name = str(block.dtype)
-    return (
-        torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name))
-        if name in CARRIED
-        else torch.from_numpy(block)
-    )
+    return torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name)) if name in CARRIED else torch.from_numpy(block)
 
 
 def block_of(value):
@@ -246,22 +241,11 @@ def group_of(groups):
     for members in groups:
         if members not in GROUPS:
             everybody = members == tuple(range(WORLD))
-            GROUPS[members] = (
-                dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
-            )
+            GROUPS[members] = dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
     return next(GROUPS[members] for members in groups if dist.get_rank() in members)
 
 
-NAMES = {
-    "sum": "SUM",
-    "product": "PRODUCT",
-    "mean": "AVG",
-    "max": "MAX",
-    "min": "MIN",
-    "and": "BAND",
-    "or": "BOR",
-    "xor": "BXOR",
-}
+NAMES = {'sum': 'SUM', 'product': 'PRODUCT', 'mean': 'AVG', 'max': 'MAX', 'min': 'MIN', 'and': 'BAND', 'or': 'BOR', 'xor': 'BXOR'}
 
 
 class Refused(ValueError):
@@ -270,7 +254,7 @@ class Refused(ValueError):
 
 def reduction(op, factor):
     """Return ``ReduceOp.SUM`` for ``sum``, and so on; raise ``Refused`` for a name that stands for none."""
-    if op == "premul_sum":
+    if op == 'premul_sum':
         premultiplied = dist.ReduceOp.PREMUL_SUM
         return premultiplied(factor)
     if op not in NAMES:
@@ -281,18 +265,18 @@ def reduction(op, factor):
 def all_reduce(block, group, *, op, factor=1.0, local_axes=()):
     """Reduce a clone: ``all_reduce`` operates in place, the program does not."""
     if local_axes:
-        raise Unsupported("all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes")
+        raise Unsupported('all_reduce of Torch reduces over ranks and keeps the shape; it has no local axes')
     out = block.clone(memory_format=torch.preserve_format)
     dist.all_reduce(out, op=reduction(op, factor), group=group)
     return out
 
 
 def run(rank, blocks):
-    x_array = blocks["x"]
+    x_array = blocks['x']
     x = tensor(x_array)
     group = group_of(((0, 1),))
-    y = all_reduce(x, group, op="sum")
-    return {"y": y}
+    y = all_reduce(x, group, op='sum')
+    return {'y': y}
 
 
 PATIENCE = timedelta(seconds=10)

@@ -9,6 +9,7 @@ The program:
 Needs torch, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
+
 import json
 import os
 import signal
@@ -27,20 +28,20 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = "values"
+SYMPTOM = 'values'
 INPUTS = {
-    "x1": [
-        ("int32", (2, 2), "00000000030000000000000000000000", "contiguous"),
-        ("int32", (2, 2), "00000000000000000000000000000000", "contiguous"),
+    'x1': [
+        ('int32', (2, 2), '00000000030000000000000000000000', 'contiguous'),
+        ('int32', (2, 2), '00000000000000000000000000000000', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y2": [
-        ("int32", (2,), "0000000000000000"),
-        ("int32", (2,), "0300000000000000"),
+    'y2': [
+        ('int32', (2,), '0000000000000000'),
+        ('int32', (2,), '0300000000000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
 ANY_NAN = ()  # results in which one NaN is as good as another
@@ -101,9 +102,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -111,12 +110,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -224,11 +218,7 @@ GROUPS = {}
 def tensor(block):
     """Return a tensor on the memory of the block."""
     name = str(block.dtype)
-    return (
-        torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name))
-        if name in CARRIED
-        else torch.from_numpy(block)
-    )
+    return torch.from_numpy(block.view(CARRIED[name])).view(getattr(torch, name)) if name in CARRIED else torch.from_numpy(block)
 
 
 def block_of(value):
@@ -246,9 +236,7 @@ def group_of(groups):
     for members in groups:
         if members not in GROUPS:
             everybody = members == tuple(range(WORLD))
-            GROUPS[members] = (
-                dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
-            )
+            GROUPS[members] = dist.group.WORLD if everybody else dist.new_group(list(members), timeout=PATIENCE, sort_ranks=False)
     return next(GROUPS[members] for members in groups if dist.get_rank() in members)
 
 
@@ -271,11 +259,11 @@ def scatter(block, group, *, root, axis, tiled):
 
 
 def run(rank, blocks):
-    x1_array = blocks["x1"]
+    x1_array = blocks['x1']
     x1 = tensor(x1_array)
     group = group_of(((0, 1),))
     y2 = scatter(x1, group, axis=1, root=0, tiled=False)
-    return {"y2": y2}
+    return {'y2': y2}
 
 
 PATIENCE = timedelta(seconds=10)

@@ -1,13 +1,14 @@
-"""all_reduce/float8_e5m2-2/d99cad6a7b2d
+"""all_reduce/float32-6/e8ebfa268911
 
-Expected (numerics.C12, source ieee754 (IEEE Standard for Floating-Point Arithmetic, 754-2019: IEEE 754, section 3.4; IEEE)): Subnormal numbers of float64, complex128 and the 8-bit formats are kept, unless the number model flushes them to zero.
+Expected (numerics.C16, source jax.pmean (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, pmean; Apache-2.0)): A mean over a number of terms that is no power of two is the quotient rounded once, or the number that its number model scales it to.
 Observed: the results are not the expected ones.
 
 The program:
-    y = all_reduce(x, op='sum') over ('i',)
+    y = all_reduce(x, op='mean') over ('i',) groups ((0,), (1, 2, 3, 4, 5))
 
-Needs tinygrad, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
+Needs jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
+
 
 import json
 import os
@@ -26,24 +27,32 @@ except ImportError as error:
 
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
-WORLD = 2
-SYMPTOM = "values"
+WORLD = 6
+SYMPTOM = 'values'
 INPUTS = {
-    "x": [
-        ("float8_e5m2", (1,), "06", "contiguous"),
-        ("float8_e5m2", (1,), "84", "contiguous"),
+    'x': [
+        ('float32', (1,), '0000803f', 'contiguous'),
+        ('float32', (1,), '00000000', 'contiguous'),
+        ('float32', (1,), '00000000', 'contiguous'),
+        ('float32', (1,), '0000803f', 'contiguous'),
+        ('float32', (1,), '00000000', 'contiguous'),
+        ('float32', (1,), '00000000', 'contiguous'),
     ],
 }
 EXPECTED = {
-    "y": [
-        ("float8_e5m2", (1,), "02"),
-        ("float8_e5m2", (1,), "02"),
+    'y': [
+        ('float32', (1,), '0000803f'),
+        ('float32', (1,), 'cdcc4c3e'),
+        ('float32', (1,), 'cdcc4c3e'),
+        ('float32', (1,), 'cdcc4c3e'),
+        ('float32', (1,), 'cdcc4c3e'),
+        ('float32', (1,), 'cdcc4c3e'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ("y",)  # results in which one NaN is as good as another
+ANY_NAN = ('y',)  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -101,9 +110,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -111,12 +118,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -196,150 +198,75 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
-DEVICE, ALGORITHM = "CPU", "naive"
-os.environ["DEV"] = DEVICE
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " "--xla_cpu_collective_call_warn_stuck_timeout_seconds=2 --xla_cpu_collective_call_terminate_timeout_seconds=4"
 
 
 try:
-    from tinygrad.helpers import Context
-    from tinygrad.dtype import dtypes
-    from tinygrad.tensor import Tensor
-    import numpy as np
+    import jax
+    from jax import lax
+    from jax import numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
 except ImportError as error:
-    print(f"{error}; this needs tinygrad, ml_dtypes and numpy")
+    print(f"{error}; this needs jax, ml_dtypes and numpy")
     sys.exit(2)
 
 
-class NUMPY(dict):
-    def __missing__(self, name):
-        return dtype_of(name)
-
-
-NUMPY = NUMPY()
-
-
-def logical(dtype):
-    return str(dtype)
-
-
-def kind(name):
-    return "bool" if name == "bool" else "integer" if "int" in name else "complex" if "complex" in name else "float"
-
-
 class Unsupported(NotImplementedError):
-    """tinygrad has no such call."""
+    """JAX has no such call."""
 
 
-def on_groups(function, blocks, groups, **attrs):
-    """Return what a function makes of the blocks of each group, on the devices of its members."""
-    out = [None] * WORLD
-    for members in groups:
-        devices = tuple(f"{DEVICE}:{rank}" for rank in members)
-        with lowered(ALGORITHM):
-            made = function([blocks[rank] for rank in members], devices, **attrs)
-        for rank, block in zip(members, made):
-            out[rank] = block
-    return out
+jax.config.update("jax_enable_x64", True)
+MESH = Mesh(np.array(jax.devices()[:WORLD]).reshape([6]), ('i',))
+SPLIT = NamedSharding(MESH, PartitionSpec(MESH.axis_names))  # a leading axis with one block a rank
+OWN = (slice(0, 1),)
 
 
-LOWERING = {
-    "naive": {"RING": 0, "ALL2ALL": 0},
-    "ring": {"RING": 2, "ALL2ALL": 0},
-    "all-to-all": {"RING": 0, "ALL2ALL": 2},
-}
+def put(blocks):
+    shape = (WORLD, *blocks[0].shape)
+    return jax.make_array_from_callback(shape, SPLIT, lambda index: blocks[index[0].start or 0][None])
 
 
-def lowered(algorithm):
-    """Return the context in which a reduction over devices is lowered to ``algorithm``."""
-    context = Context(**LOWERING[algorithm])
-    return context
+def blocks_of(value):
+    held = {shard.device: np.asarray(shard.data) for shard in value.addressable_shards}
+    return [held[device][0, ...] for device in MESH.devices.flat]
 
 
-def _shard(tensor, devices, axis=None):
-    """Return ``tensor`` split along ``axis``, or copied to every device."""
-    return tensor.shard(devices, axis)
+def on_all_ranks(function):
+    def one(refs, *arrays):
+        blocks = [{name: lax.squeeze(x, (0,)) for name, x in each.items()} for each in arrays]
+        return {name: lax.expand_dims(x, (0,)) for name, x in function(refs, *blocks).items()}
+
+    mapped = jax.shard_map(one, mesh=MESH, in_specs=SPLIT.spec, out_specs=SPLIT.spec, check_vma=False)
+    return jax.jit(mapped, donate_argnums=1)
 
 
-DTYPES = {
-    "bool": dtypes.bool,
-    "int8": dtypes.int8,
-    "int16": dtypes.int16,
-    "int32": dtypes.int32,
-    "int64": dtypes.int64,
-    "uint8": dtypes.uint8,
-    "uint16": dtypes.uint16,
-    "uint32": dtypes.uint32,
-    "uint64": dtypes.uint64,
-    "float8_e4m3fn": dtypes.fp8e4m3,
-    "float8_e5m2": dtypes.fp8e5m2,
-    "float16": dtypes.float16,
-    "bfloat16": dtypes.bfloat16,
-    "float32": dtypes.float32,
-    "float64": dtypes.float64,
-}
+REDUCTIONS = {'sum': lax.psum, 'mean': lax.pmean, 'max': lax.pmax, 'min': lax.pmin}
 
 
-def _tensor(block, device=None):
-    """Return ``block`` as a tensor whose elements are on ``device``."""
-    name = logical(block.dtype)
-    if name not in DTYPES:
-        raise Unsupported(f"tinygrad has no {name}")
-    bits = block.tobytes()
-    return Tensor(bits, device=device, dtype=DTYPES[name]).reshape(block.shape).realize()
+def all_reduce(x, *, axis_name, groups, op, local_axes=(), factor=1.0):
+    """Return ``psum``, ``pmean``, ``pmax`` or ``pmin``; raise ``Unsupported`` for any other reduction.
 
-
-def _split(whole, devices, axis):
-    """Return ``whole`` as a tensor of which each device holds one equal part along ``axis``."""
-    split = _shard(_tensor(whole), devices, axis)
-    return split.realize()
-
-
-def _behind(axis, rank):
-    """Return where an axis of a block is once the axis of ranks stands before it; one that is none stays none."""
-    return axis + 1 if axis >= 0 else axis if axis >= -rank else axis - 1
-
-
-REDUCTIONS = {"sum": "sum", "product": "prod", "mean": "mean", "max": "max", "min": "min"}
-
-
-OF_BOOLS = {"and": "all", "or": "any"}
-
-
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
-
-
-def _on_all(tensor, devices):
-    """Return what each device holds of ``tensor``: its shard, or its copy."""
-    dtype = NUMPY[NAMES[tensor.dtype]]
-    if 0 in tensor.shape:
-        return [np.empty(tensor.uop.shard_shape, dtype) for _ in devices]
-    made = tensor.contiguous().realize()
-    storage = made.uop.buffer
-    buffers = storage.bufs if len(devices) > 1 else [storage]
-    held = [bytes(buffer.as_memoryview()) for buffer in buffers]
-    shape = made.uop.shard_shape
-    return [np.frombuffer(each, dtype).reshape(shape) for each in held]
-
-
-def all_reduce(blocks, devices, *, op, local_axes):
-    """Return ``sum``, ``mean``, ``prod``, ``max``, ``min``, ``all`` or ``any`` along the sharded axis, on every device.
-
-    Sums and products of integers ask for the dtype of the integers, which wraps; tinygrad's default for sums is wider.
+    ``local_axes`` stand behind the names, as JAX has positional axes. ``factor`` is for a reduction it does not have.
     """
-    split = _split(np.stack(blocks), devices, 0)
-    axes = (0, *(_behind(axis, blocks[0].ndim) for axis in local_axes))
-    own = {"dtype": split.dtype} if kind(logical(blocks[0].dtype)) == "integer" else {}
-    name = (REDUCTIONS if own else REDUCTIONS | OF_BOOLS).get(op)
-    if name is None:
-        raise Unsupported(f"tinygrad has no reduction {op!r} of {blocks[0].dtype}")
-    reduced = getattr(split, name)(axes, **own if op in ("sum", "product") else {})
-    return _on_all(reduced, devices)
+    del factor
+    if op not in REDUCTIONS:
+        raise Unsupported(f"JAX has no all-reduce {op!r}; it has {', '.join(REDUCTIONS)}")
+    names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
+    axes = (*names, *local_axes) if local_axes else axis_name
+    return REDUCTIONS[op](x, axes, axis_index_groups=groups)
+
+
+def program(refs, given, values):
+    x = values['x']
+    y = all_reduce(x, axis_name='i', groups=((0,), (1, 2, 3, 4, 5)), op='mean')
+    return {'y': y}
 
 
 def run(inputs):
-    x = x_array = inputs["x"]
-    y = on_groups(all_reduce, x, ((0, 1),), local_axes=(), op="sum")
-    return {"y": y}
+    values = {name: put(blocks) for name, blocks in inputs.items()}
+    made = on_all_ranks(program)({}, {}, values)
+    return {name: blocks_of(made[name]) for name in ('y',)}
 
 
 def child():

@@ -1,13 +1,14 @@
-"""arg_reduce/float32-1/a8d04d45ba88
+"""all_gather/bool-2/1163bfe9d85f
 
-Expected (arg_reduce.C5, source jax.pargmax (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, pargmax, _axis_index_of_val; Apache-2.0)): Where the element of some member is NaN, no member holds the extreme, and the position is 2**31 - 1.
+Expected (collective.C4, source torch.inductor.comm_lowering (PyTorch, Inductor's lowering of collectives, 2025, between 2.7 and 2.13, commit not recorded: torch/_inductor/comm_lowering.py, register_comm_lowering; BSD-3-Clause)): The result depends on the elements of a block and not on its memory layout.
 Observed: the results are not the expected ones.
 
 The program:
-    w = arg_reduce(x, op='max') over ('i',)
+    y = all_gather(x, axis=0, tiled=False) over ('i',)
 
 Needs mpi4py with an MPI, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
+
 
 import json
 import os
@@ -26,22 +27,24 @@ except ImportError as error:
 
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
-WORLD = 1
-SYMPTOM = "values"
+WORLD = 2
+SYMPTOM = 'values'
 INPUTS = {
-    "x": [
-        ("float32", (), "0000c07f", "contiguous"),
+    'x': [
+        ('bool', (2,), '0000', 'flipped'),
+        ('bool', (2,), '0000', 'flipped'),
     ],
 }
 EXPECTED = {
-    "w": [
-        ("int32", (), "ffffff7f"),
+    'y': [
+        ('bool', (2, 2), '00000000'),
+        ('bool', (2, 2), '00000000'),
     ],
 }
-REFUSAL = ""  # why the program has no meaning, if it has none
+REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ("w",)  # results in which one NaN is as good as another
+ANY_NAN = ()  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -99,13 +102,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        ["env", *["I_MPI_FABRICS=shm"], beside("mpiexec"), *("-n", "1"), sys.executable, ME, CHILD],
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    process = subprocess.Popen(["env", *['OMPI_ALLOW_RUN_AS_ROOT=1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'], beside("mpiexec"), *('--oversubscribe', '-n', '2'), sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -113,12 +110,7 @@ def ask():
         text, hung = process.communicate()[0], True
     lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
     ended = f"no answer within {LIMIT} s" if hung else f"exit status {process.returncode}"
-    return (
-        {one["rank"]: one for one in lines},
-        hung,
-        process.returncode,
-        f"{ended} after {time.monotonic() - began:.1f} s",
-    )
+    return {one["rank"]: one for one in lines}, hung, process.returncode, f"{ended} after {time.monotonic() - began:.1f} s"
 
 
 def alike(name, expected, seen):
@@ -198,13 +190,16 @@ if CHILD not in sys.argv:
     sys.exit(main())
 
 
+
+
+
 try:
     from mpi4py import MPI
     import numpy as np
     from typing import NamedTuple
-    import ml_dtypes
     from numpy.typing import NDArray
     from typing import Any
+    import ml_dtypes
 except ImportError as error:
     print(f"{error}; this needs mpi4py with an MPI, ml_dtypes and numpy")
     sys.exit(2)
@@ -235,83 +230,47 @@ class Started:
         return self.call.result()
 
 
-class Dtype(NamedTuple):
-    """A dtype: its ``name``, what ``holds`` one element in memory, its family, and how many ``bits`` of that are used.
-
-    Those that are ``drawn`` are in every domain. The others are drawn by the suite ``dtypes`` alone, for movement and
-    for reductions that round nothing: no number model is declared for what is rounded in them.
-    """
-
-    name: object
-    holds: object
-    kind: object
-    bits: object
-    drawn: object = True
+CANARY = 165
 
 
-def _native(kind, *names: str):
-    types = (np.dtype("bool" if name == "bool" else name) for name in names)
-    return tuple((Dtype(name, held, kind, 8 * held.itemsize) for name, held in zip(names, types, strict=True)))
+def unwritten(shape, dtype):
+    """Return fresh memory for a result, in which an element that nobody writes shows and is the same every time."""
+    return np.full(int(np.prod(shape)) * dtype.itemsize, CANARY, np.uint8).view(dtype).reshape(shape)
 
 
-def _extended(name, kind, bits, *, drawn=False):
-    return Dtype(name, np.dtype(getattr(ml_dtypes, name)), kind, bits, drawn)
+def filled(out, shape, dtype):
+    """Return what a result goes into, fresh where nothing is given; raise ``ValueError`` where it does not fit."""
+    if out is None:
+        return unwritten(shape, dtype)
+    if (out.shape, out.dtype) != (tuple(shape), dtype):
+        raise ValueError(f'{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}')
+    return out
 
 
-ROWS = (
-    *_native("bool", "bool"),
-    _extended("int4", "integer", 4, drawn=True),
-    *_native("integer", "int8", "int16", "int32", "int64"),
-    _extended("uint4", "integer", 4, drawn=True),
-    *_native("integer", "uint8", "uint16", "uint32", "uint64"),
-    _extended("float8_e4m3fn", "float", 8, drawn=True),
-    _extended("float8_e5m2", "float", 8, drawn=True),
-    *_native("float", "float16"),
-    _extended("bfloat16", "float", 16, drawn=True),
-    *_native("float", "float32", "float64"),
-    *_native("complex", "complex64", "complex128"),
-    _extended("int2", "integer", 2),
-    _extended("uint2", "integer", 2),
-    _extended("float8_e3m4", "float", 8),
-    _extended("float8_e4m3", "float", 8),
-    _extended("float8_e4m3b11fnuz", "float", 8),
-    _extended("float8_e4m3fnuz", "float", 8),
-    _extended("float8_e5m2fnuz", "float", 8),
-    _extended("float8_e8m0fnu", "float", 8),
-    _extended("float6_e2m3fn", "float", 6),
-    _extended("float6_e3m2fn", "float", 6),
-    _extended("float4_e2m1fn", "float", 4),
-)
+def split(block, size, axis, tiled):
+    """Return views of equal pieces that keep ``axis`` (tiled), or have extent 1 and lose it."""
+    pieces = np.split(block, size, axis)
+    return pieces if tiled else [piece.squeeze(axis) for piece in pieces]
 
 
-NUMPY = {row.name: row.holds for row in ROWS}
+def joined(block, out, size, axis, tiled):
+    """Return the target of blocks concatenated along ``axis`` (tiled) or stacked at it, and the place of each in it."""
+    whole = list(block.shape if tiled else np.expand_dims(block, axis).shape)
+    whole[axis] *= size
+    target = filled(out, whole, block.dtype)
+    return (target, split(target, size, axis, tiled))
 
 
-PAIRS = {
-    NUMPY["int16"]: MPI.SHORT_INT,
-    NUMPY["int32"]: MPI.INT_INT,
-    NUMPY["int64"]: MPI.LONG_INT,
-    NUMPY["float32"]: MPI.FLOAT_INT,
-    NUMPY["float64"]: MPI.DOUBLE_INT,
-}
+def _address(view):
+    return int(view.__array_interface__['data'][0])
 
 
-def pairs(block, position):
-    """Return every element beside ``position``, and the datatype of such a pair."""
-    pair = np.dtype([("value", block.dtype), ("position", np.intc)], align=True)
-    made = np.zeros(block.shape, pair)
-    made["value"], made["position"] = (block, position)
-    return (made, PAIRS[block.dtype])
-
-
-def named(op, table):
-    """Return the operation of MPI that a reduction is; raise ``ValueError`` for a name that stands for none."""
-    if op not in table:
-        raise ValueError(f"no predefined operation of MPI is the reduction {op!r}; known are {', '.join(table)}")
-    return table[op]
-
-
-LOCATING = {"max": MPI.MAXLOC, "min": MPI.MINLOC}
+def one_place(operand, target):
+    """Return whether the target is the operand, element for element."""
+    if target is None or (_address(operand), operand.shape) != (_address(target), target.shape):
+        return False
+    strides = zip(operand.shape, operand.strides, target.strides, strict=True)
+    return all((extent < 2 or one == other for extent, one, other in strides))
 
 
 class Call(NamedTuple):
@@ -319,29 +278,20 @@ class Call(NamedTuple):
 
     ``reads`` are the arrays its arguments are addresses of, which have to live as long as it is under way.
     """
-
     name: object
     arguments: object
     result: object
     reads: object
 
 
-def arg_reduce(block, out, comm, described, *, op):
-    """``Allreduce`` by ``MAXLOC`` or ``MINLOC``, which leave positions beside the values."""
-    del described
-    if out is not None:
-        raise Unsupported("MAXLOC and MINLOC leave values and positions in pairs; no target is like that")
-    made, datatype = pairs(block, comm.Get_rank())
-    found = np.zeros_like(made)
-    arguments = ((made, made.size, datatype), (found, found.size, datatype), named(op, LOCATING))
-    return Call("Allreduce", arguments, found["position"].copy, (made,))
+def all_gather(block, out, comm, described, *, axis, tiled):
+    """``Allgather`` into the places that the blocks have in the joined result."""
+    target, slots = joined(block, out, comm.Get_size(), axis, tiled)
+    source = MPI.IN_PLACE if one_place(block, out) else described(block)
+    return Call('Allgather', (source, described(*slots)), lambda: target, (block,))
 
 
 Array = NDArray[Any]
-
-
-def _address(view):
-    return int(view.__array_interface__["data"][0])
 
 
 def adjacent(views):
@@ -356,22 +306,35 @@ def _memory(view, size):
     return MPI.buffer.fromaddress(_address(view), size)
 
 
-ELEMENTS = {
-    NUMPY["bool"]: MPI.C_BOOL,
-    NUMPY["int8"]: MPI.INT8_T,
-    NUMPY["int16"]: MPI.INT16_T,
-    NUMPY["int32"]: MPI.INT32_T,
-    NUMPY["int64"]: MPI.INT64_T,
-    NUMPY["uint8"]: MPI.UINT8_T,
-    NUMPY["uint16"]: MPI.UINT16_T,
-    NUMPY["uint32"]: MPI.UINT32_T,
-    NUMPY["uint64"]: MPI.UINT64_T,
-    NUMPY["float16"]: MPI.FLOAT16_T,
-    NUMPY["float32"]: MPI.FLOAT,
-    NUMPY["float64"]: MPI.DOUBLE,
-    NUMPY["complex64"]: MPI.C_FLOAT_COMPLEX,
-    NUMPY["complex128"]: MPI.C_DOUBLE_COMPLEX,
-}
+class Dtype(NamedTuple):
+    """A dtype: its ``name``, what ``holds`` one element in memory, its family, and how many ``bits`` of that are used.
+
+    Those that are ``drawn`` are in every domain. The others are drawn by the suite ``dtypes`` alone, for movement and
+    for reductions that round nothing: no number model is declared for what is rounded in them.
+    """
+    name: object
+    holds: object
+    kind: object
+    bits: object
+    drawn: object = True
+
+
+def _native(kind, *names: str):
+    types = (np.dtype('bool' if name == 'bool' else name) for name in names)
+    return tuple((Dtype(name, held, kind, 8 * held.itemsize) for name, held in zip(names, types, strict=True)))
+
+
+def _extended(name, kind, bits, *, drawn=False):
+    return Dtype(name, np.dtype(getattr(ml_dtypes, name)), kind, bits, drawn)
+
+
+ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *_native('integer', 'int8', 'int16', 'int32', 'int64'), _extended('uint4', 'integer', 4, drawn=True), *_native('integer', 'uint8', 'uint16', 'uint32', 'uint64'), _extended('float8_e4m3fn', 'float', 8, drawn=True), _extended('float8_e5m2', 'float', 8, drawn=True), *_native('float', 'float16'), _extended('bfloat16', 'float', 16, drawn=True), *_native('float', 'float32', 'float64'), *_native('complex', 'complex64', 'complex128'), _extended('int2', 'integer', 2), _extended('uint2', 'integer', 2), _extended('float8_e3m4', 'float', 8), _extended('float8_e4m3', 'float', 8), _extended('float8_e4m3b11fnuz', 'float', 8), _extended('float8_e4m3fnuz', 'float', 8), _extended('float8_e5m2fnuz', 'float', 8), _extended('float8_e8m0fnu', 'float', 8), _extended('float6_e2m3fn', 'float', 6), _extended('float6_e3m2fn', 'float', 6), _extended('float4_e2m1fn', 'float', 4))
+
+
+NUMPY = {row.name: row.holds for row in ROWS}
+
+
+ELEMENTS = {NUMPY['bool']: MPI.C_BOOL, NUMPY['int8']: MPI.INT8_T, NUMPY['int16']: MPI.INT16_T, NUMPY['int32']: MPI.INT32_T, NUMPY['int64']: MPI.INT64_T, NUMPY['uint8']: MPI.UINT8_T, NUMPY['uint16']: MPI.UINT16_T, NUMPY['uint32']: MPI.UINT32_T, NUMPY['uint64']: MPI.UINT64_T, NUMPY['float16']: MPI.FLOAT16_T, NUMPY['float32']: MPI.FLOAT, NUMPY['float64']: MPI.DOUBLE, NUMPY['complex64']: MPI.C_FLOAT_COMPLEX, NUMPY['complex128']: MPI.C_DOUBLE_COMPLEX}
 
 
 class Datatypes:
@@ -429,14 +392,14 @@ class Datatypes:
 
 
 def run(rank, blocks):
-    x = x_array = blocks["x"]
-    communicator_of(((0,),))
-    comm = communicator_of(((0,),))
+    x = x_array = blocks['x']
+    communicator_of(((0, 1),))
+    comm = communicator_of(((0, 1),))
     with Datatypes() as described:
-        call = arg_reduce(x, None, comm, described, op="max")
+        call = all_gather(x, None, comm, described, axis=0, tiled=False)
         getattr(comm, call.name)(*call.arguments)
-        w = call.result()
-    return {"w": w}
+        y = call.result()
+    return {'y': y}
 
 
 def child():
