@@ -105,3 +105,28 @@ def test_a_meeting_takes_what_was_overwritten_before_it_as_it_was(opencl: OpenBa
     )
     seen = opencl().graph(case)
     assert [to_array(seen.results[asked_key(0, name)][0]).tolist() for name in ("g0", "g1")] == [[1, 2, 5, 6]] * 2
+
+
+def test_a_later_round_takes_what_came_of_a_meeting(opencl: OpenBackend) -> None:
+    wide: dict[str, Any] = {"dtype": "int32", "shape": (4,)}
+    rest: dict[str, Any] = {
+        "op": "collective",
+        "of": ("a0", "a1"),
+        "members": ("d0", "d1"),
+        "arg": "all_gather",
+        **wide,
+    }
+    nodes = (
+        *(
+            Node(id=f"a{rank}", op="buf", device=f"d{rank}", arg=f"a{rank}", **{**wide, "shape": (2,)})
+            for rank in (0, 1)
+        ),
+        *(Node(id=f"g{rank}", device=f"d{rank}", attrs={"axis": 0, "tiled": True}, **rest) for rank in (0, 1)),
+        Node(id="y", op="alu", of=("g0", "g0"), arg="add", device="d0", **wide),
+    )
+    case = GraphCase(
+        graph=Graph(nodes=nodes, results=("g0", "y")),
+        buffers={f"a{rank}": from_array(np.array([rank, rank + 2], np.int32)) for rank in (0, 1)},
+        rounds=(Round(until=4, asked=("g0",)), Round(until=len(nodes), asked=("y",))),
+    )
+    assert to_array(opencl().graph(case).results[asked_key(1, "y")][0]).tolist() == [0, 4, 2, 6]
