@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.judging.clause import Clause
 from conformance.specs import suites
-from conformance.specs.domains.chains import with_chains
+from conformance.specs.domains.effects.chains import with_chains
 from conformance.specs.op import Op
 from conformance.specs.operations import OPS
 from conformance.specs.suite import Suite

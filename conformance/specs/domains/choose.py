@@ -22,7 +22,7 @@ LAST_FIRST: Final = "last first"
 """A wish that wishes be granted in the other order, so that none always gives way to another."""
 
 
-ROOMS: Final = frozenset({"domain", "domains", "families", "operations", "suites"})
+ROOMS: Final = frozenset({"domain", "domains", "effects", "families", "operations", "suites"})
 """Folders of ``specs`` that say what kind of file is in them."""
 
 

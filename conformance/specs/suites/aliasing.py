@@ -14,11 +14,11 @@ from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
-from conformance.specs.domains.chains import chain, with_leads
-from conformance.specs.domains.effectful import script, shown
-from conformance.specs.domains.mixing import alternating
-from conformance.specs.domains.passing import WRITTEN
-from conformance.specs.domains.writing import (
+from conformance.specs.domains.effects.chains import chain, with_leads
+from conformance.specs.domains.effects.effectful import script, shown
+from conformance.specs.domains.effects.mixing import alternating
+from conformance.specs.domains.effects.passing import WRITTEN
+from conformance.specs.domains.effects.writing import (
     assigned,
     copied,
     crossed,

@@ -14,12 +14,12 @@ from conformance.judging.compare import refused
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
-from conformance.specs.domains.chains import chain, with_leads
 from conformance.specs.domains.domain import PARTITIONS, draft
-from conformance.specs.domains.effectful import Script, script, shown
-from conformance.specs.domains.mixing import handed_on, parts, together
-from conformance.specs.domains.passing import UNDER_WAY
-from conformance.specs.domains.writing import misfit
+from conformance.specs.domains.effects.chains import chain, with_leads
+from conformance.specs.domains.effects.effectful import Script, script, shown
+from conformance.specs.domains.effects.mixing import handed_on, parts, together
+from conformance.specs.domains.effects.passing import UNDER_WAY
+from conformance.specs.domains.effects.writing import misfit
 from conformance.specs.op import has
 from conformance.specs.suite import Suite
 

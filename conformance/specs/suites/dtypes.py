@@ -8,8 +8,8 @@ from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import RARE
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
-from conformance.specs.domains.chains import chain
-from conformance.specs.domains.effectful import script
+from conformance.specs.domains.effects.chains import chain
+from conformance.specs.domains.effects.effectful import script
 from conformance.specs.suite import Suite
 
 _DTYPE: Final = choose.sampled_from(RARE)

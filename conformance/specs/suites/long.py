@@ -9,11 +9,11 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
-from conformance.specs.domains.chains import chain
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.effectful import Script, script
+from conformance.specs.domains.effects.chains import chain
+from conformance.specs.domains.effects.effectful import Script, script
+from conformance.specs.domains.effects.writing import in_place
 from conformance.specs.domains.placing import PARTITIONS, place
-from conformance.specs.domains.writing import in_place
 from conformance.specs.suite import Suite
 from conformance.specs.suites.asynchrony import overwritten
 

@@ -18,7 +18,7 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED, call_of
 from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
-from conformance.specs.domains.effectful import Script, groups_of, made
+from conformance.specs.domains.effects.effectful import Script, groups_of, made
 from conformance.specs.domains.placing import place
 
 DIFFERS: Final = (

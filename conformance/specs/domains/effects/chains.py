@@ -19,11 +19,11 @@ from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED, call_of
-from conformance.specs.domains.chain import Chain, assign, buffer, copy, free, let_go, view
 from conformance.specs.domains.domain import DTYPES, Draft
-from conformance.specs.domains.effectful import Script, groups_of, script
-from conformance.specs.domains.fitting import FITTING, fitted
-from conformance.specs.domains.mixing import ends_with
+from conformance.specs.domains.effects.chain import Chain, assign, buffer, copy, free, let_go, view
+from conformance.specs.domains.effects.effectful import Script, groups_of, script
+from conformance.specs.domains.effects.fitting import FITTING, fitted
+from conformance.specs.domains.effects.mixing import ends_with
 from conformance.specs.domains.placing import PARTITIONS, place
 
 CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")

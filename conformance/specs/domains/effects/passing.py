@@ -10,9 +10,9 @@ from conformance.cases.case import Case
 from conformance.reference.situations import CLASSES
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import call_of
-from conformance.specs.domains.chains import OPS_OF
-from conformance.specs.domains.effectful import Script, script
-from conformance.specs.domains.exchanging import BESIDE, HOW_VIEWED, WAITS, WAYS, Exchange
+from conformance.specs.domains.effects.chains import OPS_OF
+from conformance.specs.domains.effects.effectful import Script, script
+from conformance.specs.domains.effects.exchanging import BESIDE, HOW_VIEWED, WAITS, WAYS, Exchange
 from conformance.specs.operations.ragged_all_to_all import programs as ragged
 
 

@@ -1,0 +1,1 @@
+"""What programs with effects are drawn from: storage that is made, written, read, started on and freed."""
