@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case import FORMAT, Case, Fault, Operand, case_id
-from conformance.cases.document import check_format, check_id, decoded, write
+from conformance.cases.document import check_format, check_id, loaded, write
 from conformance.cases.program.program import Program
 from conformance.cases.program.validate import CaseError, check_total, footprint, validate
 from conformance.cases.tensor.layout import Layout
-from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+from conformance.cases.tensor.stored import StoredTensor, restore, store
 
 __all__ = ["CaseError", "CaseFile", "StoredOperand", "load", "save"]
 
@@ -61,10 +61,7 @@ def document(case: Case, path: Path) -> CaseFile:
 
 def load(path: Path) -> Case:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
-    try:
-        return restored(decoded(read_document(path), CaseFile, FORMAT), path.parent)
-    except CaseError as error:
-        raise CaseError(f"case file {path}: {error}") from None
+    return loaded(path, CaseFile, FORMAT, restored)
 
 
 def restored(document: CaseFile, folder: Path) -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -10,6 +11,7 @@ import msgspec
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.pretty import pretty
+from conformance.cases.tensor.stored import read_document
 
 
 class Formatted(Protocol):
@@ -21,6 +23,7 @@ class Formatted(Protocol):
 
 
 F = TypeVar("F", bound=Formatted)
+T = TypeVar("T")
 
 
 class _Envelope(msgspec.Struct):
@@ -32,6 +35,17 @@ def write(content: object, path: Path) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(pretty(content))
     part.replace(path)
+
+
+def loaded(path: Path, kind: type[F], number: int, restored: Callable[[F, Path], T]) -> T:
+    """Return what ``restored`` makes of the case file ``path``, which has format ``number``, and of its folder.
+
+    Raise ``CaseError``, one line that names the file, for anything but a sound one.
+    """
+    try:
+        return restored(decoded(read_document(path), kind, number), path.parent)
+    except CaseError as error:
+        raise CaseError(f"case file {path}: {error}") from None
 
 
 def decoded(content: bytes, kind: type[F], *formats: int) -> F:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -10,6 +12,8 @@ from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.program.validate import CaseError
 from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+
+T = TypeVar("T")
 
 
 class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,18 +30,9 @@ class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 def save_observation(observation: Observation, path: Path) -> None:
     """Write ``observation`` to ``path`` and its large tensors beside it; raise ``OSError`` when that fails."""
-    tensors = {
-        f"{name}/{rank}": block
-        for name, blocks in observation.results.items()
-        for rank, block in enumerate(blocks)
-        if block is not None
-    }
-    stored = store(tensors, path.with_suffix(".safetensors"))
+    stored = store(_flat(observation.results), path.with_suffix(".safetensors"))
     document = ObservationFile(
-        results={
-            name: tuple(stored.get(f"{name}/{rank}") for rank in range(len(blocks)))
-            for name, blocks in observation.results.items()
-        },
+        results=_nested(stored, observation.results),
         errors=observation.errors,
         touched=observation.touched,
         seconds=observation.seconds,
@@ -54,18 +49,8 @@ def load_observation(path: Path) -> Observation:
         document = msgspec.json.decode(read_document(path), type=ObservationFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CaseError(f"{path.name} is not an observation file: {error}") from None
-    stored = {
-        f"{name}/{rank}": block
-        for name, blocks in document.results.items()
-        for rank, block in enumerate(blocks)
-        if block is not None
-    }
-    tensors = restore(stored, path.parent)
     return Observation(
-        results={
-            name: tuple(tensors.get(f"{name}/{rank}") for rank in range(len(blocks)))
-            for name, blocks in document.results.items()
-        },
+        results=_nested(restore(_flat(document.results), path.parent), document.results),
         errors=document.errors,
         touched=document.touched,
         seconds=document.seconds,
@@ -73,3 +58,17 @@ def load_observation(path: Path) -> Observation:
         layouts=document.layouts,
         moved=document.moved,
     )
+
+
+def _flat(results: Mapping[str, tuple[T | None, ...]]) -> dict[str, T]:
+    """Return the blocks that there are, by result and rank."""
+    return {
+        f"{name}/{rank}": block
+        for name, blocks in results.items()
+        for rank, block in enumerate(blocks)
+        if block is not None
+    }
+
+
+def _nested(flat: Mapping[str, T], like: Mapping[str, tuple[object, ...]]) -> dict[str, tuple[T | None, ...]]:
+    return {name: tuple(flat.get(f"{name}/{rank}") for rank in range(len(blocks))) for name, blocks in like.items()}

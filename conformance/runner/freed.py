@@ -8,8 +8,26 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-EVERY: Final = 1024
+CASES: Final = 256
 """Cases after which it is given back. After 100,000 cases a run held 312 MB, of which 218 MB were free (glibc)."""
+
+BYTES: Final = 4 << 20
+"""The same in bytes of the blocks of cases: judging one of 3 MB takes some 40 MB for a moment."""
+
+
+class Freed:
+    """Counts what was judged, and gives memory back now and then."""
+
+    def __init__(self) -> None:
+        """Begin to count."""
+        self._cases = self._bytes = 0
+
+    def add(self, size: int) -> None:
+        """Count a case with blocks of ``size`` bytes, of which nothing is needed any more."""
+        self._cases, self._bytes = self._cases + 1, self._bytes + size
+        if self._cases >= CASES or self._bytes >= BYTES:
+            self._cases = self._bytes = 0
+            give_back()
 
 
 def give_back() -> None:

@@ -14,17 +14,17 @@ from conformance.runner.coverage.within import Share
 from conformance.runner.dialect import Counting, Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.draws import LONGEST, OUTSIDE, draw_numbered, numbered
-from conformance.runner.freed import EVERY, give_back
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
 from conformance.runner.worker.waiting import wait
 
-MOST_OPEN: Final = 2048
-"""Cases handed over and not judged, of one backend, above which nothing more is drawn: four windows of a worker."""
+MOST_OPEN: Final = 512
+"""Cases handed over and not judged, of one backend, above which nothing more is drawn: a window of a worker."""
 
-MOST_BYTES: Final = 64 << 20
-"""The same in bytes of blocks: with cases of 100 KB a slow worker was handed 200 MB, and the heap lay in pieces."""
+MOST_BYTES: Final = 4 << 20
+"""The same in bytes of blocks, each of which takes some eight while its case is open: as hexadecimal digits, as a
+request, and as what it means. With 64 MiB a run of all_to_all_uneven held 407 MB where its worker was slow."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,6 @@ class Offering:
         self.exercised: defaultdict[str, set[str]] = defaultdict(set)
         self._backends, self._late, self._clock = backends, late, clock
         self._counting, self._patience = counting, patience
-        self._offered = 0
         self._seen = Ids()
         self._own = {backend.name: Ids() for backend in backends}
 
@@ -121,9 +120,6 @@ class Offering:
 
     def _offer(self, one: Trial, origin: int | None = None, only: Sequence[BackendRun] = ()) -> None:
         """Offer a case to all that were not offered it before, or ``only`` to some; wait while one has too many."""
-        self._offered += 1
-        if self._offered % EVERY == 0:
-            give_back()
         if not only:
             self._seen.add(one.name)
         with self._clock.phase("judging"):

@@ -20,7 +20,7 @@ from conformance.judging.numbers.column import MOST, column
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
-from conformance.runner.freed import give_back
+from conformance.runner.freed import BYTES, CASES, Freed, give_back
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.log import CaseRecord, Footer, Header, read
@@ -89,6 +89,15 @@ def test_memory_that_a_few_large_cases_took_goes_back() -> None:
     give_back()
     assert psutil.Process().memory_info().rss < large - 150_000_000
     assert below
+
+
+def test_memory_goes_back_after_so_many_cases_or_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr("conformance.runner.freed.give_back", lambda: given.append(number))
+    freed = Freed()
+    for number in range(2 * CASES):
+        freed.add(BYTES if number == 9 else 1)
+    assert given == [9, 9 + CASES]
 
 
 def test_the_bytes_of_cases_are_counted_until_they_are_judged() -> None:

@@ -58,9 +58,7 @@ def all_reduce(
     del comm, described
     if local_axes:
         raise Unsupported("MPI_Allreduce reduces over ranks and keeps the shape; it has no local axes")
-    target = filled(out, block.shape, block.dtype)
-    source = MPI.IN_PLACE if one_place(block, out) else elements(block)
-    return Call("Allreduce", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+    return _folded("Allreduce", block, out, op)
 
 
 @claimed(CALLS, ANY_GROUPS, REDUCING, FORMS)
@@ -82,9 +80,14 @@ def scan(block: Array, out: Target, comm: MPI.Comm, described: Datatypes, *, op:
     del comm, described
     if exclusive:
         raise Unsupported("MPI_Exscan leaves the buffer of the first member undefined")
+    return _folded("Scan", block, out, op)
+
+
+def _folded(name: str, block: Array, out: Target, op: str) -> Call:
+    """Return the call that folds blocks into a target like them, in place where operand and target are one."""
     target = filled(out, block.shape, block.dtype)
     source = MPI.IN_PLACE if one_place(block, out) else elements(block)
-    return Call("Scan", (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+    return Call(name, (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
 
 
 @claimed(CALLS, EQUAL_GROUPS, REDUCING, FORMS)

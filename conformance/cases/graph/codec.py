@@ -5,20 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from conformance.cases.case_error import CaseError
-from conformance.cases.document import check_id, decoded, write
+from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.program.validate import check_total, footprint
-from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
-from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.tensor.stored import StoredTensor, restore, store
 
 
 class StoredRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -29,6 +28,9 @@ class StoredRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     values: dict[str, int] = {}
     asked: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+
+
+R = TypeVar("R", Round, StoredRound)
 
 
 class GraphCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -73,33 +75,37 @@ def stored_graph(case: GraphCase, path: Path) -> StoredGraph:
     return StoredGraph(
         graph=case.graph,
         buffers={name: stored[f"{name}/0"] for name in case.buffers},
-        rounds=tuple(
-            StoredRound(
-                until=each.until,
-                writes={name: stored[f"{name}/{number}"] for name in each.writes},
-                values=each.values,
-                asked=each.asked,
-                read=each.read,
-            )
-            for number, each in enumerate(case.rounds, 1)
-        ),
+        rounds=_rounds(StoredRound, case.rounds, stored),
     )
 
 
 def load_graph(path: Path) -> GraphCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
-    try:
-        return _case(decoded(read_document(path), GraphCaseFile, FORMAT), path.parent)
-    except CaseError as error:
-        raise CaseError(f"case file {path}: {error}") from None
+    return loaded(path, GraphCaseFile, FORMAT, _case)
 
 
-def _tensors(case: GraphCase) -> dict[str, Tensor]:
-    """Return every tensor by its key in the file: the name, and 0 or one more than the number of the round."""
-    written = {
-        f"{name}/{number}": each for number, part in enumerate(case.rounds, 1) for name, each in part.writes.items()
-    }
+def _tensors(case: GraphCase | StoredGraph | GraphCaseFile) -> dict[str, Any]:
+    """Return every tensor, as it is or as it is stored, by its key in the file: the name and the number of the round.
+
+    Rounds are counted from 1; 0 is what a buffer holds at first.
+    """
+    rounds: Sequence[Round | StoredRound] = case.rounds
+    written = {f"{name}/{number}": each for number, part in enumerate(rounds, 1) for name, each in part.writes.items()}
     return {f"{name}/0": each for name, each in case.buffers.items()} | written
+
+
+def _rounds(kind: type[R], rounds: Sequence[Round | StoredRound], tensors: Mapping[str, Any]) -> tuple[R, ...]:
+    """Return the rounds of a case with ``tensors`` for what they write."""
+    return tuple(
+        kind(
+            until=each.until,
+            writes={name: tensors[f"{name}/{number}"] for name in each.writes},
+            values=each.values,
+            asked=each.asked,
+            read=each.read,
+        )
+        for number, each in enumerate(rounds, 1)
+    )
 
 
 def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
@@ -111,22 +117,11 @@ def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
 
 def restored_graph(document: StoredGraph | GraphCaseFile, folder: Path) -> GraphCase:
     """Return the case that a document stores, unchecked; raise ``CaseError`` where its tensors are not sound."""
-    stored = {f"{name}/0": each for name, each in document.buffers.items()}
-    for number, part in enumerate(document.rounds, 1):
-        stored |= {f"{name}/{number}": each for name, each in part.writes.items()}
+    stored = _tensors(document)
     check_total(sum(footprint(key, each.dtype, each.shape) for key, each in stored.items()))
     tensors = restore(stored, folder)
     return GraphCase(
         graph=document.graph,
         buffers={name: tensors[f"{name}/0"] for name in document.buffers},
-        rounds=tuple(
-            Round(
-                until=part.until,
-                writes={name: tensors[f"{name}/{number}"] for name in part.writes},
-                values=part.values,
-                asked=part.asked,
-                read=part.read,
-            )
-            for number, part in enumerate(document.rounds, 1)
-        ),
+        rounds=_rounds(Round, document.rounds, tensors),
     )

@@ -12,9 +12,8 @@ from msgspec import Meta
 from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.case_error import CaseError
 from conformance.cases.codec import CaseFile, document, restored
-from conformance.cases.document import check_id, decoded, write
+from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.graph import LEAVES, Graph
-from conformance.cases.tensor.stored import read_document
 
 NAME: Final = "schedule"
 """What a case file says to be of this dialect."""
@@ -70,10 +69,7 @@ def save_question(case: ScheduleCase, path: Path) -> None:
 
 def load_question(path: Path) -> ScheduleCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound file of one."""
-    try:
-        return _restored(decoded(read_document(path), ScheduleCaseFile, FORMAT), path.parent)
-    except CaseError as error:
-        raise CaseError(f"case file {path}: {error}") from None
+    return loaded(path, ScheduleCaseFile, FORMAT, _restored)
 
 
 def _restored(whole: ScheduleCaseFile, folder: Path) -> ScheduleCase:

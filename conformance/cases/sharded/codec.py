@@ -11,13 +11,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from conformance.cases.case_error import CaseError
-from conformance.cases.document import check_id, decoded, write
+from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.codec import StoredGraph, restored_graph, stored_graph
 from conformance.cases.sharded.case import FORMAT, ShardedCase, sharded_id
 from conformance.cases.sharded.placement import Mesh, Placement
 from conformance.cases.sharded.validate import validate_sharded
-from conformance.cases.tensor.stored import read_document
 
 
 class ShardedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -53,10 +51,7 @@ def save_sharded(case: ShardedCase, path: Path) -> None:
 
 def load_sharded(path: Path) -> ShardedCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound case file."""
-    try:
-        return _case(decoded(read_document(path), ShardedCaseFile, FORMAT), path.parent)
-    except CaseError as error:
-        raise CaseError(f"case file {path}: {error}") from None
+    return loaded(path, ShardedCaseFile, FORMAT, _case)
 
 
 def _case(document: ShardedCaseFile, folder: Path) -> ShardedCase:

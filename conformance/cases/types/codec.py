@@ -10,10 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case import FORMAT
-from conformance.cases.case_error import CaseError
-from conformance.cases.document import check_id, decoded, write
+from conformance.cases.document import check_id, loaded, write
 from conformance.cases.program.validate import check_total, footprint
-from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+from conformance.cases.tensor.stored import StoredTensor, restore, store
 from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import TypedProgram
 
@@ -56,10 +55,7 @@ def save_typed(case: TypedCase, path: Path) -> None:
 
 def load_typed(path: Path) -> TypedCase:
     """Return the case in the file ``path``; raise ``CaseError``, one line, for anything but a sound file of one."""
-    try:
-        return _restored(decoded(read_document(path), TypedCaseFile, FORMAT), path.parent)
-    except CaseError as error:
-        raise CaseError(f"case file {path}: {error}") from None
+    return loaded(path, TypedCaseFile, FORMAT, _restored)
 
 
 def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:

@@ -62,75 +62,78 @@ class _Choosing(Reference):
             ]
 
 
-class BoolsAddUpToAny(_Choosing):
-    """MPI and Torch keep bool: a sum is a disjunction, and a product a conjunction."""
-
+class _OfBools(_Choosing):
     def chooses(self, op: str, dtype: str) -> bool:
         return dtype == "bool" and op in ("sum", "product")
+
+
+class BoolsAddUpToAny(_OfBools):
+    """MPI and Torch keep bool: a sum is a disjunction, and a product a conjunction."""
 
     def chosen(self, terms: Sequence[Array], op: str) -> Array:
         return np.asarray((np.logical_or if op == "sum" else np.logical_and).reduce(list(terms)))
 
 
-class BoolsAreCountedInInt64(_Choosing):
+class BoolsAreCountedInInt64(_OfBools):
     """NumPy counts bools in its default integer."""
-
-    def chooses(self, op: str, dtype: str) -> bool:
-        return dtype == "bool" and op in ("sum", "product")
 
     def chosen(self, terms: Sequence[Array], op: str) -> Array:
         wide = [term.astype(np.int64) for term in terms]
         return np.asarray((np.add if op == "sum" else np.multiply).reduce(wide))
 
 
-class IntegerMeansInSingles(_Choosing):
+class _IntegerMeans(_Choosing):
+    def chooses(self, op: str, dtype: str) -> bool:
+        return kind(dtype) == "integer" and op == "mean"
+
+    def chosen(self, terms: Sequence[Array], op: str) -> Array:
+        return self.divided(np.asarray(sum(terms[1:], start=np.asarray(terms[0])), terms[0].dtype), len(terms))
+
+    def divided(self, total: Array, count: int) -> Array:
+        raise NotImplementedError
+
+
+class IntegerMeansInSingles(_IntegerMeans):
     """JAX in its default mode divides the wrapped sum of integers in float32."""
 
-    def chooses(self, op: str, dtype: str) -> bool:
-        return kind(dtype) == "integer" and op == "mean"
-
-    def chosen(self, terms: Sequence[Array], op: str) -> Array:
-        total = np.asarray(sum(terms[1:], start=np.asarray(terms[0])), terms[0].dtype)
-        return np.asarray(total.astype(np.float32) / np.float32(len(terms)))
+    def divided(self, total: Array, count: int) -> Array:
+        return np.asarray(total.astype(np.float32) / np.float32(count))
 
 
-class IntegerMeansAreCut(_Choosing):
+class IntegerMeansAreCut(_IntegerMeans):
     """A mean of integers is an integer, cut towards zero."""
 
+    def divided(self, total: Array, count: int) -> Array:
+        return np.asarray(np.trunc(total.astype(np.float64) / count), total.dtype)
+
+
+class _Extremes(_Choosing):
     def chooses(self, op: str, dtype: str) -> bool:
-        return kind(dtype) == "integer" and op == "mean"
+        return kind(dtype) == "float" and op in ("max", "min")
 
     def chosen(self, terms: Sequence[Array], op: str) -> Array:
-        total = np.asarray(sum(terms[1:], start=np.asarray(terms[0])), terms[0].dtype)
-        return np.asarray(np.trunc(total.astype(np.float64) / len(terms)), total.dtype)
+        found = terms[0]
+        for term in terms[1:]:
+            better = term > found if op == "max" else term < found
+            found = np.where(self.replaces(term, found, better), term, found)
+        return np.array(found, terms[0].dtype)
+
+    def replaces(self, term: Array, found: Array, better: Array) -> Array:
+        raise NotImplementedError
 
 
-class NumbersBeforeNaN(_Choosing):
+class NumbersBeforeNaN(_Extremes):
     """C's ``fmax`` and ``fmin``: a NaN is missing data, and any number is greater, or less."""
 
-    def chooses(self, op: str, dtype: str) -> bool:
-        return kind(dtype) == "float" and op in ("max", "min")
-
-    def chosen(self, terms: Sequence[Array], op: str) -> Array:
-        found = terms[0]
-        for term in terms[1:]:
-            better = term > found if op == "max" else term < found
-            found = np.where(better | np.isnan(found), term, found)
-        return np.array(found, terms[0].dtype)
+    def replaces(self, term: Array, found: Array, better: Array) -> Array:
+        return np.asarray(better | np.isnan(found))
 
 
-class FirstOfTwoZeros(_Choosing):
+class FirstOfTwoZeros(_Extremes):
     """``a < b ? b : a`` keeps the zero that comes first, whatever its sign; a NaN wins."""
 
-    def chooses(self, op: str, dtype: str) -> bool:
-        return kind(dtype) == "float" and op in ("max", "min")
-
-    def chosen(self, terms: Sequence[Array], op: str) -> Array:
-        found = terms[0]
-        for term in terms[1:]:
-            better = term > found if op == "max" else term < found
-            found = np.where((better | np.isnan(term)) & ~np.isnan(found), term, found)
-        return np.array(found, terms[0].dtype)
+    def replaces(self, term: Array, found: Array, better: Array) -> Array:
+        return np.asarray((better | np.isnan(term)) & ~np.isnan(found))
 
 
 class SumsBeginAtZero(_Choosing):

@@ -11,6 +11,7 @@ from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
+from conformance.runner.freed import Freed
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.judgeable import Judgeable
 
@@ -40,6 +41,7 @@ class Dialogues:
         self._held: deque[Inquiry] = deque()
         self._open: Counter[str] = Counter()
         self._bytes = 0
+        self._freed = Freed()
 
     @property
     def workers(self) -> tuple[Judgeable, ...]:
@@ -78,8 +80,11 @@ class Dialogues:
                 inquiry = self._asked.pop((bool(number), ticket))
                 judged = self._told(inquiry, answer)
                 if judged is not None:
-                    self._bytes -= _bytes_of(inquiry.trial.case)
+                    size = _bytes_of(inquiry.trial.case)
+                    self._bytes -= size
                     yield inquiry, judged
+                    del inquiry, answer
+                    self._freed.add(size)
                     if self._held:
                         self._begin(self._held.popleft())
 

@@ -6,13 +6,14 @@ from functools import cache
 from typing import Final
 
 from conformance.specs.domains import choose
-from conformance.specs.domains.domain import Draft
+from conformance.specs.domains.domain import TILED, Draft
 from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
 from conformance.specs.domains.wrong import wrong
 
 _WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
 _WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
 _REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
+_RARELY: Final = choose.sampled_from([False] * 19 + [True])
 _OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
 
 
@@ -40,6 +41,14 @@ def root_near(draw: choose.Draw, size: int) -> int:
     """Draw a position of a group of ``size``, and now and then one just beyond either end."""
     how = draw(_WRONG_ROOT)
     return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))
+
+
+def joinable(drawn: Draft) -> tuple[Shape, int, bool]:
+    """Draw a shape, whether blocks are joined along an axis that they have, and the axis, or one just beyond."""
+    # A block without axes has no axis to be concatenated along.
+    tiled = drawn.draw(TILED)
+    shape = drawn.shape(0 if drawn.draw(_RARELY) else tiled)
+    return shape, axis_near(drawn.draw, len(shape) + (not tiled)), tiled
 
 
 def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, joining
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.near import axis_near
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.domains.near import joinable
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
-
-_RARELY: Final = choose.sampled_from([False] * 19 + [True])
 
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw an all_gather along every legal axis and the two that are just beyond."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    # A block without axes has no axis to be concatenated along.
-    tiled = draw(TILED)
-    shape = drawn.shape(0 if draw(_RARELY) else tiled)
-    axis = axis_near(draw, len(shape) + (not tiled))
+    shape, axis, tiled = joinable(drawn)
     return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
 
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, joining, root
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.near import axis_near, root_near
+from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.domains.near import joinable, root_near
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 from conformance.specs.operations.broadcast import root_is_not_its_rank
-
-_RARELY: Final = choose.sampled_from([False] * 19 + [True])
 
 
 @choose.composite
 def programs(draw: choose.Draw) -> Case:
     """Draw a gather to every root, along every legal axis, and to just beyond both."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    # A block without axes has no axis to be concatenated along.
-    tiled = draw(TILED)
-    shape = drawn.shape(0 if draw(_RARELY) else tiled)
-    axis = axis_near(draw, len(shape) + (not tiled))
+    shape, axis, tiled = joinable(drawn)
     attrs = {"root": root_near(draw, drawn.group_size), "axis": axis, "tiled": tiled}
     return drawn.case("gather", shape=shape, attrs=attrs)
 
