@@ -61,12 +61,15 @@ class Held:
     """What devices hold of a tensor, one after the other, and of which elements that is; ``None`` is nothing real.
 
     ``moved`` are the bytes that went from device to device for the step that made it, its operands' moves among them,
-    where the implementation counts them.
+    where the implementation counts them. ``size`` is how many elements it says that the tensor has, ``realized``
+    whether it says that the tensor is computed and stored, where there are words for that.
     """
 
     layout: Layout
     parts: Sequence[Array | None]
     moved: int | None = None
+    size: int | None = None
+    realized: bool | None = None
 
 
 class Unsupported(NotImplementedError):
@@ -239,6 +242,8 @@ class Backend:
             results=tensors({key: list(each.parts) for key, each in given.items()}),
             layouts={key: each.layout for key, each in given.items()},
             moved={key: each.moved for key, each in given.items() if each.moved is not None},
+            sizes={key: each.size for key, each in given.items() if each.size is not None},
+            realized={key: each.realized for key, each in given.items() if each.realized is not None},
             seconds=time.perf_counter() - start,
         )
 

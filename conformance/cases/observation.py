@@ -50,7 +50,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
     ``types`` are those of the values of a typed program, by name, ``lowered`` what its steps are lowered to.
     ``layouts`` say of each result of a program on sharded tensors which of its elements the devices hold, ``moved``
-    how many bytes went from device to device in the step that made it, where that is counted.
+    how many bytes went from device to device in the step that made it, where that is counted, ``sizes`` how many
+    elements the implementation says that it has, and ``realized`` whether it says that it is computed and stored.
     """
 
     results: dict[str, tuple[Tensor | None, ...]] = {}
@@ -62,6 +63,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     types: dict[str, AxisType] = {}
     layouts: dict[str, Layout] = {}
     moved: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    realized: dict[str, bool] = {}
     lowered: tuple[Lowered, ...] = ()
 
     @property

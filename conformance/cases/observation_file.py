@@ -26,6 +26,8 @@ class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     health: Observation | None = None
     layouts: dict[str, Layout] = {}
     moved: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    realized: dict[str, bool] = {}
 
 
 def save_observation(observation: Observation, path: Path) -> None:
@@ -39,6 +41,8 @@ def save_observation(observation: Observation, path: Path) -> None:
         health=observation.health,
         layouts=observation.layouts,
         moved=observation.moved,
+        sizes=observation.sizes,
+        realized=observation.realized,
     )
     path.write_bytes(msgspec.json.encode(document))
 
@@ -57,6 +61,8 @@ def load_observation(path: Path) -> Observation:
         health=document.health,
         layouts=document.layouts,
         moved=document.moved,
+        sizes=document.sizes,
+        realized=document.realized,
     )
 
 

@@ -24,8 +24,9 @@ from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import Record
 from conformance.specs import OPS, SHARED
+from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
 from conformance.specs.sources import described
-from conformance.specs.types.topics import TOPICS
+from conformance.specs.types.topics import TOPICS as OF_TYPES
 
 
 def report_of(
@@ -58,7 +59,7 @@ def _clauses() -> tuple[ClauseText, ...]:
 
 def _topics() -> tuple[Topic, ...]:
     """Return the names under which readers look for clauses of several operations."""
-    return tuple(Topic(**topic._asdict()) for topic in TOPICS)
+    return tuple(Topic(**topic._asdict()) for topic in (*OF_SHARDED, *OF_TYPES))
 
 
 def restored(directory: Path, records: Iterable[Record]) -> bool:

@@ -11,8 +11,10 @@ from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.markdown import as_markdown
 from conformance.runner.dialects import further_clauses
+from conformance.runner.log.log import BackendEntry
 from conformance.specs import OPS, SHARED
-from conformance.specs.types.topics import TOPICS
+from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
+from conformance.specs.types.topics import TOPICS as OF_TYPES
 from tests.report.conftest import unfolded
 
 TOPIC = Topic(id="X9", text="Moves.", clauses=("a.C1", "a.C2"), steps=("permute",))
@@ -39,12 +41,34 @@ def test_a_report_without_such_cases_is_silent(
     tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:
     report = summarise([read_run(tiny(record("a")))], specification, topics=(TOPIC,))
-    assert "transforms can be trusted" not in as_html(report)
-    assert "Types, transforms" not in as_markdown(report)
+    assert "topic by topic" not in as_html(report)
+    assert "## Topics" not in as_markdown(report)
 
 
 def test_the_topics_name_clauses_that_there_are() -> None:
     own = {clause.id if "." in clause.id else f"{op.name}.{clause.id}" for op in OPS.values() for clause in op.clauses}
     known = own | {clause.id for clause in (*SHARED, *further_clauses().values())}
-    assert [clause for topic in TOPICS for clause in topic.clauses if clause not in known] == []
-    assert len(TOPICS) == len({topic.id for topic in TOPICS}) == 26
+    topics = (*OF_SHARDED, *OF_TYPES)
+    assert [clause for topic in topics for clause in topic.clauses if clause not in known] == []
+    assert len({topic.id for topic in topics}) == 15 + 26
+
+
+def test_a_case_that_one_backend_is_judged_by_is_told_of_others_too(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    right = (record(name, backend="one", clauses={"a.C1": "held"}) for name in ("permute/1", "permute/2", "permute/3"))
+    left = record("permute/1", backend="two", outcome="unsupported", clauses={})
+    ended = record("permute/2", backend="two", outcome="crashed", clauses={})
+    about_others = record("permute/4", backend="two", outcome="unsupported", clauses={})
+    both = tuple(BackendEntry(name=name, description={}, claims={"permute": {}}) for name in ("one", "two"))
+    run = read_run(tiny(*right, left, ended, about_others, backends=both))
+    report = summarise([run], specification, topics=(TOPIC,))
+    assert [(each.held, each.unanswered, each.left_out) for each in report.treated] == [(3, 0, 0), (0, 1, 1)]
+
+
+def test_what_does_not_keep_a_free_topic_is_right_in_another_way(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    free = Topic(id="S15", text="The ring.", clauses=("a.C1",), free=True)
+    report = summarise([read_run(tiny(record("a", clauses={"a.C1": "broken"})))], specification, topics=(free,))
+    assert [(each.broken, each.other, each.words) for each in report.treated] == [(0, 1, "1 right in another way")]

@@ -116,7 +116,8 @@ class Placed(Compiled):
         boxes = [None if shard is None else _box(shard.index, value.shape) for shard in found]
         with framework():
             parts = [None if shard is None else np.asarray(shard.data) for shard in found]
-        return Held(Layout(boxes=tuple(boxes)), parts)
+            size, realized = value.size, value.is_ready()
+        return Held(Layout(boxes=tuple(boxes)), parts, size=size, realized=realized)
 
     def held(self, name: str) -> Any:
         """Return what each device has of a buffer."""

@@ -6,6 +6,7 @@ every device. What comes of it is a graph case that any backend for graphs of se
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from conformance.backends.lowering.assigns import assign
@@ -22,10 +23,12 @@ class Answer:
     """Where the parts of a result are among those of the lowered case, by device, and of what they are parts.
 
     ``moved`` are the bytes that the step that makes it moves from device to device; nobody counts those of storage.
+    ``size`` are the elements of the whole.
     """
 
     layout: Layout
     keys: tuple[str | None, ...]
+    size: int
     moved: int | None = None
 
 
@@ -60,14 +63,15 @@ def lowered(case: ShardedCase, *, checked: bool = True) -> tuple[GraphCase, dict
             nodes = [None if node is None else node.id for node in value.nodes]
             asked += [node for node in nodes if node is not None]
             keys = tuple(None if node is None else asked_key(number, node) for node in nodes)
-            answers[asked_key(number, name)] = Answer(at, keys, moved[name] + added)
+            answers[asked_key(number, name)] = Answer(at, keys, math.prod(value.shape), moved[name] + added)
         read: list[str] = []
         for name in each.read:
             held_by = work.storages[name]
             parts = [None if node is None else str(node.arg) for node in held_by.nodes]
             read += [part for part in parts if part is not None]
             keys = tuple(None if part is None else read_key(number, part) for part in parts)
-            answers[read_key(number, name)] = Answer(layout_of(held_by.shape, held_by.at, case.mesh), keys)
+            at = layout_of(held_by.shape, held_by.at, case.mesh)
+            answers[read_key(number, name)] = Answer(at, keys, math.prod(held_by.shape))
         once = tuple(dict.fromkeys(asked))
         rounds.append(Round(until=len(work.nodes), writes=writes, asked=once, read=tuple(read)))
     results = tuple(dict.fromkeys(name for each in rounds for name in each.asked))

@@ -187,7 +187,12 @@ class OpenCL(Backend):
         given = self.graphs.run(whole)
         return {
             key: Held(
-                answer.layout, [None if part is None else to_array(given[part]) for part in answer.keys], answer.moved
+                answer.layout,
+                [None if part is None else to_array(given[part]) for part in answer.keys],
+                answer.moved,
+                answer.size,
+                # A part is given when its kernels are done.
+                realized=all(part is None or part in given for part in answer.keys),
             )
             for key, answer in answers.items()
         }

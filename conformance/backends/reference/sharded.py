@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -92,7 +93,16 @@ class ShardedWalk(Walk):
         """Return what each device holds of a value, and where that is."""
         real = reals(value.placement, self.sharded.mesh)
         parts = [np.array(part) if kept else None for part, kept in zip(value.parts, real, strict=True)]
-        return Held(self.sharding.layout(value), parts, value.moved)
+        return Held(self.sharding.layout(value), parts, value.moved, self.size(value), self.realized(value))
+
+    def size(self, value: Parts) -> int:
+        """Return the number of elements of a tensor, of which replicas and what is not real are none."""
+        return math.prod(value.shape)
+
+    def realized(self, value: Parts) -> bool:
+        """Return whether all real parts of a tensor are stored, whatever the others are."""
+        del value  # NumPy computes at once, and every device has its part
+        return True
 
     def held(self, name: str) -> Any:
         """Return what each device holds of a buffer."""

@@ -115,6 +115,9 @@ class Placed(Lazily):
             device, axis, shape = made.device, made.uop.axis, tuple(int(extent) for extent in made.shape)
             several = isinstance(device, tuple)
             held = _held(made, several=several) if made.numel() else []
+            size = int(made.numel())
+            # What has no elements, and a constant, is stored nowhere.
+            realized = made.uop.is_realized if size and device is not None else None
         on = device if isinstance(device, tuple) else (device or self.names[0],)
         boxes: list[Box | None] = []
         parts: list[Array | None] = []
@@ -131,7 +134,7 @@ class Placed(Lazily):
             extents = tuple(end - begin for begin, end in mine)
             boxes.append(tuple(mine))
             parts.append(np.frombuffer(held[number], dtype).reshape(extents) if held else np.empty(extents, dtype))
-        return Held(Layout(boxes=tuple(boxes)), parts)
+        return Held(Layout(boxes=tuple(boxes)), parts, size=size, realized=realized)
 
     def held(self, name: str) -> Any:
         """Return what each device has of a buffer."""

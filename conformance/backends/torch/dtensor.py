@@ -63,6 +63,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     results: dict[str, Tensor] | None = None
     boxes: dict[str, Box] = {}
     partial: dict[str, dict[str, Fold]] = {}
+    sizes: dict[str, int] = {}
     error: RankError | None = None
 
 
@@ -142,17 +143,19 @@ class Placed(Eager):
         results: dict[str, Tensor] = {}
         boxes: dict[str, Box] = {}
         partial: dict[str, dict[str, Fold]] = {}
+        sizes: dict[str, int] = {}
         for key, value in self.run().items():
             with framework():
                 local = value.to_local()
                 local = local.wait() if isinstance(local, AsyncCollectiveTensor) else local
                 shape, first = compute_local_shape_and_global_offset(value.shape, self.mesh, value.placements)
+                sizes[key] = value.numel()
             results[key] = from_array(self.array(local))
             boxes[key] = tuple((begin, begin + extent) for begin, extent in zip(first, shape, strict=True))
             names = [axis.name for axis in self.sharded.mesh]
             pairs = zip(names, value.placements, strict=True)
             partial[key] = {name: FOLDS[at.reduce_op] for name, at in pairs if isinstance(at, Partial)}
-        return Part(results=results, boxes=boxes, partial=partial)
+        return Part(results=results, boxes=boxes, partial=partial, sizes=sizes)
 
 
 def serve(channel: socket.socket, rank: int, world: int, meeting: Meeting, timeout: float) -> None:

@@ -52,4 +52,4 @@ def _merged(case: ShardedCase, parts: list[Part]) -> Observation:
     results: dict[str, tuple[Tensor | None, ...]] = {
         key: tuple((part.results or {})[key] for part in parts) for key in case.results
     }
-    return Observation(results=results, layouts=layouts)
+    return Observation(results=results, layouts=layouts, sizes=parts[0].sizes)

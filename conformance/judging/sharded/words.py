@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.cases.graph.case import asked_key, read_key
@@ -16,6 +17,7 @@ from conformance.reference.sharded.placing import Placed
 WORDS: Final = (
     *("split", "even", "uneven", "empty_part", "masked", "pending", "crossed", "several", "turned"),
     *("move", "mixed", "along", "across", "elementwise", "convert", "kept", "gathered", "counted", "written"),
+    *("viewed", "overwritten"),
     *(f"{op}_split" for op in MOVEMENT),
 )
 """The words.
@@ -24,7 +26,8 @@ What is true of a placement on the way: some axis is ``split``, in parts of one 
 elements (``empty_part``); some part is not real; contributions are ``pending``; two mesh axes are used, for two axes
 (``crossed``) or for one (``several``); devices are not in the order of their numbers (``turned``). What was done to a
 value that was not whole: a ``move``, an elementwise operation, one on operands that are ``mixed``, that is placed in
-several ways, a fold ``along`` a split axis or ``across`` others, and so on.
+several ways, a fold ``along`` a split axis or ``across`` others, and so on. What was ``written`` to storage may have
+been ``viewed``, that is assigned to a view of it, or ``overwritten``, assigned to more than once.
 """
 
 
@@ -47,14 +50,17 @@ def _made(case: ShardedCase, placed: Placed) -> dict[str, Words]:
     nodes = {node.id: node for node in case.of.graph.nodes}
     found: dict[str, Words] = {}
     homes: dict[str, str] = {}
+    viewed = {node.id for node in nodes.values() if node.op in MOVEMENT}
     for node in nodes.values():
         homes[node.id] = _home(node, homes)
-        words = _own(node, placed) | _placement(case, placed.at[node.id])
+        words = _own(node, placed, viewed) | _placement(case, placed.at[node.id])
         for name in node.of:
             words |= found[name] | (found.get(f"buffer {homes[name]}", frozenset()) if homes[name] else frozenset())
         found[node.id] = words
         if node.op == "assign":
             key = f"buffer {homes[node.id]}"
+            if "written" in found.get(key, frozenset()):
+                words |= {"overwritten"}
             found[key] = found.get(key, frozenset()) | words
     return found
 
@@ -98,7 +104,7 @@ _NAMES: Final = {
 }
 
 
-def _own(node: Node, placed: Placed) -> Words:
+def _own(node: Node, placed: Placed, viewed: AbstractSet[str]) -> Words:
     """Return what a node does to what is not whole."""
     at = [placed.at[name] for name in node.of]
     if node.op == "copy":
@@ -111,6 +117,8 @@ def _own(node: Node, placed: Placed) -> Words:
         axes = node.arg if isinstance(node.arg, tuple) else ()
         return frozenset({"along" if any(split.axis in axes for split in at[0].splits) else "across"})
     words = {_NAMES[node.op]}
+    if node.op == "assign" and node.of[0] in viewed:
+        words.add("viewed")
     if len({(each.splits, tuple(each.masks.items()), tuple(each.partial)) for each in at}) > 1:
         words.add("mixed")
     return frozenset(words)

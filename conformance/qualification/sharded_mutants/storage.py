@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy as np
 from conformance.backends.base import Held
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.graph.graph import Node
-from conformance.cases.sharded.placement import REPLICATED, Layout, Placement, held
+from conformance.cases.sharded.placement import REPLICATED, Layout, Placement, held, reals
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.conversion import cast
-from conformance.reference.sharded.parts import Parts
+from conformance.reference.sharded.parts import Parts, Sharding
 
 
 class StaleReplica(ShardedWalk):
@@ -124,3 +125,56 @@ class AssignsWhole(ShardedWalk):
         now = np.frombuffer(np.ascontiguousarray(whole).tobytes(), np.uint8).reshape(before.size, -1)
         kept = (same == now).all(axis=1).reshape(before.shape) if before.size else np.zeros(before.shape, np.bool_)
         return super().written(old, np.where(kept, np.zeros((), whole.dtype), whole) if not kept.all() else whole)
+
+
+class SizeCountsReplicas(ShardedWalk):
+    """Says that a tensor has as many elements as all devices hold of it."""
+
+    def size(self, value: Parts) -> int:
+        return sum(part.size for part in value.parts)
+
+
+class SizeCountsWhatIsNotReal(ShardedWalk):
+    """Says that a tensor has the elements of all parts, real or not."""
+
+    def size(self, value: Parts) -> int:
+        whole = list(value.shape)
+        for split in value.placement.splits:
+            whole[split.axis] = split.cuts[-1]
+        return int(np.prod(whole, dtype=np.int64))
+
+
+class RealizedWhereAllIsReal(ShardedWalk):
+    """Says that a tensor is not realized of which some part is not real."""
+
+    def realized(self, value: Parts) -> bool:
+        return all(reals(value.placement, self.sharded.mesh))
+
+
+class TheFirstAssignStands(ShardedWalk):
+    """Writes no more to storage that was assigned to before."""
+
+    def assign(self, node: Node, value: Parts, *, copied: bool) -> None:
+        before = itertools.takewhile(lambda each: each is not node, self.nodes.values())
+        if self.home(node.of[0]) not in {self.home(each.of[0]) for each in before if each.op == "assign"}:
+            super().assign(node, value, copied=copied)
+
+
+class ViewsAreWrittenInStorageOrder(ShardedWalk):
+    """Writes what is assigned to a view in the order in which storage has its elements."""
+
+    def places(self, name: str) -> Array:
+        found = super().places(name)
+        return np.sort(found, axis=None).reshape(found.shape)
+
+
+class ConstantsAreSplit(Sharding):
+    """Has a constant on the first device only, and zeros elsewhere."""
+
+    def moved(self, value: Parts, placement: Placement) -> Parts:
+        made = super().moved(value, placement)
+        constant = value.placement == REPLICATED and value.parts[0].size and len({*value.parts[0].reshape(-1)[:9]}) == 1
+        if not constant or not placement.splits:
+            return made
+        rest = (np.zeros_like(part) for part in made.parts[1:])
+        return Parts(made.shape, made.placement, (made.parts[0], *rest))

@@ -4,41 +4,65 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Literal
 
 import msgspec
 
 from conformance.judging.clause import Held
 from conformance.report.counts.columns import Column
 from conformance.runner.log.log import CaseRecord
+from conformance.runner.outcomes import FAILING
 
-WORDS: dict[Held, str] = {"broken": "wrong", "diverges": "as its source has it", "held": "right"}
-"""What a case is called by its worst clause, the worst first."""
+Word = Held | Literal["other", "unanswered", "left_out"]
+
+WORDS: dict[Word, str] = {
+    "broken": "wrong",
+    "unanswered": "without a value",
+    "diverges": "as its source has it",
+    "held": "right",
+    "other": "right in another way",
+    "left_out": "left out",
+}
+"""What a case is called, by its worst clause where it has some; the worst first."""
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A name, a sentence, and the ``clauses`` that are read, of cases with one of ``steps`` if there are any."""
+    """A name, a sentence, and the ``clauses`` that are read, of cases with one of ``steps`` if there are any.
+
+    What does not keep the clauses of a ``free`` topic, which are *may*, is right in another way.
+    """
 
     id: str
     text: str
     clauses: tuple[str, ...]
     steps: tuple[str, ...] = ()
+    free: bool = False
 
-    def word(self, record: CaseRecord) -> Held | None:
+    def word(self, record: CaseRecord) -> Word | None:
         """Return the worst word for the clauses of the topic in a case, if one of them spoke about it."""
         if self.steps and not {*record.case.partition("/")[0].split("+")} & {*self.steps}:
             return None
         words = {record.clauses[clause] for clause in self.clauses if clause in record.clauses}
-        return next((word for word in WORDS if word in words), None)
+        found = next((word for word in WORDS if word in words), None)
+        return "other" if self.free and found == "broken" else found
 
 
 class Treated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Cases of one backend (by label) that a topic is about: right, wrong, or right by a source it follows."""
+    """Cases of one backend (by label) that a topic is about: right, wrong, or right by a source it follows.
+
+    Where another backend of the report was judged by a case, it is known what it is about here too: those that came to
+    no value, and those that were left out because of a claim or as unsupported.
+    """
 
     topic: str
     backend: str
     held: int = 0
     broken: int = 0
     diverges: int = 0
+    other: int = 0
+    unanswered: int = 0
+    left_out: int = 0
 
     @property
     def words(self) -> str:
@@ -48,13 +72,22 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def treated(judged: Sequence[Column], topics: Sequence[Topic]) -> Iterator[Treated]:
-    """Yield what each topic came to with each backend that was asked about it."""
+    """Yield what each topic came to with each backend that was asked about it, or would have been."""
     for topic in topics:
-        for column in judged:
-            found = Counter(topic.word(record) for record in column.records)
-            words = {word: found[word] for word in WORDS if found[word]}
-            if words:
-                yield Treated(topic=topic.id, backend=column.label, **words)
+        words = [[(record, topic.word(record)) for record in column.records] for column in judged]
+        about = {record.case for found in words for record, word in found if word is not None}
+        for column, found in zip(judged, words, strict=True):
+            counted = Counter(word or _unjudged(record, about) for record, word in found)
+            counts = {word: counted[word] for word in WORDS if counted[word]}
+            if counts:
+                yield Treated(topic=topic.id, backend=column.label, **counts)
+
+
+def _unjudged(record: CaseRecord, about: AbstractSet[str]) -> Word | None:
+    """Return what is said of a case of a topic that no clause of it spoke about."""
+    if record.case not in about:
+        return None
+    return "left_out" if record.outcome == "unsupported" else "unanswered" if record.outcome in FAILING else None
 
 
 def table(

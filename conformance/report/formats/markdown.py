@@ -116,7 +116,7 @@ def _topics(report: Report) -> Iterable[str]:
     if not report.treated:
         return
     labels = [b.label for b in report.backends]
-    yield from ("", "## Types, transforms and started operations", "", f"{TOPICS}", "")
+    yield from ("", "## Topics: sharded tensors, types, transforms and started operations", "", f"{TOPICS}", "")
     rows = (
         (escaped(topic.id), escaped(topic.text), *("–" if one is None else escaped(one.words) for one in cells))
         for topic, cells in topics(report.topics, report.treated, labels)

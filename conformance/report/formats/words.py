@@ -82,6 +82,7 @@ STEPS: Final = (
 
 TOPICS: Final = (
     "Cases by what a reader looks for under one name: how many keep all clauses of a topic, break one, or are right as "
-    "a source has it that the backend follows and this specification does not."
+    "a source has it that the backend follows and this specification does not. Where another backend of the report was "
+    "judged by a case, it is told too whether it had no value here or was left out."
 )
 """What the table of topics is of."""

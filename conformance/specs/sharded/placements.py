@@ -153,6 +153,19 @@ def _wasteful(subject: ShardedSubject, found: Seen) -> str | None:
     return None
 
 
+def _missized(subject: ShardedSubject, found: Seen) -> str | None:
+    for key, size in found.observation.sizes.items():
+        right = subject.expected[key].array.size
+        if size != right:
+            return f"{key}: it is said to have {size} elements, and has {right}"
+    return None
+
+
+def _unrealized(_: ShardedSubject, found: Seen) -> str | None:
+    unreal = next((key for key, said in found.observation.realized.items() if not said), None)
+    return None if unreal is None else f"{unreal}: it is said not to be realized, and its parts were given"
+
+
 PLACEMENTS = (
     ShardedClause(
         "sharded.C40",
@@ -172,6 +185,26 @@ PLACEMENTS = (
         lambda subject: bool(_costly(subject)),
         _wasteful,
         told=lambda subject, found: bool(_costly(subject).keys() & found.observation.moved.keys()),
+    ),
+    ShardedClause(
+        "sharded.C44",
+        "must",
+        "An implementation that says how many elements a tensor has counts those of the logical tensor, each once: no "
+        "replicas, no padding, nothing that is not real.",
+        "tinygrad.multi: size; torch.dtensor; jax.sharding",
+        lambda subject: subject.legal and bool(subject.expected),
+        _missized,
+        told=lambda _, found: bool(found.observation.sizes),
+    ),
+    ShardedClause(
+        "sharded.C45",
+        "should",
+        "An implementation that says whether a tensor is realized says so of every tensor whose real parts it gave, "
+        "whatever becomes of parts that are not real.",
+        "tinygrad.multi: is_realized",
+        lambda subject: subject.legal and bool(subject.expected),
+        _unrealized,
+        told=lambda _, found: bool(found.observation.realized),
     ),
     ShardedClause(
         "sharded.C41",

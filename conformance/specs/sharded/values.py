@@ -241,6 +241,40 @@ OPERATIONS = (
         "A detached tensor has the value and the placement of its source.",
         "tinygrad.multi: detach",
     ),
+    _about(
+        46,
+        ("late",),
+        "A value that was computed of storage is of what the storage held before a later assign or a later write from "
+        "outside, whichever device, part or replica these write.",
+        "tinygrad.multi: assign; tinygrad.schedule: assign",
+    ),
+    _about(
+        47,
+        ("overwritten",),
+        "Where several assigns write one element of storage, the last one in the order of the program stands, in every "
+        "part and every replica.",
+        "tinygrad.multi: assign; tinygrad.schedule: assign",
+    ),
+    _about(
+        48,
+        ("viewed",),
+        "An assign to a view of storage writes the elements of the whole tensor that the view shows, in the order in "
+        "which it shows them, whichever parts have them.",
+        "tinygrad.multi: assign",
+    ),
+    _about(
+        49,
+        ("masked", "pad_split"),
+        "One part that is padded to its place in the whole tensor has zeros where the other parts would be, whatever "
+        "their devices hold.",
+        "tinygrad.multi: pad",
+    ),
+    _about(
+        50,
+        ("const", "split"),
+        "A constant has its value in every part.",
+        "tinygrad.multi: const_like",
+    ),
     ShardedClause(
         "sharded.C37",
         "should",

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-
-class Topic(NamedTuple):
-    """A name, a sentence, the clauses, and the operations that a case has one of, if they are not all."""
-
-    id: str
-    text: str
-    clauses: tuple[str, ...]
-    steps: tuple[str, ...] = ()
-
-
-def _of(family: str, *numbers: int) -> tuple[str, ...]:
-    return tuple(f"{family}.C{number}" for number in numbers)
-
+from conformance.specs.topics import Topic
+from conformance.specs.topics import clauses_of as _of
 
 MOVES: Final = ("permute", "shuffle", "all_to_all", "broadcast", "ragged_all_to_all")
 
