@@ -11,7 +11,9 @@ from conformance.cases.tensor.dtypes import NUMPY
 
 def lacked(dtype: str, have: Layout, want: Layout) -> int:
     """Return the bytes of each device's part that it does not hold yet, of a tensor with nothing pending."""
-    lacking = (_count(box) - _common(box, own) for box, own in zip(want.boxes, have.boxes, strict=True) if box)
+    lacking = (
+        _count(box) - _common(box, own) for box, own in zip(want.boxes, have.boxes, strict=True) if box is not None
+    )
     return sum(lacking) * NUMPY[dtype].itemsize
 
 

@@ -7,13 +7,15 @@ from typing import Final
 from conformance.cases.sharded.case import ShardedCase
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
+from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
 from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
 from conformance.specs.sharded.domain.programs import programs
 from conformance.specs.sharded.domain.several import several
 
 KINDS: Final = (
-    *((programs(),) * 40),
+    *((programs(),) * 36),
+    *((folds(),) * 4),
     *((several(),) * 42),
     *((hazards(),) * 6),
     *((illegal(UNPLACED),) * 6),

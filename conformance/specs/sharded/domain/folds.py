@@ -1,0 +1,45 @@
+"""Folds over devices in which the order of the devices shows: numbers of which most sums and products round."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.program.program import Axis
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import Placement, Split, even_cuts
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.graphs.domain import graphs
+from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.sharded.domain.operands import held
+from conformance.specs.sharded.domain.placements import NAMES, devices
+from conformance.specs.sharded.domain.programs import Program, known
+
+FLOATS: Final = ("float32", "float64", "float16", "float32", "bfloat16")
+
+BESIDE: Final = (5, 3, 7, 16, 9, 12, 1)
+"""Elements beside the axis that is folded: a ring cuts all of these but 1 and 16 into several chunks."""
+
+
+@choose.composite
+def folds(draw: Draw) -> ShardedCase:
+    """Draw one to three folds of one tensor along the axis that is split, each asked for by itself."""
+    count = draw(choose.sampled_from([4, 3, 5, 8, 6, 3, 7, 4]))
+    mesh = (Axis(name=NAMES[0], size=count),)
+    using = draw(graphs.words())
+    dtype = draw(choose.sampled_from(FLOATS))
+    words = Words((dtype,), using.alu, using.folds, using.steps, "real", False)
+    program = Program(Asked(draw, words), mesh, draw(devices(count)), plain=True, even=True)
+    axis = draw(choose.integers(0, 1))
+    extent = draw(choose.sampled_from([count, 2 * count, count, 2 * count - 1]))
+    shape = [draw(choose.sampled_from(BESIDE))] * 2
+    shape[axis] = extent
+    where = Placement(splits=(Split(axis=axis, along=(mesh[0].name,), cuts=even_cuts(extent, count)),))
+    at = held(program, (shape[0], shape[1]), dtype, where)
+    program.asked.head = at
+    listed = ["add", *(["mul"] if chance(draw, 2) else []), *(["max"] if chance(draw, 3) else [])]
+    for fold in listed:
+        made = program.asked.add("reduce", (shape[1 - axis],), dtype, at, arg=(axis,), fold=fold)
+        program.asked.wanted.append(made.id)
+    program.asked.close(())
+    return known(program)

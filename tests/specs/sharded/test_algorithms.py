@@ -1,0 +1,29 @@
+"""The bits of a fold over devices say which algorithm of the source made it, and each is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.judging.sharded.subject import sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.qualification.sharded_mutants import Changed
+from conformance.runner.draws import numbered
+from conformance.specs.sharded import CLAUSES
+from conformance.specs.sharded.algorithms import WAYS
+from conformance.specs.sharded.domain.folds import folds
+
+
+@pytest.mark.parametrize(("name", "right", "wrong"), [("naive", 51, 52), ("ring", 52, 51)])
+def test_folds_tell_the_algorithms_apart(name: str, right: int, wrong: int) -> None:
+    told = 0
+    for number in range(20):
+        case, _ = numbered(folds(), 0, number)
+        seen = Changed(WAYS[name]).sharded(case)  # type: ignore[index]  # the names of algorithms
+        verdict = judge_sharded(sharded_meaning(case), seen, CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", verdict.detail
+        if f"sharded.C{right}" in verdict.clauses:
+            told += 1
+            assert verdict.clauses[f"sharded.C{right}"] == "held"
+            assert verdict.clauses[f"sharded.C{wrong}"] == "broken"
+    assert told > 8
