@@ -151,6 +151,19 @@ class Backend:
         """Return the seconds within which a program that cannot go on ends, where ``faults`` are claimed."""
         return PATIENCE
 
+    @property
+    def case_limit(self) -> float:
+        """Return the seconds that one case may need, where that is more than a run allows each; 0 where it is not."""
+        return 0.0
+
+    @property
+    def examples(self) -> int:
+        """Return how many draws of an operation are asked of it in the time of a profile's number; 0 for all of them.
+
+        ``--examples`` with a number of its own asks that number of every backend.
+        """
+        return 0
+
     def describe(self) -> dict[str, str]:
         """Return what is needed to reproduce a run: versions, devices, drivers."""
         return {}

@@ -117,7 +117,11 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
-    """Answer to ``Hello``: what a ``Backend`` says of itself. ``patience`` is in seconds, and more than 0."""
+    """Answer to ``Hello``: what a ``Backend`` says of itself.
+
+    ``patience`` is in seconds, and more than 0; ``case_limit`` too, and 0 where a case needs no more than a run allows.
+    ``examples`` is how many draws of an operation are asked of it, and 0 for all.
+    """
 
     protocol: int
     name: str
@@ -127,6 +131,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     follows: tuple[str, ...] = ()
     number_model: dict[str, Any] = {}
     patience: float = PATIENCE
+    case_limit: float = 0.0
+    examples: int = 0
 
     @property
     def terms(self) -> Terms:
@@ -143,6 +149,10 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
             raise ValueError(left_out)
         if not 0 < self.patience < math.inf:
             raise ValueError(f"patience is {self.patience}; it must be a number of seconds above 0")
+        if not 0 <= self.case_limit < math.inf:
+            raise ValueError(f"case_limit is {self.case_limit}; it must be a number of seconds, or 0")
+        if self.examples < 0:
+            raise ValueError(f"examples is {self.examples}; it must be a number of draws, or 0 for all")
 
 
 class Unfit(msgspec.Struct, frozen=True, kw_only=True, tag="unfit"):

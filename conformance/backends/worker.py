@@ -138,6 +138,8 @@ def introduce(backend: Backend) -> protocol.Ready:
             follows=tuple(backend.follows),
             number_model=_plain(backend.number_model),
             patience=backend.patience,
+            case_limit=backend.case_limit,
+            examples=backend.examples,
         )
     except ValueError as error:
         raise DeclarationError(str(error)) from error

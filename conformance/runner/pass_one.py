@@ -62,9 +62,11 @@ class Offering:
     def domain(self, draws: Draws, origins: Origins) -> bool:
         """Draw from one domain and offer what is drawn; return whether there was time for all of it.
 
-        All backends get the same cases first, then each draws of its own until it has its share within its claims.
+        All backends get the same cases first, the slow ones the first of them; then each draws of its own until it has
+        its share within its claims.
         """
-        shares = [Share(backend, draws.examples) for backend in self._backends]
+        shares = [Share(backend, draws.asked(backend.examples)) for backend in self._backends]
+        most = max((share.examples for share in shares), default=draws.examples)
         origin_of, met = origins.draws(draws), Ids()
 
         def offer(number: int, case: Any) -> None:
@@ -72,14 +74,14 @@ class Offering:
             one = self._meaning(case, draws.suite, name) if met.add(name) else None
             if one is None:
                 return
-            for share in shares:
-                share.add(one, common=number < draws.examples)
+            asked = [share for share in shares if share.examples == draws.examples or number < share.examples]
+            for share in asked:
+                share.add(one, common=number < most)
             if name not in self._seen:
-                self._offer(one, origin_of(number))
+                self._offer(one, origin_of(number), [share.backend for share in asked])
 
-        found = draw_numbered(
-            draws.domain, draws.examples, origins.seed, offer, distinct=draws.distinct, late=self._late
-        )
+        distinct = draws.distinct if most == draws.examples else 0
+        found = draw_numbered(draws.domain, most, origins.seed, offer, distinct=distinct, late=self._late)
         if not found or operations()[draws.op].dear:
             return found
         for share in shares:
@@ -108,7 +110,7 @@ class Offering:
             within = share.add(one, common=False)
             if (within or not number % OUTSIDE) and name not in self._seen and name not in self._own[backend.name]:
                 self._own[backend.name].add(name)
-                self._offer(one, origin_of(number), [backend])
+                self._offer(one, origin_of(number), [backend], common=False)
         return True
 
     def listed(self, cases: Iterable[Any], suite: str) -> None:
@@ -116,19 +118,19 @@ class Offering:
         for case in cases:
             one = trial(case, suite)
             if one is not None:
-                self._offer(one)
+                self._offer(one, None, self._backends)
 
-    def _offer(self, one: Trial, origin: int | None = None, only: Sequence[BackendRun] = ()) -> None:
-        """Offer a case to all that were not offered it before, or ``only`` to some; wait while one has too many."""
-        if not only:
+    def _offer(self, one: Trial, origin: int | None, to: Sequence[BackendRun], *, common: bool = True) -> None:
+        """Offer a case to some backends, a common one where it was not offered before; wait while one has too many."""
+        if common:
             self._seen.add(one.name)
         with self._clock.phase("judging"):
             self.exercised[one.facts.op].update(one.dialect.speaking(one.subject))
             if one.dialect.name in self._counting:
                 self._counting[one.dialect.name].add(one.subject)
         with self._clock.phase("waiting"):
-            for backend in only or self._backends:
-                if not only and one.name in self._own[backend.name]:
+            for backend in to:
+                if common and one.name in self._own[backend.name]:
                     continue
                 if self._late():
                     backend.skip(one)

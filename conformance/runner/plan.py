@@ -39,6 +39,12 @@ class Draws:
     examples: int
     distinct: int
     limits: Claimed = field(default_factory=dict)
+    counted: bool = False
+    """Whether somebody named the number of examples, so that a backend's own number says nothing."""
+
+    def asked(self, own: int) -> int:
+        """Return how many of the first draws are asked of a backend whose ``own`` number of examples is that, or 0."""
+        return self.examples if self.counted or not own else min(own, self.examples)
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ class Plan:
         chosen = suites()[suite]
         examples = chosen.drawn(op, self.examples)
         distinct = chosen.drawn(op, PROFILES[self.profile].distinct) if PROFILES[self.profile].distinct else 0
-        return Draws(suite, op, chosen.domains[op], examples, distinct)
+        counted = self.examples != PROFILES[self.profile].examples
+        return Draws(suite, op, chosen.domains[op], examples, distinct, counted=counted)
 
     def suite_of(self, op: str, likely: str) -> str | None:
         """Return ``likely``, or else another suite of the plan that draws cases of ``op``; ``None`` if none does."""

@@ -36,6 +36,8 @@ ROWS: Final = (
     ("has a patience of nothing", ready(patience=0), USAGE, "patience is 0"),
     ("has a patience below nothing", ready(patience=-1), USAGE, "patience is -1"),
     ("has a patience without an end", ready(patience=1e999), INCOMPLETE, ""),
+    ("needs less than no time for a case", ready(case_limit=-1), USAGE, "case_limit is -1"),
+    ("has fewer than no examples", ready(examples=-1), USAGE, "examples is -1"),
     ("claims faults without the sums that follow them", ready(claims={"broadcast": {"faults": ["late"]}}), USAGE, ""),
 )  # fmt: skip
 

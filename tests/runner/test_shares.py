@@ -10,6 +10,7 @@ import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cases.case import case_id
 from conformance.runner.dialects.spmd import FEATURES
 from conformance.runner.draws import numbered
 from conformance.runner.explore import explore
@@ -55,6 +56,23 @@ def test_a_narrow_backend_gets_its_share_and_a_broad_one_beside_it_no_other_case
     own = set(cases["narrow"]) - common
     outside = [r for r in seen if r.case in own and r.outcome == "unsupported"]
     assert len(outside) < len(own) / 3
+
+
+class Slow(Reference):
+    examples = 20
+
+
+@pytest.mark.parametrize(("examples", "most"), [(300, 20), (30, 30)])
+def test_a_slow_backend_is_asked_the_first_of_the_draws_unless_a_number_is_named(
+    tmp_path: Path, examples: int, most: int
+) -> None:
+    seen: list[Any] = []
+    plan = Plan(ops=("broadcast",), examples=examples, suites=("collectives",))
+    explore(plan, {"slow": InProcess(BackendSpec("slow", ()), backend=Slow())}, tmp_path, watch=seen.append)
+    asked = [record.case for record in seen if isinstance(record, CaseRecord)]
+    assert len(asked) == len(set(asked)) > most / 2
+    domain = SUITES["collectives"].domains["broadcast"]
+    assert set(asked) <= {case_id(numbered(domain, 0, at)[0]) for at in range(most)}
 
 
 def test_draws_for_claims_lie_within_them_far_more_often() -> None:

@@ -44,6 +44,7 @@ class BackendRun:
         """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known."""
         self.name, self.worker = name, worker
         self.terms = worker.ready.terms
+        self.examples = worker.ready.examples
         self.origins = origins or Origins()
         self.scope = Scope(worker.ready.claims)
         self.dialogues = Dialogues(worker, clock or Clock())

@@ -28,7 +28,7 @@ STOP: Final = 3.0
 """Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
 
 PATIENCE: Final = 600.0
-"""Seconds of a backend's patience that are waited at most, whatever it says of itself: a hang must end."""
+"""Seconds of a backend's patience, and of its limit for a case, that are waited at most: a hang must end."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,15 @@ class Session:
         return self._progress + self._limit()
 
     def _limit(self) -> float:
-        """Return the seconds for what is under way: a program that cannot go on is given the backend's patience too."""
+        """Return the seconds for what is under way: the run's limit or the backend's own, whichever is greater.
+
+        A program that cannot go on is given the backend's patience too.
+        """
         if self.ready is None:
             return self.limits.start
         troubled = bool(self.sent) and self.sent[0].asked.troubled
-        return self.limits.case + (min(self.ready.patience, PATIENCE) if troubled else 0.0)
+        limit = max(self.limits.case, min(self.ready.case_limit, PATIENCE))
+        return limit + (min(self.ready.patience, PATIENCE) if troubled else 0.0)
 
     def _break(self, outcome: BrokenOutcome, detail: str, error: str | None = None) -> None:
         self.broken = Broken(outcome, detail, self._process.kill(), error)

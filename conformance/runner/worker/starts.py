@@ -48,7 +48,7 @@ class Starts:
         self.ready = self.ready or ready
         changed = [
             name
-            for name in ("name", "claims", "guarantees", "follows", "number_model")
+            for name in ("name", "claims", "guarantees", "follows", "number_model", "examples")
             if getattr(ready, name) != getattr(self.ready, name)
         ]
         if not changed:

@@ -79,6 +79,12 @@ def test_a_program_that_cannot_go_on_is_given_the_backends_patience(bad: Callabl
     assert (broken.outcome, broken.detail) == ("timeout", "no answer within 0.8 s, the limit for a case")
 
 
+def test_a_backend_may_need_longer_for_a_case_than_the_run_allows(bad: Callable[[str], str], make: Make) -> None:
+    broken = run(bad("slow_case"), [make(0x42)])[0].result
+    assert isinstance(broken, Broken)
+    assert (broken.outcome, broken.detail) == ("timeout", "no answer within 1 s, the limit for a case")
+
+
 def test_memory_over_the_limit_is_a_crash_that_says_so(bad: Callable[[str], str], make: Make) -> None:
     broken = check(bad("eats_memory"), make, Limits(start=60.0, case=60.0, memory=512 << 20))
     assert broken.outcome == "crashed"

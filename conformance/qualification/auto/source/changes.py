@@ -20,7 +20,9 @@ SKIPPED: Final = frozenset(
 )
 """Fields that hold no behaviour: types, decorators, the words of errors, base classes."""
 
-TELLING: Final = frozenset({"__repr__", "__str__", "describe", "claims", "guarantees", "__post_init__", "patience"})
+TELLING: Final = frozenset(
+    {"__repr__", "__str__", "__post_init__", "describe", "claims", "guarantees", "patience", "case_limit", "examples"}
+)
 """Functions that say something of an implementation and do nothing; who claims less is not wrong."""
 
 
