@@ -12,7 +12,7 @@ from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.violations.memory import chained
-from conformance.specs.schedules import CLAUSES, judge
+from conformance.specs.schedules import CLAUSES, judge, judge_two
 from conformance.specs.schedules.domain.build import (
     alu,
     buffer,
@@ -184,3 +184,16 @@ def test_kernels_of_one_program_may_say_one_thing_in_two_ways(op: str, dtype: st
     buffers = (buffer("a", dtype=dtype, preexisting=True), *(buffer(name, dtype=dtype) for name in ("x", "y")))
     made = schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
     assert next(each.finding for each in judge(made) if each.clause == "dedup.C3") == finding
+
+
+@pytest.mark.parametrize(("shared", "found"), [("sqrt", "held"), ("move", "broken")])
+def test_what_several_results_share_may_be_computed_by_an_item_of_its_own(shared: str, found: str) -> None:
+    def made(*names: str) -> Schedule:
+        own = [elementwise(name, "mul", name, "t", 2.0 + number) for number, name in enumerate(names)]
+        buffers = (*given("a"), *map(buffer, (*names, "t")))
+        asked = graph(A, ONE, *(alu(name, "mul", "a", "1") for name in names), results=list(names))
+        return schedule(buffers, [elementwise("t", shared, "t", "a"), *own], asked, {name: name for name in names})
+
+    together = made("x", "y")
+    one, other = (replace(made(name), items=made(name).items[1:]) for name in ("x", "y"))
+    assert {each.clause: each.finding for each in judge_two(together, one, "together", other)}["order.C9"] == found
