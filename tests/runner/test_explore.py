@@ -26,6 +26,7 @@ from conformance.runner.worker.answers import Answer, Broken
 from conformance.runner.worker.in_process import InProcess
 
 PLAN = Plan(ops=("all_gather", "broadcast"), examples=80, suites=("collectives",))
+FEW = replace(PLAN, examples=40)
 
 
 class NegativeAxis(Reference):
@@ -84,7 +85,7 @@ def run(backend: Backend, directory: Path, plan: Plan = PLAN, **options: Any) ->
 def two_bugs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     """Return what a run of ``TwoBugs`` found, and the folder it wrote."""
     directory = tmp_path_factory.mktemp("two_bugs")
-    return run(TwoBugs(), directory), directory
+    return run(TwoBugs(), directory, FEW), directory
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_every_failing_case_is_explained_by_some_failure(two_bugs: tuple[Result,
 
 
 def test_a_should_never_stands_for_a_must(tmp_path: Path) -> None:
-    result = run(Unrounded(), tmp_path, Plan(ops=("all_reduce",), examples=600, suites=("numerics",)))
+    result = run(Unrounded(), tmp_path, Plan(ops=("all_reduce",), examples=300, suites=("numerics",)))
     musts = {r.case for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord) and r.requirement == "must"}
     assert musts
     assert musts == {case for f in result.failures if f.clause == "numerics.C16" for case in f.explains}
@@ -166,7 +167,7 @@ def test_a_killed_run_resumes_and_loses_no_record(
     lines = log.read_bytes().splitlines(keepends=True)
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / "run.jsonl").write_bytes(b"".join(lines[:50]) + lines[50][:20])
-    run(TwoBugs(), tmp_path / "cut", resume=True)
+    run(TwoBugs(), tmp_path / "cut", FEW, resume=True)
     cut = [r for r in read(tmp_path / "cut" / "run.jsonl") if isinstance(r, CaseRecord)]
     assert [r.case for r in cut[:49]] == [r.case for r in whole[:49]]
     assert {(r.case, r.outcome) for r in cut} == {(r.case, r.outcome) for r in whole}

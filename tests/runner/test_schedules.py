@@ -185,12 +185,12 @@ def test_some_graphs_may_be_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_of_schedules_goes_on_where_it_was_and_says_the_same(tmp_path: Path) -> None:
-    run(Nothing(), tmp_path)
+    run(Nothing(), tmp_path, examples=12)
     log = tmp_path / "run.jsonl"
     whole = [each for each in read(log) if isinstance(each, Failure)]
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
     worker = InProcess(BackendSpec("it", ()), backend=Nothing())
-    plan = Plan(ops=(GRAPH,), examples=30, suites=("schedules",))
+    plan = Plan(ops=(GRAPH,), examples=12, suites=("schedules",))
     again = explore(plan, {"it": worker}, tmp_path, resume=True)
     assert (again.resumed, again.differing) == (4, ())
     assert {each.clause for each in again.failures} == {each.clause for each in whole}

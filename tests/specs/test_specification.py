@@ -52,7 +52,8 @@ def test_three_hundred_examples_an_operation_reach_every_clause(seed: int) -> No
         if every_clause().keys() - reached:
             reached.update(clause.id for clause in applicable(subject, wanting))
 
-    for drawn in drawn_cases(seed, 300, tuple(SUITES), tuple(OPS)):
+    # Blocks of 64 KiB say nothing of this that short ones do not, and took as long as all others.
+    for drawn in drawn_cases(seed, 300, tuple(SUITES.keys() - {"long"}), tuple(OPS)):
         sink(drawn.case)
     assert set(every_clause()) - reached == set()
     assert {name for name, verdicts in legal.items() if not 0.5 < np.mean(verdicts) < 0.95} == set()

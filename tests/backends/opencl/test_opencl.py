@@ -123,7 +123,7 @@ def test_a_thousand_cases_an_operation_hold_on_every_kind_of_device(platform: st
 
 @pytest.mark.parametrize("devices", [pytest.param("basic", marks=pytest.mark.slow), "pthread pthread pthread"])
 def test_ranks_share_devices_where_there_are_fewer(devices: str) -> None:
-    run_many(10, POCL, devices)
+    run_many(5, POCL, devices)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -59,7 +59,7 @@ def test_what_is_left_of_a_program_is_what_fails(
 ) -> None:
     monkeypatch.setattr("conformance.runner.shrinking.minimise.WAYS", 1)
     suite, steps = SMALL[mutant]
-    plan = Plan(ops=("broadcast",), examples=120, suites=(suite,))
+    plan = Plan(ops=("broadcast",), examples=60, suites=(suite,))
     result = explore(plan, {"bad": InProcess(BackendSpec("bad", ()), backend=mutant())}, tmp_path)
     (failure,) = result.failures
     left = load(tmp_path / failure.file).program.steps

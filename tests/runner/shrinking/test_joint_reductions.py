@@ -82,7 +82,7 @@ def test_failures_between_results_become_small(
     mistake: type[Backend], steps: int, elements: int, tmp_path: Path
 ) -> None:
     worker = InProcess(BackendSpec("it", ()), backend=mistake())
-    result = explore(Plan(ops=("all_reduce",), examples=240, suites=("determinism",)), {"it": worker}, tmp_path)
+    result = explore(Plan(ops=("all_reduce",), examples=120, suites=("determinism",)), {"it": worker}, tmp_path)
     failure = next(f for f in result.failures if f.clause == mistake.breaks)
     case = load(tmp_path / failure.file)
     assert failure.minimal
