@@ -92,7 +92,7 @@ def two_bugs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
 def one_bug(tmp_path_factory: pytest.TempPathFactory) -> tuple[Failure, Path]:
     """Return the failure of a run of ``NegativeAxis``, and the folder it wrote."""
     directory = tmp_path_factory.mktemp("one_bug")
-    found = run(NegativeAxis(), directory)
+    found = run(NegativeAxis(), directory, FEW)
     return next(failure for failure in found.failures if failure.clause == "all_gather.C4"), directory
 
 

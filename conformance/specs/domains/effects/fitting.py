@@ -8,7 +8,7 @@ from typing import Final
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED, TABLE
-from conformance.reference.spmd import flags
+from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, flags
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
 from conformance.specs.domains.calls import REDUCTIONS, Call
@@ -21,7 +21,7 @@ FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")
 
 
 def fitted(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Call | None:
-    """Draw a legal call of ``op`` on blocks of ``shape`` that every rank holds, or return ``None`` where none is legal.
+    """Draw a legal call of ``op`` on blocks of ``shape`` that every rank holds, or return ``None`` where none is known.
 
     Reductions are those that stay exact however often they are applied, so that floats have none here.
     """
@@ -55,4 +55,6 @@ def _attributes(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Mappi
         attrs["pairs"] = tuple(enumerate(draw(orders(tuple(range(size))))))
     if "sources" in row.attributes:
         attrs["sources"] = tuple(draw(orders(tuple(range(size)))))
-    return attrs | {name: draw.one((False, True)) for name in flags(op)}
+    attrs |= {name: draw.one((False, True)) for name in flags(op)}
+    # What no other operation has, its own ``call`` draws, with a block to go with it.
+    return attrs if ATTRIBUTES[op].keys() - DEFAULTS[op].keys() <= attrs.keys() else None
