@@ -23,7 +23,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Layout, Placement
 from conformance.cases.tensor.dtypes import Array
 
-_HOMES: Final = ("replicated", "even", "empty", "several", "reversed", "crossed")
+_HOMES: Final = ("replicated", "even", "empty", "several", "reversed", "crossed", "no_axis", "no_mesh_axis")
 
 _LACKS: Final = tuple(f"reduce_{fold}_integer" for fold in ("and", "or", "xor"))
 
@@ -70,8 +70,9 @@ class Placed(Compiled):
             raise Unsupported("a NamedSharding has no masks and no contributions")
         axes: list[Any] = [None] * rank
         for split in placement.splits:
-            if not 0 <= split.axis < rank:
-                axes = [*axes, *[None] * max(split.axis + 1 - rank, 0)]
+            if split.axis < 0:
+                raise Unsupported("a PartitionSpec counts axes from the first")
+            axes = [*axes, *[None] * max(split.axis + 1 - rank, 0)]
             axes[split.axis] = split.along if len(split.along) > 1 else split.along[0]
         with framework():
             return NamedSharding(self.mesh, PartitionSpec(*axes))

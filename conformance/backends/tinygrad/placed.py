@@ -18,7 +18,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Layout, Placement
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
-_HOMES: Final = ("replicated", "even", "empty")
+_HOMES: Final = ("replicated", "even", "empty", "no_axis")
 
 CLAIMS: Final[Claims] = {
     "sharded": {
@@ -128,7 +128,7 @@ class Placed(Lazily):
                 continue
             number = _named(on).index(name)
             mine = [(0, extent) for extent in shape]
-            if several and axis is not None:
+            if several and axis is not None and axis < len(shape):
                 each = shape[axis] // len(on)
                 mine[axis] = (number * each, (number + 1) * each)
             extents = tuple(end - begin for begin, end in mine)

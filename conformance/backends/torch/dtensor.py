@@ -32,7 +32,7 @@ from conformance.cases.sharded.placement import REPLICATED, Box, Placement
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array
 
-_HOMES: Final = ("replicated", "even", "uneven", "empty", "crossed")
+_HOMES: Final = ("replicated", "even", "uneven", "empty", "crossed", "no_axis")
 
 MOST: Final = 8
 """Processes that meet, at most."""

@@ -15,7 +15,10 @@ from conformance.cases.sharded.validate import MOST_AXES, MOST_DEVICES
 
 _LEFT_OUT: Final = ("devices", "size")
 
-PLACEMENTS: Final = (*("replicated", "even", "uneven", "bounds", "empty", "several", "reversed", "crossed", "masked"),)
+PLACEMENTS: Final = (
+    *("replicated", "even", "uneven", "bounds", "empty", "several", "reversed", "crossed", "masked"),
+    *("no_axis", "no_mesh_axis"),
+)
 
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
     **{name: words for name, words in OF_GRAPHS.items() if name not in _LEFT_OUT},
@@ -32,10 +35,12 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 
 ``homes`` are placements of buffers, ``moves`` those of what is moved, ``partial`` ones of what stays pending. Axes are
 cut ``even``, ``uneven`` as by default, or by other ``bounds``; some parts are ``empty``; one axis is cut by ``several``
-mesh axes, in an order that is not the mesh's (``reversed``), or two are (``crossed``). ``order``: devices are in the
-order of their numbers or not. ``steps`` are all ``inside`` parts by the rules of ``tinygrad.multi``, or some are
-``across`` them, which that source refuses. ``operands`` that are split are so ``alike`` in each step, or not in some.
-Of ``parts`` some are ``taken`` where a range of a split axis is one of them, or all are ``kept``.
+mesh axes, in an order that is not the mesh's (``reversed``), or two are (``crossed``). Placements without a meaning cut
+an axis that the tensor does not have (``no_axis``), or along a mesh axis that is not there or is used twice
+(``no_mesh_axis``). ``order``: devices are in the order of their numbers or not. ``steps`` are all ``inside`` parts by
+the rules of ``tinygrad.multi``, or some are ``across`` them, which that source refuses. ``operands`` that are split are
+so ``alike`` in each step, or not in some. Of ``parts`` some are ``taken`` where a range of a split axis is one of them,
+or all are ``kept``.
 """
 
 Words = frozenset[str]
@@ -62,15 +67,19 @@ def sharded_features(case: ShardedCase) -> dict[str, Words]:
 
 
 def placement_words(placement: Placement, shape: tuple[int, ...], mesh: Mesh) -> set[str]:
-    """Return what a placement of a tensor is; one that does not fit has ``bounds`` of its own."""
+    """Return what a placement of a tensor is; one that does not tile its axis has ``bounds`` of its own."""
     counts = {axis.name: axis.size for axis in mesh}
     found: set[str] = set()
     order = [axis.name for axis in mesh]
+    used = [name for split in placement.splits for name in split.along]
+    if len(set(used)) < len(used) or not set(used) <= set(order):
+        return {"no_mesh_axis"}
+    if any(not 0 <= split.axis < len(shape) for split in placement.splits):
+        return {"no_axis"}
     for split in placement.splits:
         widths = [end - begin for begin, end in itertools.pairwise(split.cuts)]
         parts = math.prod(counts.get(name, 0) for name in split.along)
-        inside = parts > 0 and 0 <= split.axis < len(shape)
-        plain = inside and split.cuts == even_cuts(shape[split.axis], parts)
+        plain = parts > 0 and split.cuts == even_cuts(shape[split.axis], parts)
         found.add("bounds" if not plain else "even" if len(set(widths)) < 2 else "uneven")
         if 0 in widths:
             found.add("empty")

@@ -17,6 +17,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.schemas import FOLDER, written
 from conformance.cases.sharded.case import ShardedCase, sharded_id
 from conformance.cases.sharded.codec import load_sharded, save_sharded
+from conformance.cases.sharded.features import placement_words
 from conformance.cases.sharded.placement import Placement, Split, even_cuts, held, layout_of
 from conformance.cases.sharded.schema import sharded_case_schema
 from conformance.cases.sharded.validate import validate_sharded
@@ -110,3 +111,19 @@ def test_a_tensor_without_axes_is_not_split_and_no_device_is_named_twice() -> No
     assert "device 1 is named twice" in validate_sharded(twice)["mesh"][1]
     with pytest.raises(CaseError, match="3 devices are named for a mesh of 4"):
         validate_sharded(replace(twice, devices=(0, 1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("placement", "shape", "word"),
+    [
+        (rows(0, 2, 4, 5, 5, axis=2), (5, 2), "no_axis"),
+        (rows(0, 0, 0, 1, 1), (), "no_axis"),
+        (rows(0, 2, 4, 5, 5, along=("x",)), (5, 2), "no_mesh_axis"),
+        (UNFIT["mesh axis 'i' is used twice"], (5, 2), "no_mesh_axis"),
+        (rows(0, 2, 4, 5, 6), (5, 2), "bounds"),
+    ],
+)
+def test_what_a_placement_does_not_fit_by_is_a_word_of_claims(
+    placement: Placement, shape: tuple[int, ...], word: str
+) -> None:
+    assert word in placement_words(placement, shape, FOUR)

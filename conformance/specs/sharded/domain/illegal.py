@@ -54,6 +54,8 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     """Draw a short program that is wrong in one place: a placement, the range of a movement, or an extent."""
     program = draw(begun())
     asked = program.asked
+    # Nothing else is special: who has no words for bounds or masks is asked of what it has words for.
+    program.homes, program.plain, program.even = {}, True, True
     asked.head = program.buffer((draw(choose.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
     kind = draw(choose.sampled_from(kinds))
     axis = program.mesh[0]
