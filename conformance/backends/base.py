@@ -81,10 +81,10 @@ class Refused(ValueError):
 
 
 class RaisedElsewhere(Exception):
-    """What a rank in a process of its own raised: ``said`` is the error to tell."""
+    """Stands for an exception that is told as ``said``: of a rank in a process of its own, or classed by an adapter."""
 
     def __init__(self, said: RankError) -> None:
-        """Take what the rank said."""
+        """Take the error to tell."""
         super().__init__(said.message)
         self.said = said
 

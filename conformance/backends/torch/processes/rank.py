@@ -19,14 +19,14 @@ import torch
 import torch.distributed as dist
 
 from conformance.backends.adapting import framework
-from conformance.backends.base import rank_error
 from conformance.backends.placing import place_inputs, touched
+from conformance.backends.torch.complaints import described
 from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.store import Meeting
 from conformance.cases.case import Case
-from conformance.cases.observation import Observation, RankError
+from conformance.cases.observation import Observation
 from conformance.cases.program.program import EFFECTS, Groups, rank_groups
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array
@@ -118,18 +118,6 @@ def observe(case: Case, rank: int, operations: Mapping[str, Operation], communic
         seen = Observation(results=results, touched=touched(case, placed, inside=True))
     changed = tuple(msgspec.structs.replace(change, rank=rank) for change in seen.touched)
     return msgspec.structs.replace(seen, touched=changed, seconds=time.perf_counter() - start)
-
-
-def described(error: Exception) -> RankError:
-    """Return an exception as data. ``TORCH_CHECK`` raises ``RuntimeError`` for whatever a user did wrong.
-
-    What is wrong inside says so: an internal assertion, or a check of Gloo's, whose messages begin with their place.
-    """
-    told = rank_error(error, adapts=True)
-    inside = told.message.startswith("[") or "INTERNAL ASSERT" in told.message
-    if type(error) is RuntimeError and told.category == "internal" and not inside:
-        return msgspec.structs.replace(told, category="invalid_argument")
-    return told
 
 
 def run(

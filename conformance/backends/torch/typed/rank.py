@@ -14,9 +14,10 @@ import torch.distributed as dist
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
+from conformance.backends.torch.complaints import described
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import wire
-from conformance.backends.torch.processes.rank import Communicators, described, to_tensor, to_torch
+from conformance.backends.torch.processes.rank import Communicators, to_tensor, to_torch
 from conformance.backends.torch.processes.store import Meeting
 from conformance.cases.observation import RankError
 from conformance.cases.program.program import rank_groups
