@@ -16,6 +16,7 @@ from conformance.backends.lowering.moves import all_reduced, moved, price, zero
 from conformance.backends.lowering.turning import turned
 from conformance.cases.graph.case import Round
 from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.graph.promotion import promoted
 from conformance.cases.sharded.placement import (
     REPLICATED,
     Placement,
@@ -129,6 +130,7 @@ class Lowering(Building):
         wide = node.acc or node.dtype
         if node.acc:
             taken = [self.converted(each, wide) for each in taken]
+        taken = self.joined(node, taken)
         made = Spread(shape, wide, how.made, self.local(replace(node, dtype=wide, acc=""), taken, how.made, shape))
         if pending is None and how.folded:
             made = all_reduced(self, made, how.folded)
@@ -184,6 +186,15 @@ class Lowering(Building):
             if shape == extents(source)
             else self.add(position, "shrink", shape, of.dtype, source, arg=tuple(taken))
         )
+
+    def joined(self, node: Node, of: list[Spread]) -> list[Spread]:
+        """Return the operands of an elementwise operation in the dtype that they are promoted to.
+
+        Schedules are of graphs whose operations have operands of one dtype.
+        """
+        chosen = 1 if node.arg == "where" else 0
+        wide = promoted(each.dtype for each in of[chosen:]) if node.op == "alu" else None
+        return of if wide is None else [*of[:chosen], *(self.converted(each, wide) for each in of[chosen:])]
 
     def converted(self, value: Spread, dtype: str) -> Spread:
         """Return a value in another dtype."""
