@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.program import EFFECTS, Step, rank_groups
-from conformance.reproduce.effects import aliased, storage_of, window_of
+from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
 
@@ -53,6 +54,14 @@ def child():
 LAUNCHER = """\
 ["env", *{environment!r}, beside("mpiexec"), *{flags!r}, sys.executable, ME, CHILD]"""
 
+WORDS: Final = Words(
+    stored="{name} = {array} = {value}",
+    copied="{name} = np.array({value})",
+    assigned="{name}[...] = np.array({value})",
+    waited="{name} = {value}.wait()",
+    fills="{name}",
+)
+
 
 def program(case: Case, backend: Backend) -> Program:
     """Return the script's part for the MPI that mpi4py loads, with what its launcher needs."""
@@ -82,7 +91,9 @@ def _body(case: Case, quotation: Quotation) -> str:
         for fault in case.faults:
             if fault.before == index and fault.delay is not None:
                 lines.append(f"if rank == {fault.rank}:\n        time.sleep({fault.delay})")
-        lines += _effect(step, table) if step.op in EFFECTS else _collective(case, index, step, table, quotation)
+        lines += (
+            effect_lines(step, table, WORDS) if step.op in EFFECTS else _collective(case, index, step, table, quotation)
+        )
     made = ", ".join(f"{name!r}: {name}" for name in case.program.results)
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
 
@@ -118,20 +129,3 @@ def _collective(case: Case, index: int, step: Step, table: Mapping[str, Named], 
                 yield "    getattr(comm, call.name)(*call.arguments)"
                 yield f"    {made} = call.result()"
     yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))
-
-
-def _effect(step: Step, table: Mapping[str, Named]) -> Iterator[str]:
-    first = step.inputs[0] if step.inputs else ""
-    if step.op == "buffer":
-        yield f"{step.outputs[0]} = {storage_of(step.outputs[0])} = placed(*INPUTS[{first!r}][rank])"
-    elif step.op == "view":
-        yield f"{step.outputs[0]} = {storage_of(step.outputs[0])} = {window_of(step)}"
-    elif step.op == "copy":
-        yield f"{step.outputs[0]} = np.array({first})"
-    elif step.op == "assign":
-        yield f"{first}[...] = np.array({step.inputs[1]})"
-    elif step.op == "free":
-        yield f"{first}[...] = np.full({first}.nbytes, 0xDB, np.uint8).view({first}.dtype).reshape({first}.shape)"
-    else:
-        yield from (f"{made} = {ticket}.wait()" for made, ticket in zip(step.outputs, step.inputs, strict=True))
-        yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))

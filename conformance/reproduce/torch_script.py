@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.program import EFFECTS, Step, rank_groups
-from conformance.reproduce.effects import aliased, storage_of, window_of
+from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
 
@@ -72,6 +72,14 @@ def life(rank, store):
         told(rank, results, changed=changed_inputs(rank, blocks))
     os._exit(0)
 '''
+
+WORDS: Final = Words(
+    stored="{array} = {value}\n{name} = tensor({array})",
+    copied="{name} = {value}.clone()",
+    assigned="{name}.copy_({value})",
+    waited="{name} = wait({value})",
+    fills="{array}",
+)
 
 
 def program(case: Case, system: str) -> Program:
@@ -141,7 +149,7 @@ def _step(
     quotation: Quotation,
 ) -> Iterator[str]:
     if step.op in EFFECTS:
-        yield from _effect(step, table, quotation)
+        yield from effect_lines(step, table, WORDS)
         return
     if step.idle and step.inputs and len(step.inputs) == len(step.outputs):
         targets = step.into or (None,) * len(step.outputs)
@@ -202,25 +210,6 @@ def _plain(operation: Callable[..., Any]) -> tuple[str, Any]:
         style, function = _plain(inside[0]) if inside[0].__closure__ else ("one", inside[0])
         return style, function
     return "start", inside[0]
-
-
-def _effect(step: Step, table: Mapping[str, Named], quotation: Quotation) -> Iterator[str]:
-    first, array = step.inputs[0] if step.inputs else "", storage_of(step.outputs[0]) if step.outputs else ""
-    if step.op == "buffer":
-        yield f"{array} = placed(*INPUTS[{first!r}][rank])"
-        yield f"{step.outputs[0]} = tensor({array})"
-    elif step.op == "view":
-        yield f"{array} = {window_of(step)}"
-        yield f"{step.outputs[0]} = tensor({array})"
-    elif step.op == "copy":
-        yield f"{step.outputs[0]} = {first}.clone()"
-    elif step.op == "assign":
-        yield f"{first}.copy_({step.inputs[1]})"
-    elif step.op == "free":
-        yield f"{storage_of(first)}[...] = np.full({storage_of(first)}.nbytes, 0xDB, np.uint8).view({storage_of(first)}.dtype).reshape({storage_of(first)}.shape)"
-    else:
-        yield from (f"{made} = wait({ticket})" for made, ticket in zip(step.outputs, step.inputs, strict=True))
-        yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))
 
 
 def _left(outputs: tuple[str, ...]) -> str:
