@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from conformance.judging.clause import AnyClause, Clause
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 
 Of = Callable[[str], Sequence[Clause]]
 """Gives the clauses of an operation."""
@@ -74,16 +74,16 @@ def loosened(subject: Subject, asked: Sequence[Asked]) -> set[str]:
 def unsettled_part(subject: Subject, of: Of) -> bool:
     """Return whether a *should* settles whether some collective has a value at all, be it no result of the program."""
     return any(
-        _settling(clause) and _speaks(part, clause) and _settled(part, clause) is None
+        _settling(clause) and _speaks(part, clause) and _mask_of(part, clause) is None
         for part in subject.parts
         for clause in of(part.step.op)
     )
 
 
-def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[Settled]:
+def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[ElementMasks]:
     """Return which elements of the results of a part some *should* settles."""
     about = subject.parts[part]
-    found = [_settled(about, clause) for number, clause in asked if number == part and _settling(clause)]
+    found = [_mask_of(about, clause) for number, clause in asked if number == part and _settling(clause)]
     return [mask for mask in found if mask is not None]
 
 
@@ -101,15 +101,15 @@ def _speaks(subject: Subject, clause: Clause) -> bool:
 
 
 def _settles_all(subject: Subject, number: int | None, clause: Clause) -> bool:
-    return number is not None and _settling(clause) and _settled(subject.parts[number], clause) is None
+    return number is not None and _settling(clause) and _mask_of(subject.parts[number], clause) is None
 
 
 def _settling(clause: Clause) -> bool:
     return clause.each and clause.check in VALUES and clause.requirement != "must"
 
 
-def _settled(subject: Subject, clause: Clause) -> Settled | None:
+def _mask_of(subject: Subject, clause: Clause) -> ElementMasks | None:
     """Return which elements a clause settles, or ``None`` for all there is."""
-    if clause.id not in subject.asked.settled:
-        subject.asked.settled[clause.id] = clause.settles(subject) if clause.settles is not None else None
-    return subject.asked.settled[clause.id]
+    if clause.id not in subject.asked.masks:
+        subject.asked.masks[clause.id] = clause.settles(subject) if clause.settles is not None else None
+    return subject.asked.masks[clause.id]

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 
 Requirement = Literal["must", "should", "may"]
 Held = Literal["held", "broken", "diverges"]
@@ -97,7 +97,7 @@ class Clause:
     general: bool = False
     each: bool = False
     guarantee: Guarantee | None = None
-    settles: Callable[[Subject], Settled | None] | None = None
+    settles: Callable[[Subject], ElementMasks | None] | None = None
     diverges: tuple[Divergence, ...] = ()
     admitted: tuple[Divergence, ...] = ()
 

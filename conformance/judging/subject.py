@@ -19,7 +19,7 @@ from conformance.judging.numbers.order import choices_show
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejected import Rejected
 
-Settled = Mapping[str, Sequence[Array | None]]
+ElementMasks = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
 
 
@@ -28,7 +28,7 @@ class Asked:
     """What clauses, by id, were asked about a subject and said: no answer of a backend changes it."""
 
     spoke: dict[str, bool] = field(default_factory=dict)
-    settled: dict[str, Settled | None] = field(default_factory=dict)
+    masks: dict[str, ElementMasks | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _beside(subject: Subject, numbers: NumberModel, part_of: Subject | None) -> 
     known.pop("unsettled", None)
     parts = known.pop("parts", None)
     if beside.legal and beside.unsettled != subject.unsettled:
-        known["asked"] = Asked(settled=subject.asked.settled)
+        known["asked"] = Asked(masks=subject.asked.masks)
     if parts is not None:
         known["parts"] = tuple(beside if part is subject else _beside(part, numbers, beside) for part in parts)
     return beside

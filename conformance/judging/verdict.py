@@ -28,7 +28,7 @@ from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
 from conformance.judging.sharded.step_seen import StepSeen
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +138,7 @@ def _answers(
     """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong."""
     loose = loosened(subject, asked)
     excused = bool(loose) or (seen.raised and unsettled_part(subject, of))
-    settled = [masks(subject, number, asked) for number in range(len(subject.parts))]
+    recommended = [masks(subject, number, asked) for number in range(len(subject.parts))]
     for number in (*range(len(subject.parts)), None):
         if number is not None and subject.acts and subject.acts[number].after & wrong and not seen.raised:
             continue
@@ -146,15 +146,21 @@ def _answers(
         # Of the program as a whole only those results are demanded of which no should says whether they are there.
         left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
         demanded = replace(subject, expected=left) if number is None and loose else about
-        apart = settled[number] if number is not None else [mask for each in settled for mask in each]
+        apart = recommended[number] if number is not None else [mask for each in recommended for mask in each]
         yield from _asked_of(about, demanded, seen, apart, [e for e in asked if e.part == number], excused=excused)
 
 
 def _asked_of(
-    about: Subject, demanded: Subject, seen: Observation, settled: list[Settled], asked: list[Asked], *, excused: bool
+    about: Subject,
+    demanded: Subject,
+    seen: Observation,
+    recommended: list[ElementMasks],
+    asked: list[Asked],
+    *,
+    excused: bool,
 ) -> Iterator[tuple[Asked, str | None]]:
     """Yield what clauses say of one subject, a *must* about values only of what is ``demanded``."""
-    others = spared(about, seen, settled) if settled else seen
+    others = spared(about, seen, recommended) if recommended else seen
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
     for each in asked:
         clause, must = each.clause, demanding(each.clause)

@@ -15,7 +15,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Clause, Divergence, legal
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 
@@ -70,7 +70,7 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
     return Divergence(source, text, shown)
 
 
-def any_term(source: str, text: str, where: Callable[[Subject], Settled | None]) -> Divergence:
+def any_term(source: str, text: str, where: Callable[[Subject], ElementMasks | None]) -> Divergence:
     """Return the divergence of a source that lets an element be any of its terms ``where`` this specification chooses.
 
     All other elements are demanded as everywhere.

@@ -13,7 +13,7 @@ from conformance.cases.program.program import EFFECTS
 from conformance.judging.clause import Clause, Requirement, legal
 from conformance.judging.compare import refused
 from conformance.judging.numbers.admissible import admissible
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.operations import TABLE
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
@@ -64,7 +64,7 @@ def value(
     source: str,
     when: Callable[[Subject], bool] = legal,
     requirement: Requirement = "must",
-    settles: Callable[[Subject], Settled | None] | None = None,
+    settles: Callable[[Subject], ElementMasks | None] | None = None,
 ) -> Clause:
     """Return a clause about results: where it speaks, they are the reference's, or admissible beside them.
 

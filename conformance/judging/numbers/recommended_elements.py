@@ -12,13 +12,13 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
 
 
 def columns_where(
     fact: Callable[[Column], bool], dtypes: Collection[str] = tuple(NUMPY)
-) -> Callable[[Subject], Settled | None]:
+) -> Callable[[Subject], ElementMasks | None]:
     """Return what settles the elements of ``dtypes`` whose columns ``fact`` holds of, of complex sums either part's."""
 
     def of(terms: Terms, op: str, factor: float) -> Array:
@@ -30,19 +30,19 @@ def columns_where(
         either: Array = np.logical_or.reduce(np.array(held, bool).reshape(parts, *terms[0].shape))
         return either
 
-    def settles(subject: Subject) -> Settled | None:
+    def settles(subject: Subject) -> ElementMasks | None:
         computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folds.by_result.values())
         return _by_terms(subject, of) if computed else None
 
     return settles
 
 
-def nan_among(subject: Subject) -> Settled | None:
+def nan_among(subject: Subject) -> ElementMasks | None:
     """Settle the elements with a NaN among the terms that they are folded from."""
     return _by_terms(subject, lambda terms, op, factor: np.any([np.isnan(block) for block in terms], axis=0))
 
 
-def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> Settled | None:
+def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> ElementMasks | None:
     """Return ``of`` the terms of every result, or ``None`` where some result is not folded from inputs."""
     if not subject.expected.keys() <= subject.folds.by_result.keys():
         return None
@@ -54,7 +54,7 @@ def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> Set
     return found
 
 
-def spared(subject: Subject, seen: Observation, settled: Sequence[Settled]) -> Observation:
+def spared(subject: Subject, seen: Observation, settled: Sequence[ElementMasks]) -> Observation:
     """Return the observation with the reference's bits in all elements that are settled elsewhere."""
     results = dict(seen.results)
     for masks in settled:

@@ -34,7 +34,7 @@ _BOOLEANS: Final = choose.booleans()
 
 
 @dataclass
-class Parting:
+class DivergentRanks:
     """A program in the making. ``odd`` is the rank that does otherwise; ``other`` is a call of another operation."""
 
     drawn: Draft
@@ -140,7 +140,7 @@ class Parting:
         return self.drawn.draw(_BOOLEANS)
 
 
-def parting(draw: choose.Draw, op: str) -> Parting:
+def divergent_ranks(draw: choose.Draw, op: str) -> DivergentRanks:
     """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
     at = place(draw, KINDS, mesh)
@@ -149,7 +149,7 @@ def parting(draw: choose.Draw, op: str) -> Parting:
     odd = draw(choose.sampled_from(range(drawn.world)))
     # The group of the odd rank first, so that what one group does it does.
     groups = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
-    return Parting(drawn, call, other, tuple(groups), odd)
+    return DivergentRanks(drawn, call, other, tuple(groups), odd)
 
 
 def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:

@@ -14,7 +14,7 @@ from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.clause import Divergence
 from conformance.judging.compare import answered
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.divergences import diverging
 from conformance.specs.domains import choose
@@ -37,7 +37,7 @@ def has_ties(subject: Subject) -> bool:
     return False
 
 
-def nan_among_members(subject: Subject) -> Settled | None:
+def nan_among_members(subject: Subject) -> ElementMasks | None:
     """Settle the elements of which some member's is NaN, where inputs are reduced and nothing else is done."""
     program, blocks = subject.case.program, subject.case.blocks()
     if len(program.steps) != 1:

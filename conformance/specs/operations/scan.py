@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.judging.subject import Settled, Subject
+from conformance.judging.subject import ElementMasks, Subject
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
@@ -25,7 +25,7 @@ def means_of_no_blocks(subject: Subject) -> bool:
     return subject.step.attrs["exclusive"] is True and subject.step.attrs["op"] == "mean"
 
 
-def first_members(subject: Subject) -> Settled:
+def first_members(subject: Subject) -> ElementMasks:
     """Settle all elements on the first member of every group."""
     first = {group[0] for group in subject.groups}
     return {

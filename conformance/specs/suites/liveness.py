@@ -14,19 +14,19 @@ from conformance.judging.subject import Subject
 from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choose
 from conformance.specs.domains.called import CALLED
-from conformance.specs.domains.divergent_ranks import Parting, parting
+from conformance.specs.domains.divergent_ranks import DivergentRanks, divergent_ranks
 from conformance.specs.op import rejection
 from conformance.specs.suite import Suite
 
 
-def late(program: Parting) -> Case:
+def late(program: DivergentRanks) -> Case:
     """One rank is late, for the first step or for the second."""
     program.run(program.call, of=program.again())
     program.run(program.call)
     return program.case(late=program.odd)
 
 
-def own_ways(program: Parting) -> Case:
+def own_ways(program: DivergentRanks) -> Case:
     """One group does something else than the others."""
     if len(program.groups) < 2:
         return split(program)
@@ -35,7 +35,7 @@ def own_ways(program: Parting) -> Case:
     return program.case()
 
 
-def own_order(program: Parting) -> Case:
+def own_order(program: DivergentRanks) -> Case:
     """Two groups do the same two things, each in its own order."""
     if len(program.groups) < 2:
         return split(program)
@@ -47,21 +47,21 @@ def own_order(program: Parting) -> Case:
     return program.case()
 
 
-def split(program: Parting) -> Case:
+def split(program: DivergentRanks) -> Case:
     """One rank has the step under another name than the others, and maybe another operand."""
     program.run(program.call, ranks=(program.odd,), of=program.again())
     program.run(program.call, ranks=program.rest)
     return program.case()
 
 
-def operations(program: Parting) -> Case:
+def operations(program: DivergentRanks) -> Case:
     """One rank calls something else."""
     program.run(program.other, ranks=(program.odd,))
     program.run(program.call, ranks=program.rest)
     return program.case()
 
 
-def attributes(program: Parting) -> Case:
+def attributes(program: DivergentRanks) -> Case:
     """One rank gives another root, another reduction, other pairs."""
     if program.changed is None:
         return operations(program)
@@ -70,7 +70,7 @@ def attributes(program: Parting) -> Case:
     return program.case()
 
 
-def dtypes(program: Parting) -> Case:
+def dtypes(program: DivergentRanks) -> Case:
     """One rank has a block of another dtype."""
     if not program.call.operand:
         return operations(program)
@@ -79,7 +79,7 @@ def dtypes(program: Parting) -> Case:
     return program.case()
 
 
-def shapes(program: Parting) -> Case:
+def shapes(program: DivergentRanks) -> Case:
     """One rank has a block of another shape."""
     if not program.call.operand:
         return operations(program)
@@ -88,7 +88,7 @@ def shapes(program: Parting) -> Case:
     return program.case()
 
 
-def order(program: Parting) -> Case:
+def order(program: DivergentRanks) -> Case:
     """One rank makes two calls the other way round."""
     program.run(program.call, ranks=(program.odd,))
     program.run(program.other, ranks=(program.odd,))
@@ -97,7 +97,7 @@ def order(program: Parting) -> Case:
     return program.case()
 
 
-def crossing(program: Parting) -> Case:
+def crossing(program: DivergentRanks) -> Case:
     """Two ranks of one group meet there and with everybody, each in its own order."""
     if len(program.groups) < 2:
         return order(program)
@@ -107,28 +107,28 @@ def crossing(program: Parting) -> Case:
     return program.case()
 
 
-def groups(program: Parting) -> Case:
+def groups(program: DivergentRanks) -> Case:
     """One rank means other members, or the same in another order."""
     program.run(program.call, ranks=(program.odd,), groups=program.other_groups())
     program.run(program.call, ranks=program.rest)
     return program.case()
 
 
-def fewer(program: Parting) -> Case:
+def fewer(program: DivergentRanks) -> Case:
     """One rank makes one call less than the others, or one more."""
     program.run(program.other)
     program.run(program.call, ranks=program.rest if program.flip() else (program.odd,))
     return program.case()
 
 
-def death(program: Parting) -> Case:
+def death(program: DivergentRanks) -> Case:
     """One rank dies, before the first step or before the second."""
     program.run(program.call, of=program.again())
     program.run(program.call)
     return program.case(dies=program.odd)
 
 
-TEMPLATES: Final[tuple[Callable[[Parting], Case], ...]] = (
+TEMPLATES: Final[tuple[Callable[[DivergentRanks], Case], ...]] = (
     late, own_ways, death, operations, attributes, own_order, dtypes, shapes, split, order, crossing, groups, fewer,
     late,
 )  # fmt: skip
@@ -138,7 +138,7 @@ _CHOICE: Final = choose.sampled_from(TEMPLATES)
 @choose.composite
 def programs(draw: choose.Draw, op: str) -> Case:
     """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
-    return draw(_CHOICE)(parting(draw, op))
+    return draw(_CHOICE)(divergent_ranks(draw, op))
 
 
 def troubled(subject: Subject) -> bool:
