@@ -275,7 +275,7 @@ def test_a_power_of_two_by_vectors_is_exact_where_it_is_whole(opencl: OpenBacken
         assert np.array_equal(to_array(found), np.exp2(content.astype(np.float64)).astype(np.float32))
 
 
-@pytest.mark.parametrize("shape", [(33, 50), (17, 131), (5, 40)])
+@pytest.mark.parametrize("shape", [(33, 50), (17, 131), (5, 40), (3, 349)])
 @pytest.mark.parametrize("name", ["softmax", "layernorm"])
 def test_a_row_and_its_folds_are_one_kernel(name: str, shape: tuple[int, int], opencl: OpenBackend) -> None:
     listing = Listing()
