@@ -95,10 +95,13 @@ class Found:
     detail: str = ""
 
 
-def read(schedule: Schedule) -> Facts:
-    """Return what follows from a schedule, with its calls written out; raise ``ScheduleError`` for a malformed one."""
+def read(schedule: Schedule, like: Facts | None = None) -> Facts:
+    """Return what follows from a schedule, with its calls written out; raise ``ScheduleError`` for a malformed one.
+
+    ``like`` is one made before it for nearly the same question.
+    """
     validate_schedule(schedule)
-    return Facts(inlined(schedule), captured=schedule)
+    return Facts(inlined(schedule), captured=schedule, like=like)
 
 
 def judge_schedule(

@@ -20,6 +20,9 @@ from conformance.reference.exactness import parts_of
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.memory import POISON, Memory
 
+SMALL: Final = 1 << 16
+"""Bytes of all storages up to which what was drawn, and what came of it, is kept for the next clause that asks."""
+
 DATA: Final = {"bool": (0, 1), "integer": (1, 2, 3), "float": (-2, -1, 1, 2), "complex": (-2, -1, 1, 2)}
 """What buffers hold by kind of dtype: no zero, which hides a product, and sums of four exact in every float."""
 
@@ -58,6 +61,18 @@ def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
     Draws from ``DRAWS`` on are of wide data, the ones after those of dangerous data. Where means are asked for, those
     that are not dangerous are multiples of the counts, as far as half of the digits allow.
     """
+    key = ("initial", seed, poison)
+    if key not in facts.kept:
+        made = _initial(facts, seed, poison)
+        if sum(storage.size for storage in made.values()) > SMALL:
+            return Memory(facts, made)
+        facts.kept[key] = made
+    known = facts.kept[key]
+    assert isinstance(known, dict)
+    return Memory(facts, {name: storage.copy() for name, storage in known.items()})
+
+
+def _initial(facts: Facts, seed: int, poison: int) -> dict[str, NDArray[np.uint8]]:
     roots = [buffer for buffer in facts.schedule.buffers if buffer.base is None]
     storages = {buffer.id: np.full(buffer.size, poison, np.uint8) for buffer in roots}
     divided = _divided(facts)
@@ -67,10 +82,10 @@ def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
             root, offset = facts.root(buffer.id)
             drawn = _drawn(buffer.id, buffer.size, buffer.dtype, seed, divided)
             storages[root][offset : offset + buffer.size] = drawn[: storages[root].size - offset]
-    return Memory(facts, storages)
+    return storages
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _drawn(name: str, size: int, dtype: str, seed: int, divided: int) -> NDArray[np.uint8]:
     held, most = NUMPY[dtype], 1
     if seed >= DRAWS + WIDE_DRAWS and dtype != "bool":

@@ -49,10 +49,12 @@ class Facts:
     """A well-formed schedule and what follows from it. Leaves are items and parts of collectives, numbered in order.
 
     Of a schedule with calls it is the one in which they are written out, and ``captured`` the one that has them.
+    ``like`` is one made before it for nearly the same question: what follows from the question alone is found once.
     """
 
     schedule: Schedule
     captured: Schedule | None = None
+    like: Facts | None = None
 
     @cached_property
     def buffers(self) -> dict[str, Buffer]:

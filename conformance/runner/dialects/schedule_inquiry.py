@@ -25,7 +25,7 @@ from conformance.judging.schedules.program_graph import program_graph, with_grap
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialect import Ask
 from conformance.runner.worker.answers import Answer, Broken, Question
-from conformance.specs.schedules import EVERY, judge, judge_two
+from conformance.specs.schedules import EVERY, judge, judge_musts, judge_two
 
 Asked = Case | Graph
 
@@ -151,7 +151,7 @@ def _second(
                 return came
             made.append(came)
             # What follows from the same schedule is known.
-            facts.append(first if _same(came, first) else read(came))
+            facts.append(first if _same(came, first) else read(came, first))
         found = judge_two(first, facts[0], relation, *facts[1:])
         troubles = {} if _wrong(found) else _wrong_alone(first, relation, facts)
     except ScheduleError as error:
@@ -198,8 +198,8 @@ def _wrong_alone(first: Facts, relation: Relation, made: Sequence[Facts]) -> dic
         for one in made
         # Nothing is there any more that what is left could be right about. The same schedule was judged before.
         if relation != "afterwards" and one is not first
-        for each in judge(one)
-        if each.finding == "broken" and EVERY[each.clause].requirement == "must"
+        for each in judge_musts(one)
+        if each.finding == "broken"
     }
 
 

@@ -52,6 +52,9 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
 )
 """The clauses about one schedule."""
 
+MUSTS: Final = tuple(clause for clause in CLAUSES if clause.requirement == "must")
+"""Those of them that a schedule has to keep."""
+
 PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *DEDUP_OF_TWO, *VARIABLES_OF_TWO, *MEMORY_OF_TWO)
 """The clauses about two schedules of one graph."""
 
@@ -67,6 +70,11 @@ def judge(schedule: Schedule | Facts) -> tuple[Found, ...]:
     return judge_schedule(schedule, CLAUSES, FORM)
 
 
+def judge_musts(facts: Facts) -> tuple[Found, ...]:
+    """Return what every *must* says of a well-formed schedule."""
+    return judge_schedule(facts, MUSTS)
+
+
 def judge_two(
     first: Schedule | Facts, second: Schedule | Facts, relation: Relation, *more: Schedule | Facts
 ) -> tuple[Found, ...]:
@@ -74,4 +82,4 @@ def judge_two(
     return judge_pair((first, second, *more), relation, PAIRS)
 
 
-__all__ = ["ANSWERS", "CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_two"]
+__all__ = ["ANSWERS", "CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_musts", "judge_two"]

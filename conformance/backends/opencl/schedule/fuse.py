@@ -11,7 +11,7 @@ import msgspec
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Join, Movement, Node, Part, Reduce
 from conformance.backends.opencl.render.kernels import WIDE
-from conformance.backends.opencl.schedule.order import needs
+from conformance.backends.opencl.schedule.order import Turns, needs
 
 Place = tuple[Node, int, int]
 
@@ -23,9 +23,16 @@ class Filled(msgspec.Struct, frozen=True, eq=False):
     within: dict[Node, tuple[Place, ...]]
 
 
-def filled(order: list[Node], results: tuple[Movement, ...], alignment: int) -> Filled:
-    """Return the joins that reductions can fill in place, all their parts or none."""
-    joins = {node for node in order if isinstance(node, Join) and all(_aligned(p, node, alignment) for p in node.parts)}
+def filled(order: list[Node], results: tuple[Movement, ...], alignment: int, turns: Turns) -> Filled:
+    """Return the joins that reductions can fill in place, all their parts or none.
+
+    Both belong to one group of one collective: a reduction of another reads storages of devices that are not in it.
+    """
+    joins = {
+        node
+        for node in order
+        if isinstance(node, Join) and all(_aligned(part, node, alignment, turns) for part in node.parts)
+    }
     while joins:
         places = _places(joins)
         barred = _read_elsewhere(order, results, joins) | {n for n, found in places.items() if len(found) > WIDE}
@@ -36,11 +43,12 @@ def filled(order: list[Node], results: tuple[Movement, ...], alignment: int) -> 
     return Filled(frozenset(), {})
 
 
-def _aligned(part: Part, join: Join, alignment: int) -> bool:
+def _aligned(part: Part, join: Join, alignment: int, turns: Turns) -> bool:
     value, at = part.value, part.at
     return (
         value is not None
         and isinstance(value.node, Reduce)
+        and turns.get(value.node) == turns.get(join)
         and value.node.size == at.size
         and value.view.strides == at.strides == (1,)
         and value.view.offset == 0

@@ -67,7 +67,7 @@ def schedule(
     """
     chosen = Settings() if settings is None else settings
     order = staged(reachable(results), stages, turns)
-    fill = filled([node for node, _ in order], results, alignment)
+    fill = filled([node for node, _ in order], results, alignment, turns)
     own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
     shared = spread(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
     nodes = [node for node, _ in order]

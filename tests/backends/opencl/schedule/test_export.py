@@ -130,6 +130,19 @@ def test_what_the_devices_compute_is_what_its_schedule_says(opencl: Any, make_pr
         agree(case, opencl().execute(case))
 
 
+def test_a_collective_touches_its_own_group_though_nobody_asked_for_what_came_before(
+    opencl: Any, make_program: Any
+) -> None:
+    steps = [
+        ("reduce_scatter", ("x",), ("s",), {"op": "max", "axis": 0, "tiled": False}),
+        ("permute", ("s",), ("z",), {"pairs": ((0, 0),), "groups": ((0, 1), (2, 3))}),
+    ]
+    case = make_program({"r": 4}, {"x": [np.ones((4, 1), np.float32)] * 4}, steps, ("z",))
+    found = with_graph(opencl().schedule(case), program_graph(case))
+    assert not problems(found)
+    assert [item.op for item in found.items if isinstance(item, Collective)] == ["reduce_scatter", "permute", "permute"]
+
+
 def test_a_collective_says_who_meets_and_how(opencl: Any, make_program: Any) -> None:
     found = opencl(force="ring").schedule(program(make_program, "groups", "int32"))
     collectives = [item for item in found.items if isinstance(item, Collective)]
