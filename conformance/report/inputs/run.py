@@ -80,8 +80,6 @@ def run_of(directory: Path, records: Iterable[Record], *, whole: bool = True) ->
 
 def _header(path: Path, records: Sequence[Record]) -> Header:
     headers = [record for record in records if isinstance(record, Header)]
-    if headers[0].format != 1:
-        raise ReportError(f"{path}:1: the log has format {headers[0].format}; this version reads format 1")
     if len(headers) > 1:
         raise ReportError(f"{path}: holds {len(headers)} headers; a log is of one run, so keep each in its own folder")
     return headers[0]

@@ -18,6 +18,9 @@ from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.storage import opened, pack, packed, stored
 
+FORMAT: Final = 1
+"""The format of the logs that are written, and the only one that is read."""
+
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A judged backend: what it says of itself, claims and guarantees, which sources it follows, its number model."""
@@ -33,7 +36,7 @@ class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     """What was run, with what, where. Digests are SHA-256 of the sources they name."""
 
-    format: int = 1
+    format: int = FORMAT
     suites: tuple[str, ...]
     spec_digest: str
     reference_digest: str
@@ -200,7 +203,7 @@ class LogError(ValueError):
 def read(path: Path) -> list[Record]:
     """Return the records of a log, compressed or not. A last line cut short by a killed run is left out.
 
-    Raise ``LogError`` naming the line for anything else that is no record.
+    Raise ``LogError`` naming the line for anything else that is no record, and for a log of another format.
     """
     records: list[Record] = []
     common: dict[Any, Any] = {}
@@ -213,6 +216,8 @@ def read(path: Path) -> list[Record]:
             if not line.endswith(b"\n"):
                 break
             raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+        if isinstance(record, Header) and record.format != FORMAT:
+            raise LogError(f"{path}:{number}: the log has format {record.format}; this version reads format {FORMAT}")
         records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
     if not records or not isinstance(records[0], Header):
         raise LogError(
