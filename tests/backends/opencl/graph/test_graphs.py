@@ -239,7 +239,7 @@ def test_a_view_that_a_later_write_leaves_alone_is_not_saved(opencl: OpenBackend
     assert [access.node for item in items for access in item.accesses if access.write] == ["value", "write"]
 
 
-@pytest.mark.parametrize("shape", [(33, 50), (64, 131), (16, 48), (40, 32)])
+@pytest.mark.parametrize("shape", [(33, 50), (64, 131), (16, 48), (40, 32), (35, 263)])
 @pytest.mark.parametrize("name", ["columns", "rows", "turned", "padded", "wide pad", "repeated", "two"])
 def test_float32_by_vectors_has_the_values_of_numpy(name: str, shape: tuple[int, int], opencl: OpenBackend) -> None:
     listing = Listing()
