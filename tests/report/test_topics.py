@@ -58,7 +58,7 @@ def test_a_case_that_one_backend_is_judged_by_is_told_of_others_too(
 ) -> None:
     right = (record(name, backend="one", clauses={"a.C1": "held"}) for name in ("permute/1", "permute/2", "permute/3"))
     left = record("permute/1", backend="two", outcome="unsupported", clauses={})
-    ended = record("permute/2", backend="two", outcome="crashed", clauses={})
+    ended = record("permute/2", backend="two", outcome="crashed", clauses={"a.C1": "broken"})
     about_others = record("permute/4", backend="two", outcome="unsupported", clauses={})
     both = tuple(BackendEntry(name=name, description={}, claims={"permute": {}}) for name in ("one", "two"))
     run = read_run(tiny(*right, left, ended, about_others, backends=both))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,6 +27,10 @@ WORDS: dict[Word, str] = {
 """What a case is called, by its worst clause where it has some; the worst first."""
 
 
+_SILENT: Final = FAILING - {"failed"}
+"""Outcomes without a value to be wrong; what was given for a failed case is."""
+
+
 class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A name, a sentence, and the ``clauses`` that are read, of cases with one of ``steps`` if there are any.
 
@@ -45,6 +49,8 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return None
         words = {record.clauses[clause] for clause in self.clauses if clause in record.clauses}
         found = next((word for word in WORDS if word in words), None)
+        if found == "broken" and record.outcome in _SILENT:
+            return "unanswered"
         return "other" if self.free and found == "broken" else found
 
 
