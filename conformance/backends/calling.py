@@ -18,8 +18,12 @@ def called(method: Callable[..., Any], operands: list[Any], target: Any, keyword
 
 
 def blocks_of(given: Any) -> list[Any]:
-    """Return the blocks of a result as arrays, since the next step's method is promised arrays."""
-    return [None if block is None else np.asarray(block) for block in given]
+    """Return the blocks of a result as arrays in native byte order: the next step's method is promised such."""
+    return [None if block is None else _native(np.asarray(block)) for block in given]
+
+
+def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def operand_count(method: Callable[..., Any]) -> int:

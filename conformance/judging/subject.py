@@ -98,7 +98,8 @@ class Subject:
         made = arithmetic(self.whole.case.program).intersection(self.expected)
         if not self.legal or made <= self.folds.by_result.keys():
             return False
-        return self.whole.folds.order_shows or choices_show(self.whole.case, self.whole.numbers)
+        whole = self.whole
+        return whole.folds.order_shows or choices_show(whole.case, whole.numbers) or whole.folds.zeros_show
 
     @cached_property
     def asked(self) -> Asked:

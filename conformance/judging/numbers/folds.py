@@ -9,7 +9,7 @@ from functools import cached_property
 from conformance.cases.case import Case
 from conformance.judging.numbers.column import Column
 from conformance.judging.numbers.contributions import Folded, contributions, unlike_columns
-from conformance.judging.numbers.order import order_shows
+from conformance.judging.numbers.order import order_shows, zeros_show
 
 
 @dataclass(frozen=True)
@@ -37,3 +37,8 @@ class Folds:
     def order_shows(self) -> bool:
         """Return whether the order in which members are taken may show in a result, so that several are right."""
         return self.legal and order_shows(self.case)
+
+    @cached_property
+    def zeros_show(self) -> bool:
+        """Return whether a sum of -0.0 alone, which may be either zero, may show in a result."""
+        return self.legal and zeros_show(self.case)

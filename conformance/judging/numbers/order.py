@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from conformance.cases.tensor.tensor import to_array
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
 from conformance.reference.operations import FOLDED, TABLE
-from conformance.reference.reductions import ARITHMETIC, ORDER
-from conformance.reference.spmd import check_step
+from conformance.reference.reductions import ARITHMETIC, ORDER, by_real
+from conformance.reference.spmd import check_step, evaluate
 
 
 def folds(case: Case) -> Iterator[Step]:
@@ -78,6 +79,41 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
         return True
     return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
+
+
+def zeros_show(case: Case) -> bool:
+    """Return whether some sum of a legal program has terms that are all -0.0, so that either zero may come of it.
+
+    That the sum is -0.0 is recommended alone (``numerics.C6``): what begins at +0.0 gives +0.0.
+    """
+    found: list[bool] = []
+
+    def watch(step: Step, operands: list[list[Array]]) -> None:
+        if step.op not in FOLDED or step.idle or step.attrs.get("op") not in _SUMS or any(found):
+            return
+        attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
+        how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
+        for blocks in operands:
+            if kind(logical(blocks[0].dtype)) in ("float", "complex"):
+                terms = FOLDED[step.op](blocks, **how, groups=groups)
+                factor = float(attrs["factor"]) if attrs["op"] == "premul_sum" else 1.0  # type: ignore[arg-type]
+                found.extend(_all_minus_zero(each, factor) for each in terms if each)
+
+    floats = any(kind(operand.blocks[0].dtype) in ("float", "complex") for operand in case.inputs.values())
+    if floats and not case.troubled and any(step.attrs.get("op") in _SUMS for step in case.program.steps):
+        evaluate(case, watch)
+    return any(found)
+
+
+_SUMS: Final = ("sum", "mean", "premul_sum")
+
+
+def _all_minus_zero(terms: Sequence[Array], factor: float) -> bool:
+    """Return whether all terms of some element, or of a part of it, are -0.0 once they are scaled."""
+    with np.errstate(all="ignore"):
+        scaled = [by_real(np.multiply, block, factor) for block in terms] if factor != 1 else terms
+    minus = [(part == 0) & np.signbit(part) for part in map(_parts, scaled)]
+    return bool(np.logical_and.reduce(minus).any())
 
 
 def _parts(block: Array) -> Array:

@@ -1,0 +1,55 @@
+"""Zeros of sums that are handed on: of terms that are all -0.0 either zero may come, and nothing says which."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.numbers.order import zeros_show
+from conformance.runner.meaning import meaning
+
+
+def handed_on(op: str, factor: float, dtype: str, *numbers: complex) -> Case:
+    attrs = {"op": op, "factor": factor} if op == "premul_sum" else {"op": op}
+    steps = (
+        Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs),
+        Step(op="copy", inputs=("y",), outputs=("z",), axes=()),
+    )
+    blocks = tuple(from_array(np.array([number], dtype)) for number in numbers)
+    operand = Operand(blocks=blocks, layouts=("contiguous",) * len(blocks))
+    return Case(program=Program(mesh=(Axis("i", len(blocks)),), steps=steps, results=("z",)), inputs={"x": operand})
+
+
+@pytest.mark.parametrize(
+    ("op", "factor", "dtype", "numbers"),
+    [
+        ("sum", 1.0, "float32", (-0.0, -0.0)),
+        ("premul_sum", 0.0, "float64", (-1.0, -3.0)),
+        ("premul_sum", 0.0, "complex64", (complex(1, -1), complex(2, -2))),
+        ("mean", 1.0, "float16", (-0.0, -0.0)),
+    ],
+)
+def test_a_sum_of_minus_zeros_that_is_handed_on_is_unsettled(
+    op: str, factor: float, dtype: str, numbers: tuple[complex, ...]
+) -> None:
+    case = handed_on(op, factor, dtype, *numbers)
+    assert zeros_show(case)
+    assert meaning(case).unsettled
+
+
+@pytest.mark.parametrize(
+    ("op", "factor", "numbers"),
+    [
+        ("sum", 1.0, (-0.0, 0.0)),
+        ("premul_sum", 0.0, (-1.0, 3.0)),
+        ("sum", 1.0, (1.0, -1.0)),
+        ("max", 1.0, (-0.0, -0.0)),
+    ],
+)
+def test_a_sum_of_other_zeros_has_one_result(op: str, factor: float, numbers: tuple[float, ...]) -> None:
+    case = handed_on(op, factor, "float32", *numbers)
+    assert not zeros_show(case)
+    assert not meaning(case).unsettled
