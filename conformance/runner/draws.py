@@ -18,6 +18,7 @@ from conformance.runner.dialects import name_of
 from conformance.runner.ids import Ids
 from conformance.specs.domains.choose import Choice, Draw
 from conformance.specs.domains.claimed import Claimed, narrowed
+from conformance.specs.domains.seldom import seldom_wish
 from conformance.specs.domains.wishes import wishes
 from conformance.specs.schedules.domain.graph_chains import chain_wishes
 
@@ -83,12 +84,12 @@ def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None =
     wished = (chain_wishes(domain.name, seed, number) or wishes(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
         wished = narrowed(wished, limits, name)
-    return Draw(numbers, wished)(domain), numbers
+    return Draw(numbers, {**wished, **seldom_wish(number)})(domain), numbers
 
 
 def _chain(domain: Choice[T], seed: int, number: int) -> Mapping[str, str]:
-    """Return what was wished of a chain: how long it is, and with that how many numbers its draw is made of."""
-    return chain_wishes(domain.name, seed, number) if number else {}
+    """Return what was wished of a graph: its kind, and how long it is, which say how many numbers make its draw."""
+    return {**chain_wishes(domain.name, seed, number), **seldom_wish(number)} if number else {}
 
 
 def draw_cases(

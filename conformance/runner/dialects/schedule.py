@@ -35,6 +35,7 @@ from conformance.specs.domains.choose import Choice, Draw
 from conformance.specs.schedules import EVERY
 from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
 from conformance.specs.schedules.domain.graphs import graphs
+from conformance.specs.schedules.domain.seldom_graphs import seldom_graph
 from conformance.specs.sharded.domain.hazards import hazards
 
 PROGRAM: Final = "schedule_of_program"
@@ -56,8 +57,10 @@ def sharded_graphs(draw: Draw) -> Graph:
     return whole.graph
 
 
-GRAPHS: Final[Choice[Graph]] = choose.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
-"""Graphs of the grammar, and of five one over shards."""
+_COMMON: Final[Choice[Graph]] = choose.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
+
+GRAPHS: Final[Choice[Graph]] = Choice(lambda draw: seldom_graph(draw) or draw(_COMMON))
+"""Graphs of the grammar, and of five one over shards; at some numbers of draws one of a kind that is seldom."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,9 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.types.domain import mapped_programs, typed_programs
-from conformance.specs.types.grammar import BACK, FORTH, LOWERED
+from conformance.specs.domains.seldom import seldom
+from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
+from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
 
 Blocks = list[Array]
 
@@ -105,8 +106,12 @@ def pushed_cases(draw: Draw) -> TypedCase:
 
 @choose.composite
 def lowered_cases(draw: Draw) -> TypedCase:
-    """Draw a well-typed program to be lowered; its inputs are there for its shapes alone."""
-    return replace(_case(draw, _shortened(draw(typed_programs(LOWERED)), back=False), back=False), lowered=True)
+    """Draw a well-typed program to be lowered; its inputs are there for its shapes alone.
+
+    At some numbers of draws it begins with a reduction over groups of which some are smaller than others.
+    """
+    program = draw(typed_programs(LOWERED) if seldom(draw) is None else uneven_programs(LOWERED._replace(starts=NEVER)))
+    return replace(_case(draw, _shortened(program, back=False), back=False), lowered=True)
 
 
 @choose.composite

@@ -34,6 +34,7 @@ from conformance.specs.types.grammar import (
     TRIES_OF_A_RULE,
     TYPING,
     WAYS,
+    WIDE,
     Grammar,
 )
 from conformance.specs.types.steps import Shape
@@ -97,6 +98,22 @@ def _ill_typed(draw: Draw, grammar: Grammar) -> TypedProgram:
     if rule in ("starts.C9", "starts.C10"):
         program = _longer(draw, program, grammar._replace(ops=DONES, starts=1), shapes, "under way")
     return _refused(draw, program, grammar, shapes, rule)
+
+
+@choose.composite
+def uneven_programs(draw: Draw, grammar: Grammar) -> TypedProgram:
+    """Draw a program without types that begins with a reduction over groups of unequal sizes, where one is found."""
+    program = _start(draw, grammar._replace(meshes=WIDE, unchecked=1))
+    shapes = {name: given.shape for name, given in program.inputs.items()}
+    for _ in range(TRIES_OF_A_RULE):
+        made = dict(shapes)
+        longer = _longer(draw, program, grammar._replace(ops=("all_reduce",), starts=NEVER), made, "v0")
+        if any(len({len(group) for group in step.groups or ()}) > 1 for step in longer.steps):
+            program, shapes = longer, made
+            break
+    for number in range(draw(choose.integers(0, LONGEST - 3))):
+        program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
+    return program
 
 
 @choose.composite

@@ -9,6 +9,9 @@ from conformance.cases.types.starts import DONES
 from conformance.specs.types.steps import FITTING
 
 MESHES: Final = ((2,), (4,), (2, 2), (3,), (1, 2), (2, 1, 2), (2, 2, 2), (1,), (2, 3))
+WIDE: Final = ((3,), (4,), (2, 2), (2, 3))
+"""Meshes on which groups of one step may differ in size."""
+
 NAMES: Final = ("i", "j", "k")
 LONGEST: Final = 6
 NEVER: Final = 0

@@ -11,8 +11,9 @@ from conformance.cases.types.typed_program import TypedProgram, validate
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
-from conformance.runner.draws import Numbers
+from conformance.runner.draws import Numbers, numbered
 from conformance.specs.domains.choose import Draw
+from conformance.specs.types.data import lowered_cases
 from conformance.specs.types.domain import typed_programs
 
 DRAWN = 700
@@ -67,3 +68,11 @@ def test_every_rule_refuses_some_drawn_program() -> None:
         except IllTyped as error:
             refused[error.clause] += 1
     assert {f"types.C{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)} <= set(refused)
+
+
+def test_programs_to_be_lowered_have_groups_of_unequal_sizes() -> None:
+    for seed in range(3):
+        found = [numbered(lowered_cases(), seed, number)[0].program for number in range(75)]
+        steps = [program.steps for program in found if not program.started]
+        reductions = [step for each in steps for step in each if step.op == "all_reduce"]
+        assert any(len({len(group) for group in step.groups or ()}) > 1 for step in reductions)

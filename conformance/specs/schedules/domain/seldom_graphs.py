@@ -1,0 +1,106 @@
+"""Graphs of kinds that chains of steps seldom come to: draws at fixed numbers have one of each in turn.
+
+Schedulers split reduces from 32,768 (tinygrad) or 65,536 terms (the native engine) on; a graph of that size takes the
+judge about a second, so that few are drawn, and for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from conformance.cases.graph.graph import Graph, pruned
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.seldom import seldom
+from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
+from conformance.specs.schedules.domain.graph_words import constant, swarm
+from conformance.specs.schedules.domain.value_steps import elementwise
+
+ACCUMULATED: Final = {"int8": "int32", "float16": "float32", "bfloat16": "float32", "uint8": "uint32"}
+"""Dtypes that are folded in a wider one."""
+
+_LONG: Final = choose.sampled_from([(65_536,), (2, 65_536), (98_304,)])
+_PLAIN: Final = choose.sampled_from(["float32", "int32", "int8"])
+_NARROW: Final = choose.sampled_from(list(ACCUMULATED))
+
+
+def _begun(draw: Draw, shape: tuple[int, ...], dtype: str, *devices: str) -> GraphChain:
+    """Return a chain that goes on from a buffer on the first of its devices, with one like it on each other."""
+    chain = GraphChain(draw, replace(draw(swarm()), dtype=dtype, other=dtype), devices, {})
+    made = [chain.add("buf", shape, each, dtype, id=f"a{n}", arg=f"a{n}") for n, each in enumerate(devices)]
+    chain.open.update(each.id for each in made)
+    chain.on(made[0])
+    return chain
+
+
+def _asked(chain: GraphChain) -> Graph:
+    return pruned(Graph(nodes=tuple(chain.nodes), results=(chain.head.id,)))
+
+
+def _folded(draw: Draw, dtype: str, acc: str) -> Graph:
+    """Draw a reduce of so many terms that it is split, perhaps of what is computed or with more computed of it."""
+    chain = _begun(draw, draw(_LONG), dtype, "d0")
+    if draw(SOMETIMES):
+        elementwise(chain)
+    at = chain.head
+    fold = "add" if acc else draw(choose.sampled_from(["add", "max", "min"]))
+    last = len(at.shape) - 1
+    chain.on(chain.add("reduce", at.shape[:last], at.device, at.dtype, at, arg=(last,), fold=fold, acc=acc))
+    if draw(SOMETIMES):
+        elementwise(chain)
+    return _asked(chain)
+
+
+@choose.composite
+def split(draw: Draw) -> Graph:
+    """Draw a long reduce that folds in its own dtype."""
+    return _folded(draw, draw(_PLAIN), "")
+
+
+@choose.composite
+def split_wide(draw: Draw) -> Graph:
+    """Draw a long reduce that folds in a wider dtype than its own."""
+    dtype = draw(_NARROW)
+    return _folded(draw, dtype, ACCUMULATED[dtype])
+
+
+@choose.composite
+def copied_constant(draw: Draw) -> Graph:
+    """Draw a constant that is copied to another device and used there."""
+    chain = _begun(draw, draw(choose.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
+    at, there = chain.nodes
+    made = chain.add("const", at.shape, at.device, at.dtype, arg=constant(draw, at.dtype))
+    moved = chain.add("copy", at.shape, there.device, at.dtype, made)
+    chain.on(there)
+    chain.same("alu", moved, arg=draw(choose.sampled_from(["add", "mul", "max"])))
+    return _asked(chain)
+
+
+@choose.composite
+def copied_back(draw: Draw) -> Graph:
+    """Draw a value, of a buffer or computed, that is copied to another device and back, and used."""
+    chain = _begun(draw, draw(choose.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
+    here, there = chain.nodes
+    if draw(SOMETIMES):
+        elementwise(chain)
+    for device in (there.device, here.device):
+        chain.on(chain.add("copy", here.shape, device, here.dtype, chain.head))
+    chain.same("alu", here, arg=draw(choose.sampled_from(["add", "mul", "max"])))
+    return _asked(chain)
+
+
+KINDS: Final[Mapping[str, Callable[[], choose.Choice[Graph]]]] = {
+    "split": split,
+    "split wide": split_wide,
+    "constant copied": copied_constant,
+    "copied back": copied_back,
+}
+"""What each kind is drawn from."""
+
+
+def seldom_graph(draw: Draw) -> Graph | None:
+    """Return a graph of one of the kinds, in turn, or ``None`` for a draw at another number."""
+    turn = seldom(draw)
+    return None if turn is None else draw(list(KINDS.values())[turn % len(KINDS)]())
