@@ -23,17 +23,17 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from conformance.backends.adapting import whose
 from conformance.backends.calling import blocks_of, called, operand_count
 from conformance.backends.explanation import Explanation
 from conformance.backends.holding import poison, read_first, written
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
+from conformance.backends.raised import Refused, Unsupported, rank_error
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
-from conformance.cases.observation import Category, Observation, RankError
+from conformance.cases.observation import Observation
 from conformance.cases.program.effects import window
 from conformance.cases.program.operations import TABLE
 from conformance.cases.program.program import EFFECTS, Program, Step, rank_groups
@@ -70,23 +70,6 @@ class Held:
     moved: int | None = None
     size: int | None = None
     realized: bool | None = None
-
-
-class Unsupported(NotImplementedError):
-    """The implementation has no such operation, dtype or option, and says so."""
-
-
-class Refused(ValueError):
-    """A program without a meaning that no implementation is asked about: every member of a group is alone in it."""
-
-
-class RaisedElsewhere(Exception):
-    """Stands for an exception that is told as ``said``: of a rank in a process of its own, or classed by an adapter."""
-
-    def __init__(self, said: RankError) -> None:
-        """Take the error to tell."""
-        super().__init__(said.message)
-        self.said = said
 
 
 Types = dict[str, AxisType]
@@ -376,30 +359,4 @@ def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]
     return fresh if target is None else written(target, fresh)
 
 
-def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:
-    """Return an exception as data, classed by its Python type and, where a framework is adapted, by whose it is."""
-    if isinstance(error, RaisedElsewhere):
-        return error.said
-    try:
-        message = str(error)[:2000]
-    except Exception:  # noqa: BLE001 - an exception's text is the vendor's code too
-        message = f"{type(error).__name__}, whose text cannot be made"
-    return RankError(kind=type(error).__name__, message=message, category=category_of(error, adapts=adapts))
-
-
-def category_of(error: BaseException, *, adapts: bool = False) -> Category:
-    """Return whose fault an exception says it is, by its type alone.
-
-    Of a backend that ``adapts`` a framework it is the ``adapter``'s unless the framework raised it
-    (``conformance.backends.adapting``), or it says on purpose that there is no such thing or that a program means
-    nothing.
-    """
-    if adapts and not isinstance(error, Unsupported | Refused) and whose(error) != "framework":
-        return "adapter"
-    if isinstance(error, NotImplementedError):
-        return "unsupported"
-    if isinstance(error, ValueError | TypeError | LookupError):
-        return "invalid_argument"
-    if type(error) is NameError and error.name is None:
-        return "invalid_argument"  # raised over a name that was given; of a variable Python tells the name
-    return "internal"
+__all__ = ["NEARLY", "PATIENCE", "Backend", "Claims", "Held", "Ready", "Refused", "Types", "Unsupported", "alone"]

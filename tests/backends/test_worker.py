@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.base import Backend, category_of
+from conformance.backends.base import Backend
+from conformance.backends.raised import category_of
 from conformance.backends.reference import Reference
 from conformance.backends.worker import observations
 from conformance.cases.case import Case, Fault

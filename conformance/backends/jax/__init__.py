@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from conformance.backends.base import Backend, Claims, Types, Unsupported, rank_error
+from conformance.backends.base import Backend, Claims, Types, Unsupported
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
@@ -38,6 +38,7 @@ from conformance.backends.jax.claims import (
 )
 from conformance.backends.jax.devices import start
 from conformance.backends.placing import Placed, place_inputs, tensors, touched
+from conformance.backends.raised import rank_error
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from conformance.backends.base import Backend, Claims, Held, Types, Unsupported, rank_error
+from conformance.backends.base import Backend, Claims, Held, Types, Unsupported
 from conformance.backends.explanation import Explanation
 from conformance.backends.lowering import lowered
 from conformance.backends.opencl.export.explain import explained_program, explained_round
@@ -27,6 +27,7 @@ from conformance.backends.opencl.typed.lowered import STEPS
 from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
 from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
+from conformance.backends.raised import rank_error
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from conformance.backends.adapting import framework
-from conformance.backends.base import Backend, Claims, Unsupported, rank_error
+from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.placing import place_inputs, tensors, touched
+from conformance.backends.raised import rank_error
 from conformance.backends.stablehlo.claims import claims
 from conformance.backends.stablehlo.module import Types, module
 from conformance.cases.case import Case
