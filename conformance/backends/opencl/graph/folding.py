@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from conformance.backends.opencl.graph.value import Value
@@ -88,7 +90,7 @@ def converted(value: Value, dtype: str) -> bytes | None:
         return None
     exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in _FLOATS)
     if not (exact or {value.dtype, dtype} <= {*_FLOATS} or _once(value, dtype)):
-        return None
+        return _certain(value, dtype)
     with np.errstate(all="ignore"):
         number = _scalar(value)
         found: bytes = (number.astype(np.float32) if dtype in _HALVES else number).astype(NUMPY[dtype]).tobytes()
@@ -103,6 +105,30 @@ def _once(value: Value, dtype: str) -> bool:
         found = np.asarray(_scalar(value)).astype(np.float32)
         there = np.isfinite(found) and found.astype(NUMPY[value.dtype]).tobytes() == value.arg
     return bool(there) and dtype in (*_FLOATS, *_HALVES)
+
+
+def _certain(value: Value, dtype: str) -> bytes | None:
+    """Return the bits of a number whose conversion has one result on every device, or ``None``.
+
+    To a bool any has; to an integer a float whose whole part it can hold; to a float a number that it can hold.
+    """
+    if "complex" in (kind(value.dtype), kind(dtype)):
+        return None
+    number = _scalar(value)
+    known = int(number) if kind(value.dtype) in ("bool", "integer") else float(number)
+    if kind(dtype) == "bool":
+        return np.asarray(known != 0).tobytes()
+    if not math.isfinite(known):
+        return None
+    if kind(dtype) == "integer":
+        info, whole = ml_dtypes.iinfo(NUMPY[dtype]), math.trunc(known)
+        if not int(info.min) <= whole <= int(info.max):
+            return None
+        return np.asarray(whole, np.int64 if whole < 0 else np.uint64).astype(NUMPY[dtype]).tobytes()
+    with np.errstate(all="ignore"):
+        found = np.asarray(float(known)).astype(NUMPY[dtype])
+    same = float(found) == known and math.copysign(1, float(found)) == math.copysign(1, known)
+    return found.tobytes() if same else None
 
 
 def neutral(op: str, of: Sequence[Value]) -> Value | None:

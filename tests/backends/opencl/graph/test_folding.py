@@ -52,10 +52,20 @@ def test_which_operations_on_constants_take_no_kernel() -> None:
     assert set(FUNCTIONS) >= {"div", "mod", "shl", "shr"}
 
 
-@pytest.mark.parametrize(("dtype", "to"), [*itertools.permutations((*FLOATS, "int32", "int64"), 2)])
+NARROW = ("bool", "float8_e5m2", "float8_e8m0fnu", "float8_e4m3fnuz")
+
+
+@pytest.mark.parametrize(("dtype", "to"), [*itertools.product((*FLOATS, *INTEGERS), (*FLOATS, *INTEGERS, *NARROW))])
 def test_a_constant_is_converted_as_the_reference_has_it(dtype: str, to: str) -> None:
     for number in NUMBERS[dtype]:
         value = const(number, dtype)
         bits = converted(value, to)
         if bits is not None:
             assert bits == cast(array(value), to).tobytes()
+
+
+def test_a_conversion_with_one_result_takes_no_kernel() -> None:
+    for number, dtype, to in [(0.0, "float64", "int32"), (-1.5, "bfloat16", "int8"), (2, "int64", "float8_e5m2")]:
+        assert converted(const(number, dtype), to) == cast(np.asarray([number], NUMPY[dtype]), to).tobytes()
+    assert converted(const(np.inf, "float32"), "bool") == b"\x01"
+    assert converted(const(300.0, "float32"), "int8") is None
