@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nox
 
 nox.needs_version = ">=2026.4"
@@ -35,6 +37,10 @@ BROWSING = ("puppeteer-core@25.16.0", "axe-core@4.14.1")
 # Without a C compiler tinygrad's kernels are interpreted, and one all_gather of long blocks on 8 devices took 104 s on
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}
+
+# Seeds that the native backend is to hold on in what it lowers itself.
+SEEDS = range(20)
+LOWERED = ("--suite", "graphs,schedules,sharding,types,transforms")
 
 # A graph takes seconds to compile (7 to 17 on two busy cores), the first one up to a minute.
 COMPILED = ("--examples", "60", "--case-limit", "5m")
@@ -93,6 +99,17 @@ def switches(session: nox.Session, switch: str) -> None:
     install(session, "opencl")
     off = {"CONFORMANCE_OPENCL_WITHOUT": switch}
     session.run("conformance", "run", "--suite", "graphs,schedules", "-b", "opencl", *session.posargs, env=off)
+
+
+@nox.session
+def seeds(session: nox.Session) -> None:
+    """Judge graphs, sharded tensors and typed programs on the native backend on 20 seeds; started again it goes on."""
+    install(session, "opencl")
+    for seed in SEEDS:
+        folder = Path("runs/seeds", str(seed))
+        begun = ("--resume",) if (folder / "run.jsonl").exists() else ()
+        where = ("--seed", str(seed), "-o", str(folder), *begun)
+        session.run("conformance", "run", *LOWERED, "-b", "opencl", *where, *session.posargs)
 
 
 @nox.session
