@@ -10,8 +10,12 @@ from conformance.cases.graph.validate import validate_graph
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered
+from conformance.runner.plan import EXAMPLES
+from conformance.specs.domains.seldom import EVERY, FIRST
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import illegal, meetings, random_graphs, single, wide_fan
+from conformance.specs.graphs.domain.edges import PATTERNS, TOGETHER
+from conformance.specs.graphs.domain.graphs import graph_cases, illegal, meetings, random_graphs, single, wide_fan
+from conformance.specs.graphs.domain.listing import SHAPE
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,17 @@ def test_the_oracle_passes_its_own_cases(domain: object) -> None:
         assert bool(validate_graph(case)) == (not subject.legal)
         verdict = judge_graph(subject, Reference().graph(case), CLAUSES, STANDARD)
         assert verdict.outcome == "passed", verdict.detail
+
+
+@pytest.mark.parametrize("turn", range(10))
+def test_identities_at_their_edges_are_legal_and_come_at_fixed_numbers(turn: int) -> None:
+    case, _ = numbered(graph_cases(), turn, FIRST + EVERY * turn)
+    assert [(node.op, node.shape) for node in case.graph.nodes[:4]] == [("buf", SHAPE)] * 4
+    subject = graph_meaning(case)
+    assert subject.legal
+    verdict = judge_graph(subject, Reference().graph(case), CLAUSES, STANDARD)
+    assert verdict.outcome == "passed", verdict.detail
+
+
+def test_a_run_has_every_identity() -> None:
+    assert len(PATTERNS) <= EXAMPLES // EVERY * TOGETHER
