@@ -326,5 +326,12 @@ def groups_of(op: str) -> tuple[str, ...]:
 
 
 def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
-    """Return a *must* clause about the results of programs with effects, over no axis and of no operands too."""
-    return Clause(id, "must", text, lambda subject: subject.legal and when(subject), same, source)
+    """Return a *must* clause about the results of programs with effects, over no axis and of no operands too.
+
+    It speaks where it is known what is right: a mean by the rounded inverse of its count may be another number.
+    """
+
+    def speaks(subject: Subject) -> bool:
+        return subject.legal and when(subject) and not subject.unsettled
+
+    return Clause(id, "must", text, speaks, same, source)
