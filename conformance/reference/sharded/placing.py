@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Placement
@@ -30,7 +32,7 @@ def placed(case: ShardedCase) -> Placed:
 
 def _placed(node: Node, of: list[Node], found: Placed, case: ShardedCase) -> Placement:
     if node.op == "buf":
-        return case.home(node)
+        return _named(node, found, case)
     if node.op == "copy" or node.id in case.moves:
         return case.moves.get(node.id, REPLICATED)
     at = [found.at[source.id] for source in of]
@@ -40,6 +42,18 @@ def _placed(node: Node, of: list[Node], found: Placed, case: ShardedCase) -> Pla
         return at[0]
     try:
         return rule(node, [shape_of(source) for source in of], at, case.mesh).result
+    except Unmovable as problem:
+        found.refused[node.id] = str(problem)
+        return REPLICATED
+
+
+def _named(node: Node, found: Placed, case: ShardedCase) -> Placement:
+    """Return where storage is that a node names in its own shape, or in another one of as many elements."""
+    home, shape = case.home(node), case.of.buffers[str(node.arg)].shape
+    if shape_of(node) == shape:
+        return home
+    try:
+        return rule(replace(node, op="reshape", arg=None), [shape], [home], case.mesh).result
     except Unmovable as problem:
         found.refused[node.id] = str(problem)
         return REPLICATED

@@ -17,25 +17,23 @@ SHAPE: Final = (4, 6)
 """The shape of the buffers that every pattern may use."""
 
 
-class Edge:
+class Listing:
     """A case in the making, of which an integer and a float dtype are settled."""
 
     def __init__(self, asked: Asked, whole: str, real: str) -> None:
-        """Begin with two buffers of each dtype, of which every pair of elements that break identities meets."""
+        """Begin with no nodes."""
         self.asked, self.whole, self.real = asked, whole, real
         self.signed = whole.lstrip("u")
-        self.i, self.j = (self.buf(_dealt(_ends(whole), step), whole) for step in (1, 5))
-        self.x, self.y = (self.buf(_dealt(_SPECIAL, step), real) for step in (1, 5))
 
     def buf(self, values: Any, dtype: str) -> Node:
         """Add a buffer with that content."""
-        name, held = f"b{len(self.asked.buffers)}", _held(values, dtype)
+        name, held = f"b{len(self.asked.buffers)}", array_of(values, dtype)
         self.asked.buffers[name] = from_array(held)
         return self.asked.add("buf", held.shape, dtype, device="d0", arg=name, id=name)
 
     def const(self, value: Any, like: Node) -> Node:
         """Add a constant of the shape and dtype of a node."""
-        return self.asked.add("const", like.shape, like.dtype, device="d0", arg=from_array(_held(value, like.dtype)))
+        return self.asked.add("const", like.shape, like.dtype, device="d0", arg=from_array(array_of(value, like.dtype)))
 
     def alu(self, word: str, *of: Node) -> Node:
         """Add an operation on nodes of one dtype."""
@@ -78,13 +76,23 @@ class Edge:
         """Repeat a node along a new last axis."""
         return self.asked.moved("expand", (*of.shape, count), self.asked.moved("reshape", (*of.shape, 1), of))
 
-    def iota(self) -> Node:
-        """Count along the last axis."""
-        return self.asked.add("iota", SHAPE, self.whole, device="d0", arg=1)
-
     def assign(self, target: Node, value: Node) -> Node:
         """Assign to a view of a buffer."""
         return self.asked.add("assign", target.shape, target.dtype, target, value)
+
+
+class Edge(Listing):
+    """A case of which every pattern may use the same buffers."""
+
+    def __init__(self, asked: Asked, whole: str, real: str) -> None:
+        """Begin with two buffers of each dtype, of which every pair of elements that break identities meets."""
+        super().__init__(asked, whole, real)
+        self.i, self.j = (self.buf(_dealt(_ends(whole), step), whole) for step in (1, 5))
+        self.x, self.y = (self.buf(_dealt(_SPECIAL, step), real) for step in (1, 5))
+
+    def iota(self) -> Node:
+        """Count along the last axis."""
+        return self.asked.add("iota", SHAPE, self.whole, device="d0", arg=1)
 
 
 _SPECIAL: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 60000.0)
@@ -101,7 +109,8 @@ def _dealt(pool: tuple[Any, ...], step: int) -> np.ndarray[Any, Any]:
     return np.array(at, object).reshape(SHAPE)
 
 
-def _held(values: Any, dtype: str) -> np.ndarray[Any, Any]:
+def array_of(values: Any, dtype: str) -> np.ndarray[Any, Any]:
+    """Return values as an array of a dtype, each converted by itself."""
     held = NUMPY[dtype]
     # Integers go in one by one: NumPy would make floats of those beyond int64.
     array = np.array(values, object)

@@ -7,6 +7,7 @@ from typing import Final
 from conformance.cases.sharded.case import ShardedCase
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
+from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
 from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
@@ -27,5 +28,5 @@ KINDS: Final = (
 
 @choose.composite
 def sharded_cases(draw: Draw) -> ShardedCase:
-    """Draw a case of any kind."""
-    return draw(draw(choose.sampled_from(KINDS)))
+    """Draw a case of any kind; seldom draws have one of patterns."""
+    return edge_case(draw) or draw(draw(choose.sampled_from(KINDS)))

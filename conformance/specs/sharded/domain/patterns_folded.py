@@ -1,0 +1,189 @@
+"""Patterns of folds over devices: of dangerous data, along every axis, and of values that stay pending."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import Fold
+from conformance.cases.tensor.dtypes import kind
+from conformance.specs.domains import choose
+from conformance.specs.sharded.domain.listing import Sharded, below, counted
+
+Pattern = Callable[[Sharded], list[Node]]
+
+NUMBERS: Final[tuple[Fold, ...]] = ("add", "mul", "max", "min")
+
+AXES: Final = ((0,), (1,), (0, 1))
+
+
+def _folds(e: Sharded, values: object, dtype: str, words: Sequence[str]) -> list[Node]:
+    """Fold values along each axis and both, by each word, at two places."""
+    found: list[Node] = []
+    for _ in range(2):
+        at = e.put(values, dtype, cut=True)
+        found += [e.fold(word, at, *axes) for word in words for axes in AXES[: 2 if found else 3]]
+    return found
+
+
+def _of_negatives(e: Sharded) -> list[Node]:
+    return _folds(e, below(e.square, e.signed), e.signed, (*NUMBERS, *(("and", "xor") if e.odd else ())))
+
+
+def _of_unsigned(e: Sharded) -> list[Node]:
+    values = 255 - counted(e.square, "uint8") % 7
+    return _folds(e, values, "uint8", (*NUMBERS, *(("and", "or", "xor") if e.odd else ())))
+
+
+def _of_bools(e: Sharded) -> list[Node]:
+    """Fold truths, of which a part without elements, or with zeros in it, would make lies."""
+    ones = e.put(below(e.square, "bool"), "bool", cut=True)
+    some = e.put(counted(e.square, "bool"), "bool", cut=True)
+    words = ("and", "or", "xor") if e.odd else ("and", "or")
+    return [e.fold(word, at, *axes) for word in words for at in (ones, some) for axes in AXES]
+
+
+def _of_floats(e: Sharded) -> list[Node]:
+    """Fold negative floats, and ones with an infinity or a NaN on one device alone."""
+    plain = -(2.0 ** (np.arange(np.prod(e.square)).reshape(e.square) % 3 - 1))
+    wild = plain.copy()
+    wild[-1, 0], wild[0, -1] = -np.inf, np.nan
+    found = _folds(e, plain, e.real, NUMBERS)
+    at = e.put(wild, e.real, cut=True)
+    return [*found, *(e.fold(word, at, *axes) for word in ("max", "add", "min") for axes in AXES[:2])]
+
+
+def _of_one_each(e: Sharded) -> list[Node]:
+    """Fold as many elements as there are devices, and fewer, so that some devices fold one and some none."""
+    found = []
+    for extent in (e.count, max(e.count - 1, 1) if e.odd else e.count):
+        line = e.put(below((extent,), e.signed), e.signed, cut=True)
+        found += [e.fold(word, line, 0) for word in NUMBERS]
+    thin = e.put(below((e.rows, 1), e.signed), e.signed, cut=True)
+    return [*found, *(e.fold(word, thin, *axes) for word in ("max", "add") for axes in AXES)]
+
+
+def _of_the_same(e: Sharded) -> list[Node]:
+    """Fold one tensor in ways that differ in one word, one axis or one place."""
+    values = counted(e.square, e.whole) % 5 + 1
+    found = []
+    for _ in range(3):
+        at = e.put(values, e.whole, cut=True)
+        found += [e.fold(word, at, axis) for word in ("add", "max") for axis in (0, 1)]
+    return [*found, e.alu("sub", e.fold("add", at, 0), e.fold("add", at, 1)) if at.shape[0] == at.shape[1] else at]
+
+
+def _wide(e: Sharded) -> list[Node]:
+    """Fold in a wider dtype, over devices, what the narrow one could not hold on the way."""
+    narrow = [300.0, 256.0, 2.0**-8, 2.0**-9, 0.5, 2.0]
+    found = []
+    for dtype in ("float16", "bfloat16"):
+        at = e.put(np.resize(narrow, (e.rows, 2)), dtype, cut=True)
+        found += [e.fold(word, at, *axes, acc="float32") for word in ("mul", "add", "max") for axes in AXES]
+    bytes_ = e.put(np.resize([100, 27, -128, 5], (e.rows, 2)), "int8", cut=True)
+    return [*found, *(e.fold(word, bytes_, 0, acc="int32") for word in ("add", "mul"))]
+
+
+def _overflow(e: Sharded) -> list[Node]:
+    """Fold bytes whose sums and products do not fit, and come round again."""
+    return [
+        e.fold(word, e.put(np.resize(values, e.square), dtype, cut=True), *axes)
+        for dtype, values in (("uint8", [200, 100, 77]), ("int8", [100, -100, 127]))
+        for word in ("add", "mul")
+        for axes in AXES
+    ]
+
+
+def _late(e: Sharded, word: Fold, dtype: str = "") -> Node:
+    """Return a fold that is pending, of small values that are all different."""
+    dtype = dtype or e.signed
+    at = e.put(counted(e.square, dtype) - 4 if not dtype.startswith("u") else counted(e.square, dtype), dtype, cut=True)
+    return e.late(at, word)
+
+
+def _not_linear(e: Sharded) -> list[Node]:
+    """Do to a pending sum what has to wait for it, and what may be done to its terms."""
+    found = []
+    for dtype in (e.signed, e.real):
+        p = _late(e, "add", dtype)
+        three = e.const(3, p)
+        found += [
+            *(e.alu(word, p, three) for word in ("max", "mul", "add", "lt", "sub", "div", "eq")),
+            *(e.alu(word, three, p) for word in ("sub", "min")),
+            *(e.alu(word, p, p) for word in ("add", "mul")),
+            *(e.alu(word, p) for word in ("neg", "abs")),
+            e.alu("where", e.alu("lt", p, three), three, p),
+            *(e.fold(word, p, 0) for word in ("add", "max")),
+            e.cast(p, "bool"),
+            e.cast(p, "uint8" if kind(dtype) == "integer" else "int32"),
+            p,
+        ]
+    return found
+
+
+def _other_folds_late(e: Sharded) -> list[Node]:
+    """Let maxima, minima and products stay pending, and do to them what only sums allow."""
+    left_out = e.asked.draw(choose.sampled_from(("max", "min", "mul")))
+    words: tuple[Fold, ...] = ("max", "min", "mul")
+    found = []
+    for word in (each for each in words if each != left_out):
+        p = _late(e, word)
+        q = _late(e, word)
+        found += [p, e.alu("neg", p), e.alu("add", p, e.const(2, p)), e.alu("mul", p, e.const(-1, p)), e.to(p)]
+        found += [e.alu("add", p, q), e.alu("max", p, q)] if p.shape == q.shape else [q]
+    return found
+
+
+def _late_together(e: Sharded) -> list[Node]:
+    """Combine pending values of different folds, of different places, and with whole ones."""
+    values, shape = counted(e.square, e.signed) % 9 - 4, e.square
+    home = e.cut(shape)
+    axis = min(split.axis for split in home.splits)
+    one, two = (e.held(values + n, e.signed, home) for n in range(2))
+    p, q, r = e.late(one, "add"), e.late(two, "add"), e.late(two, "max")
+    whole = e.put(values[0] if axis == 0 else values[:, 0], e.signed)
+    return [
+        *(e.alu(word, p, q) for word in ("add", "sub", "mul", "max")),
+        *(e.alu(word, p, r) for word in ("add", "max")),
+        *(e.alu(word, p, whole) for word in ("add", "mul")),
+        e.alu("sub", whole, p),
+        e.alu("add", e.alu("add", p, q), e.alu("neg", p)),
+    ]
+
+
+def _late_moved(e: Sharded) -> list[Node]:
+    """Move a pending value to several places, twice to one, and turn it before it is folded."""
+    found = []
+    for word in ("add", "max"):
+        at = e.put(counted(e.square, e.signed) - 7, e.signed, cut=True)
+        p: Node = e.late(at, word)
+        shape = tuple(int(extent) for extent in p.shape)
+        twice = e.place(shape)
+        found += [p, e.to(p), e.to(p, twice), e.to(p, e.place(shape)), e.to(p, e.cut(shape)), e.to(p, twice)]
+        found += [e.to(p), e.to(e.to(p)), e.spread(p, 2), e.moved("reshape", (1, *shape), p), e.alu("add", p, e.to(p))]
+        found += [e.flip(p, 0), e.pad(p, (1, 1))] if e.odd else []
+    return found
+
+
+INSIDE: Final[Mapping[str, Pattern]] = {
+    "folds of negatives": _of_negatives,
+    "folds of unsigned": _of_unsigned,
+    "folds of bools": _of_bools,
+    "folds of floats": _of_floats,
+    "folds of one each": _of_one_each,
+    "folds of the same": _of_the_same,
+    "wide folds": _wide,
+    "overflow": _overflow,
+}
+"""Patterns of folds that are done when the next step begins."""
+
+LATE: Final[Mapping[str, Pattern]] = {
+    "not linear": _not_linear,
+    "other folds late": _other_folds_late,
+    "late together": _late_together,
+    "late and moved": _late_moved,
+}
+"""Patterns of folds that stay pending, for which JAX and tinygrad have no words."""

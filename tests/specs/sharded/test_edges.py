@@ -1,0 +1,91 @@
+"""Seldom draws of sharded tensors hold every pattern, each with a meaning, and what patterns are for is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.backends.reference import Reference
+from conformance.backends.reference.sharded import ShardedWalk
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.graph import Node
+from conformance.cases.sharded.placement import Placement
+from conformance.cases.tensor.dtypes import Array
+from conformance.judging.sharded.subject import sharded_meaning
+from conformance.judging.sharded.verdict import judge_sharded
+from conformance.qualification.sharded_mutants import Changed, Way
+from conformance.reference.sharded.parts import Parts, Sharding
+from conformance.runner.draws import numbered
+from conformance.specs.domains.choose import Choice
+from conformance.specs.sharded import CLAUSES
+from conformance.specs.sharded.domain import edges
+
+
+def cases(seed: int) -> list[Any]:
+    """Return the cases of the seldom draws of a run of 150."""
+    made = (Choice(lambda draw, turn=turn: edges.edges(draw, turn)) for turn in range(10))
+    return [numbered(each, seed, number + 1)[0] for number, each in enumerate(made)]
+
+
+def test_a_run_has_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set()
+
+    def told(name: str, pattern: edges.Pattern) -> edges.Pattern:
+        return lambda e: (seen.add(name), pattern(e))[1]
+
+    every = {name: pattern for kind in edges.TURNS for name, pattern in kind.patterns.items()}
+    for patterns in {id(kind.patterns): kind.patterns for kind in edges.TURNS}.values():
+        for name in patterns:
+            monkeypatch.setitem(patterns, name, told(name, every[name]))  # type: ignore[arg-type]  # they are dicts
+    cases(3)
+    assert seen == set(every)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_patterns_mean_what_the_model_of_parts_makes_of_them(seed: int) -> None:
+    for case in cases(seed):
+        subject = sharded_meaning(case)
+        assert subject.legal, subject.rejected
+        verdict = judge_sharded(subject, Reference().sharded(case), CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", verdict.detail
+
+
+class SecondCopyIsOld(ShardedWalk):
+    """Keeps what a copy to all devices gave, although its source was written since."""
+
+    def __init__(self, *args: Any) -> None:
+        self.kept: dict[tuple[str, ...], Parts] = {}
+        super().__init__(*args)
+
+    def made(self, node: Node, of: list[Any]) -> Parts:
+        if node.op != "copy" or self.nodes[node.of[0]].op != "buf" or node.id in self.sharded.moves:
+            return super().made(node, of)
+        return self.kept.setdefault(node.of, super().made(node, of))
+
+
+class PendingOnItsOwnAxis(Sharding):
+    """Scatters a pending sum over its own devices in the order from the last to the first."""
+
+    def moved(self, value: Parts, placement: Placement) -> Parts:
+        made = super().moved(value, placement)
+        own = {name for split in placement.splits for name in split.along} & set(value.placement.partial)
+        alike = len({part.shape for part in made.parts}) == 1
+        return Parts(made.shape, made.placement, made.parts[::-1]) if own and alike else made
+
+
+class ZerosInMaxima(Sharding):
+    """Begins a maximum of a part without elements with a zero."""
+
+    def step(self, node: Node, parts: Any) -> Array:
+        made = super().step(node, parts)
+        empty = node.op == "reduce" and node.fold == "max" and 0 in parts[0].shape
+        return np.zeros_like(made) if empty else made
+
+
+@pytest.mark.parametrize("wrong", [SecondCopyIsOld, PendingOnItsOwnAxis, ZerosInMaxima])
+def test_patterns_show_what_they_are_for(wrong: Way) -> None:
+    backend = Changed(wrong)
+    verdicts = (judge_sharded(sharded_meaning(case), backend.sharded(case), CLAUSES, STANDARD) for case in cases(0))
+    assert any(verdict.outcome == "failed" for verdict in verdicts)
