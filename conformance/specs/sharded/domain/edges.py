@@ -25,7 +25,13 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.seldom import seldom
 from conformance.specs.graphs.domain.asked import Asked, Words, chance
-from conformance.specs.sharded.domain import patterns_combined, patterns_folded, patterns_moved, patterns_stored
+from conformance.specs.sharded.domain import (
+    patterns_combined,
+    patterns_folded,
+    patterns_grid,
+    patterns_moved,
+    patterns_stored,
+)
 from conformance.specs.sharded.domain.listing import Placed, Sharded
 from conformance.specs.sharded.domain.placements import NAMES
 from conformance.specs.sharded.domain.programs import Program, known
@@ -59,8 +65,13 @@ _ACROSS: Final = {**patterns_moved.ACROSS, **patterns_combined.ACROSS}
 _ALL: Final = {**patterns_folded.LATE, **_INSIDE, **_ACROSS}
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
-GRID: Final = Kind(_INSIDE, ((2, 2), (2, 3)), 6)
-LATE: Final = Kind(patterns_folded.LATE, ((4,), (2, 2), (3,)), 4, several=False, complete=True)
+GRID: Final = Kind({**patterns_grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
+ODD_GRID: Final = Kind(
+    {**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2), (2, 2), (2, 3)), 4, placed="odd", complete=True
+)
+LATE: Final = Kind(
+    {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 5, several=False, complete=True
+)
 UNEVEN: Final = Kind(_ALL, ((3,), (2,), (4,)), 6, placed="default")
 ODD: Final = Kind(_ALL, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 9, placed="odd", complete=True)
 STORED: Final = Kind(patterns_stored.WHOLE, ((4,), (2,), (2, 2)), 3, written=2)
@@ -73,7 +84,7 @@ ODD_STORED: Final = Kind(
     complete=True,
 )
 
-TURNS: Final = (ODD, EVEN, ODD_STORED, ODD, LATE, ODD, STORED, ODD, GRID, ODD_STORED, UNEVEN, EVEN)
+TURNS: Final = (ODD, EVEN, ODD_STORED, ODD, LATE, ODD, STORED, ODD, ODD_GRID, ODD_STORED, GRID, UNEVEN)
 """The kinds of one seldom draw after another: the ten of a run of 150 draws have every pattern."""
 
 

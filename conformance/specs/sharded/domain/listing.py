@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
-from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choose
@@ -85,6 +85,12 @@ class Sharded(Listing):
         self.program.homes[str(made.arg)] = at
         return made
 
+    def by_rows(self, values: Any, dtype: str) -> Node:
+        """Add a buffer whose rows the devices along the first mesh axis have, as by default."""
+        first = self.mesh[0]
+        cuts = even_cuts(len(values), first.size)
+        return self.held(values, dtype, Placement(splits=(Split(axis=0, along=(first.name,), cuts=cuts),)))
+
     def put(self, values: Any, dtype: str, *, cut: bool = False) -> Node:
         """Add a buffer at another place each time, cut along some axis if that is asked for."""
         shape = np.shape(values)
@@ -125,10 +131,8 @@ MOST: Final = 6
 def counted(shape: Sequence[int], dtype: str, start: int = 1) -> np.ndarray[Any, Any]:
     """Return values that are all different where the dtype has as many, and none of them zero."""
     number: np.ndarray[Any, Any] = np.arange(math.prod(shape)).reshape(tuple(shape)) + start
-    if dtype == "bool":
-        number = number % 3 == 1
-        return number
-    return number * 0.5 if kind(dtype) == "float" else number
+    found = number % 3 == 1 if dtype == "bool" else number * 0.5 if kind(dtype) == "float" else number
+    return np.asarray(found)
 
 
 def below(shape: Sequence[int], dtype: str) -> np.ndarray[Any, Any]:

@@ -60,7 +60,7 @@ def _of_itself(e: Sharded) -> list[Node]:
 def _views_written(e: Sharded) -> list[Node]:
     """Write views of storage: across a bound, every second row, turned round, one element, and one over another."""
     rows, columns = e.square
-    one, two, three = (e.put(counted(e.square, e.whole), e.whole, cut=True) for _ in range(3))
+    one, two, three, four = (e.put(counted(e.square, e.whole), e.whole, cut=True) for _ in range(4))
     given = e.put(counted(e.square, e.whole, 60), e.whole)
     e.assign(e.shrink(one, (1, rows), (0, columns)), e.shrink(given, (0, rows - 1), (0, columns)))
     e.assign(e.shrink(one, (0, 2), (0, columns)), e.shrink(given, (rows - 2, rows), (0, columns)))
@@ -68,8 +68,8 @@ def _views_written(e: Sharded) -> list[Node]:
     e.assign(steps, e.stride(given, 2, 1))
     e.assign(e.shrink(two, (rows - 1, rows), (columns - 1, columns)), e.const(3, e.shrink(two, (0, 1), (0, 1))))
     e.assign(e.flip(three, 0), given)
-    e.assign(e.moved("reshape", (rows * columns,), three), e.flat(e.flip(given, 1)))
-    return [one, two, three, e.fold("max", one, 0), steps, e.alu("sub", three, two)]
+    e.assign(e.moved("reshape", (rows * columns,), four), e.flat(e.flip(given, 1)))
+    return [one, two, three, four, e.fold("max", one, 0), steps, e.alu("sub", three, two)]
 
 
 def _replicas_kept(e: Sharded) -> list[Node]:
