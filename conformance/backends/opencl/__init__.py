@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import structs
 
 from conformance.backends.base import Backend, Claims, Held, Types, Unsupported
 from conformance.backends.explanation import Explanation
@@ -147,6 +148,19 @@ class OpenCL(Backend):
         self._check(asked.program)
         made, lowered = drafted(asked, settings, self.alignment)
         return exported(made, lowered, asked.program.world, self._told)
+
+    def remaining(self, asked: Case | Graph) -> Schedule:
+        """Return what a graph leaves to do when its results are asked for in a second round of one case.
+
+        The rounds of a case are scheduled before the first of them runs, from what the earlier ones keep, so that
+        nothing has to run for it. Raise ``Unsupported`` for a program, whose results are fresh whenever it is started.
+        """
+        if not isinstance(asked, Graph):
+            raise Unsupported("a program that is started again gives fresh results")
+        once = asked_once(asked)
+        twice = structs.replace(once, rounds=once.rounds * 2)
+        *_, last = drafted_rounds(twice, self.settings, self.alignment)
+        return exported_graph(last, twice, self._told)
 
     def explain(self, case: Case | GraphCase) -> tuple[Explanation, ...]:
         """Return what becomes of a program, or of each round of a graph."""

@@ -42,9 +42,11 @@ PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
-PROGRAMS: Final[Choice[Case]] = choose.one_of(
+_PROGRAMS: Final[Choice[Case]] = choose.one_of(
     *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
 )
+
+PROGRAMS: Final[Choice[Case]] = Choice(_PROGRAMS.make, f"{__name__}.PROGRAMS")
 """Programs of every operation: two of three have effects."""
 
 CLAUSES: Final = tuple(EVERY.values())
@@ -59,8 +61,11 @@ def sharded_graphs(draw: Draw) -> Graph:
 
 _COMMON: Final[Choice[Graph]] = choose.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
 
-GRAPHS: Final[Choice[Graph]] = Choice(lambda draw: seldom_graph(draw) or draw(_COMMON))
-"""Graphs of the grammar, and of five one over shards; at some numbers of draws one of a kind that is seldom."""
+GRAPHS: Final[Choice[Graph]] = Choice(lambda draw: seldom_graph(draw) or draw(_COMMON), graphs().name)
+"""Graphs of the grammar, and of five one over shards; at some numbers of draws one of a kind that is seldom.
+
+By the name of the grammar's own domain each draw is dealt the classes of steps that its chain should have.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ def verdict(judged: Judged, *, claimed: bool) -> Verdict:
     """
     if judged.missing is not None:
         return _missing(judged.missing, claimed=claimed)
-    held: dict[str, Held] = {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
+    held: dict[str, Held] = {ANSWERED.id: "held"} | ({ANSWERED_AGAIN.id: "held"} if judged.second else {})
+    held |= {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
     broken = [(EVERY[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
     for way, detail in judged.troubles.items():
         # Of a clause that a second schedule breaks itself, the way ends with it.

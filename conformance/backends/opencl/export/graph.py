@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
+from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Computed, Node
 from conformance.backends.opencl.schedule.drafted import Drafted
 from conformance.cases.graph.case import GraphCase, Round, declared
@@ -34,7 +35,7 @@ def asked_once(graph: Graph) -> GraphCase:
 
 
 def exported_graph(drafted: Drafted, case: GraphCase, device: neutral.Device) -> neutral.Schedule:
-    """Return the neutral schedule of the one round of a case, on devices that are all like ``device``."""
+    """Return the neutral schedule of a round of a case, on devices that are all like ``device``."""
     made = drafted.schedule
     devices = tuple(drafted.devices)
     names = names_of(drafted)
@@ -57,12 +58,23 @@ def exported_graph(drafted: Drafted, case: GraphCase, device: neutral.Device) ->
         buffers=(
             *(_held(each, whole) for each in own),
             *(each for each in whole.buffers if each.id not in used),
+            *_kept(drafted, used | {each.id for each in whole.buffers}, devices),
         ),
         items=tuple(_told(each, parts) for each in items(made, drafted.lowered, names, asked, devices)),
         variables=whole.variables,
         graph=case.graph,
         places=tuple(_places(drafted, names)),
     )
+
+
+def _kept(drafted: Drafted, known: Collection[str], devices: Sequence[str]) -> Iterator[neutral.Buffer]:
+    """Yield the buffers of values that earlier rounds left and that no item of this one uses."""
+    for node in drafted.there:
+        if node.name not in known:
+            size = node.size * FORMATS[node.dtype].itemsize
+            yield neutral.Buffer(
+                id=node.name, size=size, dtype=node.dtype, device=devices[node.device], preexisting=True
+            )
 
 
 def _parts(drafted: Drafted, case: GraphCase, names: dict[Node, str]) -> dict[str, tuple[str, int]]:
