@@ -3,7 +3,8 @@
 The items of one group of one collective are the parts of one neutral collective, so that devices may use each other's
 memory there. Values that lie in the arena of a device are planned into it. A barrier has no item:
 those after it on its devices are after all that it waits for. Buffers, places and labels have the names that the
-judge gives to the nodes of the program's graph (``docs/schedules.md``).
+judge gives to the nodes of the program's graph (``docs/schedules.md``). What another queue waits for is started, and
+its event waited for (``events``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from conformance.backends.opencl.export.body import Asked, Writer, last
 from conformance.backends.opencl.export.entered import entered, rows
+from conformance.backends.opencl.export.events import Events
 from conformance.backends.opencl.export.launches import launched
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
@@ -47,10 +49,13 @@ def items(
 ) -> list[neutral.Item]:
     """Return the items on ``devices``, those of one group of one collective as one."""
     after, turns = _after(made.items), entered(made.items, lowered)
+    listed = rows(made.items, after, lowered)
+    events = Events(made.items, after, {number for turn, row in listed if turn is not None for number in row})
     found: list[neutral.Item] = []
-    for turn, row in rows(made.items, after, lowered):
-        wanted = [(number, made.items[number]) for number in row if not isinstance(made.items[number], Barrier)]
-        parts = tuple(_item(number, item, after[number], names, asked, devices) for number, item in wanted)
+    for turn, row in listed:
+        wanted = [number for number in row if not isinstance(made.items[number], Barrier)]
+        found.extend(events.waits(wanted))
+        parts = tuple(_item(number, made.items[number], events, names, asked, devices) for number in wanted)
         if turn is None:
             found.extend(parts)
         else:
@@ -175,20 +180,26 @@ def _attributes(made: Collective) -> dict[str, Attr]:
 
 
 def _item(
-    number: int, item: Item, after: tuple[int, ...], names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
+    number: int, item: Item, events: Events, names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
 ) -> neutral.Kernel | neutral.Copy:
-    follows, name = tuple(f"item {each}" for each in after), f"item {number}"
+    follows, name, handle = events.follows(number), f"item {number}", events.handle(number)
     written = [access.node for access in item.accesses if access.write]
     done = tuple(dict.fromkeys(name for node in written for name in asked.get(node, ())))
     if isinstance(item, Transfer):
         ends = ((item.source, item.start, False), (item.target, item.at, True))
         accesses = tuple(_bytes(region, start, item.size, names, asked, write) for region, start, write in ends)
-        return neutral.Copy(id=name, after=follows, accesses=accesses, provenance=done)
+        return neutral.Copy(id=name, after=follows, accesses=accesses, provenance=done, handle=handle)
     device = devices[item.device]
     if isinstance(item, Constant):
         access, body = _filled(item.node, names, asked)
         return neutral.Kernel(
-            id=name, after=follows, device=device, accesses=(access,), bodies=(body,), provenance=done
+            id=name,
+            after=follows,
+            device=device,
+            accesses=(access,),
+            bodies=(body,),
+            provenance=done,
+            handle=handle,
         )
     if isinstance(item, Fused):
         made, body = launched(item, names, asked)
@@ -200,6 +211,7 @@ def _item(
             bodies=(body,),
             provenance=tuple(dict.fromkeys((*item.launch.asked, *done))),
             program=program(item.launch),
+            handle=handle,
         )
     if not isinstance(item, Kernel):
         raise TypeError(f"no neutral item is a {type(item).__name__}")
@@ -211,6 +223,7 @@ def _item(
         accesses=tuple(written_out.accesses),
         bodies=written_out.bodies,
         provenance=done,
+        handle=handle,
     )
 
 

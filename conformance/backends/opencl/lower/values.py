@@ -134,7 +134,7 @@ def _forced(
 def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
     """Return why a collective does not take an operand where it lies; nothing if it does."""
     taken = base(operand)
-    if not _strided(operand) or taken.op not in ("load", "received"):
+    if not strided(operand) or taken.op not in ("load", "received"):
         return "a collective takes it"
     # What an earlier round computed is not in the order, nor is what that was made of.
     stale = taken.op == "load" and fresh.until.get(taken, NEVER) <= fresh.after[received]
@@ -143,10 +143,10 @@ def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
 
 def _kept_by(value: Value) -> Value:
     """Return what is stored to give a value: it, or what it is a movement of that adds and leaves out nothing."""
-    return base(value) if _strided(value) and base(value).size <= value.size else value
+    return base(value) if strided(value) and base(value).size <= value.size else value
 
 
-def _strided(value: Value) -> bool:
+def strided(value: Value) -> bool:
     """Return whether a value is its base, seen by one map without pads."""
     return value.op != "move" or (value.arg.mask is None and value.of[0].op != "move")
 
@@ -154,7 +154,7 @@ def _strided(value: Value) -> bool:
 def _viewed(value: Value, asking: Asking, kept: Collection[Value]) -> bool:
     """Return whether a value is there already, as a view of a buffer or of what was computed before."""
     below = base(value)
-    if not _strided(value):
+    if not strided(value):
         return False
     seen = (value.arg,) if value.op == "move" else identity(value.shape)
     return below in kept or (below.op == "load" and asking.unchanged(below, seen))
@@ -165,7 +165,7 @@ def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
     below = base(value)
     if below.op not in ("load", "received", "copy") and below not in kept:
         return False
-    return value is below or (_strided(value) and View(value.shape, value.arg.strides).strides == _dense(value))
+    return value is below or (strided(value) and View(value.shape, value.arg.strides).strides == _dense(value))
 
 
 def _dense(value: Value) -> tuple[int, ...]:
@@ -293,7 +293,7 @@ class _Builder:
         below = base(value)
         if value in self.nodes:
             return Wanted(value, self.nodes[value], identity(value.shape))
-        if not value.size or below.op == "const" or not _strided(value):
+        if not value.size or below.op == "const" or not strided(value):
             return Wanted(value, None, identity(value.shape))
         if below.op == "load" and below not in self.nodes:
             # What was written since is elsewhere, or there would be a node.

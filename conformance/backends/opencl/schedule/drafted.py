@@ -14,7 +14,7 @@ from conformance.backends.opencl.graph.trace import Traced, trace
 from conformance.backends.opencl.graph.value import Value, base
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
-from conformance.backends.opencl.lower.values import Lowering, nodes_of
+from conformance.backends.opencl.lower.values import Lowering, nodes_of, strided
 from conformance.backends.opencl.schedule.reorder import reordered
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
@@ -131,7 +131,8 @@ def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
     """Return what the values, listed up to now, that nodes of later rounds take or that they ask for are movement of.
 
     What was asked for is there as long as there are rounds: somebody may ask for the same by another name. Movement in
-    a later round is of the value below all movement, whose sources may be overwritten by then.
+    a later round is of the value below all movement, whose sources may be overwritten by then. Movement that has to be
+    stored to be given is kept too where it is asked for again.
     """
     rounds = case.rounds[number + 1 :]
     names = [name for node in case.graph.nodes[case.rounds[number].until :] for name in node.of]
@@ -140,4 +141,6 @@ def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
     known = asking.meanings
     found = (known[name] for name in names if name in known)
     values = dict.fromkeys(base(each) for each in found if isinstance(each, Value))
+    again = {name for each in rounds for name in each.asked}.intersection(case.rounds[number].asked)
+    values |= dict.fromkeys(each for name in sorted(again) if not strided(each := asking.worth(name)))
     return [value for value in values if value.size and value.op != "const"]
