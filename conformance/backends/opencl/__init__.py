@@ -17,6 +17,7 @@ from conformance.backends.lowering import lowered
 from conformance.backends.opencl.export.explain import explained_program, explained_round
 from conformance.backends.opencl.export.graph import asked_once, exported_graph
 from conformance.backends.opencl.export.schedule import exported
+from conformance.backends.opencl.export.symbolic import symbolic
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
@@ -142,12 +143,19 @@ class OpenCL(Backend):
         """
         settings = self.settings if planned else replace(self.settings, reuse=False)
         if isinstance(asked, Graph):
-            case = asked_once(asked)
-            (only,) = drafted_rounds(case, settings, self.alignment)
-            return exported_graph(only, case, self._told)
+            values = {name: each.value for name, each in asked.variables.items()}
+            return symbolic(self._numeric(asked, values, settings), values, lambda v: self._numeric(asked, v, settings))
         self._check(asked.program)
         made, lowered = drafted(asked, settings, self.alignment)
         return exported(made, lowered, asked.program.world, self._told)
+
+    def _numeric(self, graph: Graph, values: Mapping[str, int], settings: Settings) -> Schedule:
+        """Return the schedule of a graph, whose variables have these values, in numbers."""
+        once = asked_once(graph)
+        (part,) = once.rounds
+        case = structs.replace(once, rounds=(structs.replace(part, values=dict(values)),))
+        (only,) = drafted_rounds(case, settings, self.alignment)
+        return exported_graph(only, case, self._told)
 
     def remaining(self, asked: Case | Graph) -> Schedule:
         """Return what a graph leaves to do when its results are asked for in a second round of one case.
