@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from conformance.backends.opencl.export.body import Asked, last
 from conformance.backends.opencl.graph.index_map import Affine, IndexMap
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
@@ -22,7 +24,8 @@ def launched(item: Fused, names: Mapping[Node, str], asked: Asked) -> tuple[tupl
     chosen = [line for line in launch.instructions if isinstance(line, Take)]
     accesses = [_read(launch, number, names) for number in loaded]
     accesses += [_read(launch, line.access, names, line) for line in chosen]
-    numbers: dict[int | Take, int] = {each: place for place, each in enumerate((*loaded, *chosen))}
+    read: list[int | Take] = [*loaded, *chosen]
+    numbers = {each: place for place, each in enumerate(read)}
     for place, (target, (found, _)) in enumerate(zip(item.targets, launch.stores, strict=True)):
         numbers[len(launch.reads) + place] = len(accesses)
         node = last(asked, target.node)
@@ -84,15 +87,11 @@ class _Lines:
 def _renumbered(line: Instruction, place: Sequence[int], numbers: Mapping[int | Take, int]) -> kernel_body.Instruction:
     if isinstance(line, Load):
         return Load(access=numbers[line.access])
-    if isinstance(line, Alu):
-        return Alu(op=line.op, of=tuple(place[each] for each in line.of))
-    if isinstance(line, Cast):
-        return Cast(of=place[line.of], dtype=line.dtype)
-    if isinstance(line, Bitcast):
-        return Bitcast(of=place[line.of], dtype=line.dtype)
-    if isinstance(line, Reduce):
-        return Reduce(op=line.op, of=place[line.of], axes=line.axes)
     if isinstance(line, Store):
         return Store(access=numbers[line.access], of=place[line.of])
+    if isinstance(line, Alu):
+        return Alu(op=line.op, of=tuple(place[each] for each in line.of))
+    if isinstance(line, Cast | Bitcast | Reduce):
+        return replace(line, of=place[line.of])
     assert not isinstance(line, Take)  # written out by the caller
     return line

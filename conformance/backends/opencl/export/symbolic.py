@@ -1,7 +1,7 @@
 """What kernels are told of variables: numbers of a launch that follow from them, as expressions over their names.
 
-The kernels of a graph with variables take their numbers as arguments (``Launch.generic``), so that one text serves every
-value. Which of the numbers follow from a variable is seen by scheduling the graph for other values too: where a kernel
+The kernels of a graph with variables take their numbers as arguments (``Launch.generic``), so that one text serves all
+values. Which of the numbers follow from a variable is seen by scheduling the graph for other values too: where a kernel
 has the same instructions, each number is a sum of products of variables that all these schedules agree with. A kernel
 that is another one for other values keeps its numbers as they are.
 """
@@ -73,7 +73,7 @@ def symbolic(made: Schedule, bound: Mapping[str, int], scheduled: Callable[[Mapp
             continue
         for number, item in enumerate(items):
             if isinstance(item, Kernel) and item.program and not item.variables:
-                items[number] = _told(item, [one[number] for one in beside], ends, bound)
+                items[number] = _told(item, [one[number] for one in beside], ends)
     return replace(made, items=tuple(items))
 
 
@@ -89,7 +89,7 @@ def _others(free: Sequence[str], bound: Mapping[str, int], bounds: Mapping[str, 
 Ends = Sequence[tuple[str, int, int]]
 
 
-def _told(item: Kernel, beside: Sequence[Item], ends: Ends, bound: Mapping[str, int]) -> Kernel:
+def _told(item: Kernel, beside: Sequence[Item], ends: Ends) -> Kernel:
     """Return a kernel with expressions where its numbers follow from variables; as it is where it is another one."""
     kernels = [each for each in beside if isinstance(each, Kernel)]
     if len(kernels) != len(beside):
@@ -151,8 +151,7 @@ class _Telling:
             offset=offset.get((), 0),
             variables={" * ".join(power): count for power, count in offset.items() if power},
             mask=tuple(
-                (low, high)
-                for low, high in (self._dims(each) for each in _columns([one.mask or () for one in beside]))
+                (low, high) for low, high in (self._dims(each) for each in _columns([one.mask or () for one in beside]))
             )
             if masked
             else None,

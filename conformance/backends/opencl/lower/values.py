@@ -116,8 +116,8 @@ def _forced(
     for value in order:
         if value.op == "copy":
             store(value, "a copy")
-            if not _side_by_side(value.of[0], kept):
-                store(value.of[0], "a copy takes it")
+            if not _side_by_side(value.of[0], {*kept, *forced}):
+                store(_run_of(value.of[0]), "a copy takes it")
         elif value.op == "received":
             for each in value.of:
                 if why := _unfit(each, value, fresh):
@@ -166,6 +166,12 @@ def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
     if below.op not in ("load", "received", "copy") and below not in kept:
         return False
     return value is below or (strided(value) and View(value.shape, value.arg.strides).strides == _dense(value))
+
+
+def _run_of(value: Value) -> Value:
+    """Return what is stored to have a value as a run of elements: what it is movement of, where that has its order."""
+    whole = strided(value) and value.op == "move" and base(value).size == value.size
+    return base(value) if whole and View(value.shape, value.arg.strides).strides == _dense(value) else value
 
 
 def _dense(value: Value) -> tuple[int, ...]:

@@ -142,7 +142,10 @@ class Freshness:
                 # What has no elements is not in the order, and nothing is read of it.
                 read = [each for each in value.of if each.size]
                 self.after[value] = max((self.after[each] for each in read), default=-1)
-                self.until[value] = min((NEVER if each in stored else self.until[each] for each in read), default=NEVER)
+                # What a collective gives is stored, as what is ``stored`` is.
+                kept_on = (each in stored or each.op == "received" for each in read)
+                lasting = (NEVER if own else self.until[each] for own, each in zip(kept_on, read, strict=True))
+                self.until[value] = min(lasting, default=NEVER)
 
     def stale(self, value: Value, home: Home) -> bool:
         """Return whether ``home`` may run only when what ``value`` is made of has been overwritten."""

@@ -1,0 +1,64 @@
+"""What the exported schedule says of variables, of events, of indices that are data, and of what is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.export.symbolic import Unlike, fitted, written
+from conformance.cases.graph.graph import Graph, Variable
+from conformance.cases.schedule.kernel_body import Fetch
+from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Wait
+from conformance.specs.schedules.domain.build import alu, graph, node, stored
+
+
+def narrowed(value: int) -> Graph:
+    part = node("s", "shrink", "a", shape=("n",), arg=((0, "n"),))
+    nodes = stored("a", (6,)), part, alu("r", "neg", "s", shape=("n",))
+    return graph(*nodes, results=["r"], variables={"n": Variable(low=1, high=6, value=value)})
+
+
+def test_a_kernel_is_told_the_value_of_a_variable(opencl: Callable[..., OpenCL]) -> None:
+    four, five = (opencl().schedule(narrowed(value)).items[0] for value in (4, 5))
+    assert isinstance(four, Kernel)
+    assert isinstance(five, Kernel)
+    assert four.variables == (Binding("n", 4),)
+    assert five.variables == (Binding("n", 5),)
+    assert four.bodies == five.bodies
+    assert four.program == five.program
+    assert four.bodies[0].extents == ("n",)
+
+
+def test_numbers_at_two_values_of_each_variable_are_a_sum_of_products() -> None:
+    ends = [("n", 2, 5), ("m", 3, 7)]
+    found = fitted([3 * n * m - m + 10 for n in (2, 5) for m in (3, 7)], ends)
+    assert found == {("n", "m"): 3, ("m",): -1, (): 10}
+    assert written(found) == "n * m * 3 + 10 - m"
+    with pytest.raises(Unlike):
+        fitted([1, 2], [("n", 2, 4)])
+
+
+def test_another_queue_waits_for_an_event(opencl: Callable[..., OpenCL]) -> None:
+    moved, last = node("c", "copy", "b", device="d1"), alu("r", "neg", "c", device="d1")
+    nodes = stored("a"), alu("b", "neg", "a"), moved, last
+    items = opencl().schedule(graph(*nodes, results=["r"])).items
+    waits = [each.handle for each in items if isinstance(each, Wait)]
+    assert waits
+    assert {each.handle for each in items if isinstance(each, Kernel | Copy) and each.handle} == {*waits}
+    assert any(name.startswith("wait") for each in items for name in each.after or ())
+
+
+def test_what_data_choose_is_fetched(opencl: Callable[..., OpenCL]) -> None:
+    nodes = stored("a"), stored("i", dtype="int32"), node("r", "gather", "a", "i", arg=0)
+    (only,) = opencl().schedule(graph(*nodes, results=["r"])).items
+    assert isinstance(only, Kernel)
+    assert any(isinstance(each, Fetch) for each in only.bodies[0].instructions)
+
+
+def test_nothing_is_left_of_a_graph_that_has_run(opencl: Callable[..., OpenCL]) -> None:
+    padded = node("p", "pad", "a", shape=(6,), arg=((1, 1),))
+    made = opencl().remaining(graph(stored("a"), padded, alu("r", "neg", "a"), results=["p", "r"]))
+    assert made.items == ()
+    assert {each.node for each in made.places} == {"p", "r"}
