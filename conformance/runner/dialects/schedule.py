@@ -116,7 +116,9 @@ def verdict(judged: Judged, *, claimed: bool) -> Verdict:
     """
     if judged.missing is not None:
         return _missing(judged.missing, claimed=claimed)
-    held: dict[str, Held] = {ANSWERED.id: "held"} | ({ANSWERED_AGAIN.id: "held"} if judged.second else {})
+    held: dict[str, Held] = {ANSWERED.id: "held"}
+    if judged.second:
+        held[ANSWERED_AGAIN.id] = "held"
     held |= {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
     broken = [(EVERY[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
     for way, detail in judged.troubles.items():
