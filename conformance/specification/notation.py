@@ -6,6 +6,7 @@ import inspect
 from typing import Final
 
 from conformance.cases.program.program import Axis, Groups, lines, rank_groups
+from conformance.specification.steps import step_lines, table
 
 MESH: Final = (Axis(name="i", size=2), Axis(name="j", size=2))
 
@@ -53,7 +54,7 @@ def notation_lines() -> list[str]:
         'y = all_reduce(x, op="sum") over j, i, groups {0 1 3} {2}',
         "```",
         "",
-        *_table("part", "meaning", PARTS),
+        *table("part", "meaning", PARTS),
         "",
         "On the mesh `i = 2, j = 2`, ranks have these coordinates and positions:",
         "",
@@ -70,11 +71,12 @@ def notation_lines() -> list[str]:
         "A root, a pair and a source are positions inside a group: in the group of the ranks 0, 2 and 3, the root 1 is",
         "rank 2.",
         "",
+        *step_lines(),
         "## How a function is written",
         "",
         "The function beside an operation takes its operands and attributes as NumPy arrays and Python values:",
         "",
-        *_table("word", "meaning", FUNCTIONS),
+        *table("word", "meaning", FUNCTIONS),
         "",
         "```python",
         inspect.getsource(rank_groups).rstrip(),
@@ -84,10 +86,6 @@ def notation_lines() -> list[str]:
         "```",
         "",
     ]
-
-
-def _table(left: str, right: str, rows: dict[str, str]) -> list[str]:
-    return [f"| {left} | {right} |", "| --- | --- |", *[f"| {name} | {text} |" for name, text in rows.items()]]
 
 
 def _positions(rank: int) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 
-from conformance.cases.program.program import Axis
+from conformance.cases.program.program import Axis, Step
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
+from conformance.report.failures.example import step_line
 from conformance.specification.notation import notation_lines
 from conformance.specification.pictures import PICTURES, picture_lines
 from conformance.specification.sharding import sharding_lines
+from conformance.specification.steps import PARTS, step_lines
 from conformance.specs import OPS
 
 MESH = (Axis(name="i", size=2),)
@@ -50,3 +53,13 @@ def test_the_example_of_a_level_is_what_mapping_gives() -> None:
     rows = np.array([[1, 2], [3, 4], [5, 6]], np.int32)
     found = batched(program, [Level(name="p", size=2, inputs={"a": 1})], {"a": [rows, rows]})
     assert found["v"][0].tolist() == [[2, 6, 10], [4, 8, 12]]
+
+
+def test_steps_with_targets_starts_and_ranks_are_written_as_reports_write_them() -> None:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    written = [replace(step, into=("b",)), replace(step, start=True, outputs=("h",)), replace(step, ranks=(0, 2))]
+    assert [f"`{step_line(each)}`" for each in written] == list(PARTS)[:3]
+
+
+def test_the_example_of_a_view_is_what_a_view_shows() -> None:
+    assert any("is `[40, 20]`" in line for line in step_lines())

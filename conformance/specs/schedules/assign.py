@@ -214,7 +214,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign writes nothing outside its target, except the value that it reads there.",
+        "An assign changes nothing outside its target: it may write there only what it reads there.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,

@@ -226,7 +226,7 @@ BODIES = (
     ),
     ScheduleClause(
         "bodies.C8",
-        "Along each axis of a body an access moves or a fold runs.",
+        "Along every axis of a body, the index of some access changes or a fold runs.",
         "tinygrad.schedule: cleanup_dead_axes",
         nothing_idle,
         some_body(_stores),

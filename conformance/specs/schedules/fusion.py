@@ -271,7 +271,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C4",
-        "No reduce is evaluated at points that its value does not depend on.",
+        "No kernel computes a reduce again for each index of an axis that the value of the reduce does not depend on.",
         _RANGEIFY,
         no_reduce_recomputed,
         some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),

@@ -56,8 +56,8 @@ LAW = (
     ScheduleClause(
         "law.C1",
         "A schedule gives the values of its graph in every result and every alias, and writes no other byte: run in "
-        "its own order, and in every order that its edges and waits permit and that keeps the conflicts of items "
-        "without edges.",
+        "its own order, and in every order that its edges and waits permit. An item without edges comes after the "
+        "earlier items that it conflicts with.",
         "tinygrad.lazy: LazyBuffer.schedule",
         law,
         _runs,

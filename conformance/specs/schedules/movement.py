@@ -98,7 +98,7 @@ def _moved_twice(facts: Facts) -> bool:
 MOVED = (
     ScheduleClause(
         "movement.C1",
-        "No kernel stores a computed value a second time in the order of elements that it has, since a reshape moves "
+        "No kernel stores a computed value a second time with its elements in the same order, since a reshape moves "
         "nothing.",
         "tinygrad.schedule: pm_mops",
         handed_on,

@@ -121,7 +121,8 @@ NO_KERNEL = (
     ),
     _clause(
         5,
-        "No kernel makes a value contiguous that is contiguous already: a contig node, or all of a buffer in order.",
+        "No kernel makes a value contiguous that is so already: the value of a contig node, or a whole buffer in "
+        "row-major order.",
         "tinygrad.lazy: LazyBuffer.contiguous",
         free.contiguous_already,
         "which is contiguous already",

@@ -304,8 +304,8 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C9",
-        "Results that are asked for together take no more items than the same results asked for one by one, "
-        "beside one for each value that is computed once for several items.",
+        "A schedule of several results has no more items than the schedules of each of them alone have together, "
+        "apart from one item for each value that is computed once for several items.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "together",
         no_more_together,

@@ -131,7 +131,7 @@ def _speaks(facts: Facts) -> bool:
 SEEN = (
     ScheduleClause(
         "law.C3",
-        "In a schedule that cannot be run, no value depends on bytes that did not reach it.",
+        "Where a schedule cannot be run, no value depends on bytes that no item brings to it.",
         "ours",
         unseen,
         _speaks,

@@ -89,7 +89,7 @@ def _accumulates(facts: Facts) -> bool:
 SPLITS = (
     ScheduleClause(
         "splits.C1",
-        "A reduce is split only where each result has at least 32768 terms and all its extents are numbers.",
+        "A reduce is split only where each result has at least 32768 terms and none of its extents is a variable.",
         "tinygrad.schedule: split_reduceop",
         only_what_is_long,
         _split,

@@ -159,7 +159,7 @@ STAGING = (
     ),
     ScheduleClause(
         "replays.C1",
-        "A captured sequence is given buffers that share no byte, where it writes one of them.",
+        "A buffer that a captured sequence writes shares no byte with another buffer that the same call gives it.",
         "ours",
         apart_as_captured,
         _calls,

@@ -206,7 +206,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C6",
-        "No value is cloned for a collective in place where nothing else needs the value.",
+        "No kernel copies a value for a collective in place where nothing else needs the value.",
         "torch.inductor.comm_lowering: _all_reduce",
         no_needless_clone,
         lambda facts: any(_clones(facts)),

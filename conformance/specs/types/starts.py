@@ -142,5 +142,7 @@ BACK: Final = (
 )
 """Those of transposes."""
 
-MAPPED: Final = (_no_rule(13, "A program that starts an operation has no batching rule and is refused.", "batched"),)
+MAPPED: Final = (
+    _no_rule(13, "A program that starts an operation and is mapped over a new axis is refused.", "batched"),
+)
 """Those of mapping."""
