@@ -39,11 +39,10 @@ static float16 root16(float16 x) { return convert_float16(sqrt(convert_double16(
 static float16 quotient16(float16 a, float16 b) { return convert_float16(convert_double16(a) / convert_double16(b)); }
 #endif
 static float16 power16(float16 x) {
-  float16 inner = select(select(x, (float16)(252.0f), x > 252.0f), (float16)(-252.0f), x < -252.0f);
-  float16 sum = inner + 12582912.0f;
+  float16 inner = x > 252.0f ? (float16)(252.0f) : x < -252.0f ? (float16)(-252.0f) : x;
+  float16 sum = inner + 12582912.0f, rest = inner - (sum - 12582912.0f);
   int16 whole = as_int16(sum) - 0x4b400000, low = whole >> 1;
-  float16 exact = as_float16((low + 127) << 23) * as_float16((whole - low + 127) << 23);
-  return select(exp2(x), exact, (x == sum - 12582912.0f));
+  return SERIES(float16, rest) * as_float16((low + 127) << 23) * as_float16((whole - low + 127) << 23);
 }
 static float16 most16(float16 a, float16 b) {
   return select(b, a, (a > b) | ((a == b) & (as_int16(a) >= 0)) | (a != a));
@@ -77,6 +76,5 @@ static void turn16(float16* t) {
 """
 """What kernels on vectors need besides: each function gives in every lane what its scalar counterpart gives.
 
-``power16`` adds a number whose last bit is worth 1, to find the nearest whole one. ``turn16`` exchanges rows and
-columns of sixteen vectors: taking turns of both halves four times does.
+``turn16`` exchanges rows and columns of sixteen vectors: taking turns of both halves four times does.
 """

@@ -84,8 +84,14 @@ static double root_double(double x) { return sqrt(x); }
 static double power_double(double x) {
   return x == rint(x) && fabs(x) < 2000.0 ? ldexp(1.0, (int)x) : exp2(x);
 }
+#define SERIES(real, r) \\
+  fma(r, fma(r, fma(r, fma(r, fma(r, fma(r, (real)(0x1.41fb9ep-13f), (real)(0x1.5f3e8p-10f)), \\
+    (real)(0x1.3b2d4ep-7f)), (real)(0x1.c6aee8p-5f)), (real)(0x1.ebfbdcp-3f)), (real)(0x1.62e43p-1f)), (real)(1.0f))
 static float power_float(float x) {
-  return x == rint(x) && fabs(x) < 300.0f ? ldexp(1.0f, (int)x) : exp2(x);
+  float inner = x > 252.0f ? 252.0f : x < -252.0f ? -252.0f : x;
+  float sum = inner + 12582912.0f, rest = inner - (sum - 12582912.0f);
+  int whole = as_int(sum) - 0x4b400000, low = whole >> 1;
+  return SERIES(float, rest) * as_float((low + 127) << 23) * as_float((whole - low + 127) << 23);
 }
 static double logarithm_double(double x) {
   ulong bits = as_ulong(x);
@@ -108,4 +114,19 @@ RATIO(float)
 RATIO(double)
 """
 """What fused kernels need besides: roots, powers and logarithms of powers of two that are exact on every device, and
-complex quotients by Smith's method, as NumPy makes them."""
+complex quotients by Smith's method, as NumPy makes them. ``power_float`` adds a number whose last bit is worth 1, to
+find the nearest whole one; ``SERIES`` is the polynomial in ``r`` that is least far from 2**r, relatively, for r from
+-1/2 to 1/2, of those that are 1 at 0."""
+
+
+PAST: Final = """\
+#ifdef __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#define PAST(value, place) __builtin_nontemporal_store(value, place)
+#endif
+#endif
+#ifndef PAST
+#define PAST(value, place) *(place) = (value)
+#endif
+"""
+"""How a vector is stored past the caches, where the compiler knows how, at a place that is a multiple of its size."""

@@ -17,7 +17,7 @@ from conformance.backends.opencl.render.kernels import (
     combines,
     convert,
 )
-from conformance.backends.opencl.render.prelude import PRELUDE
+from conformance.backends.opencl.render.prelude import PAST, PRELUDE
 
 
 def render_stream(body: Body) -> str:
@@ -25,7 +25,7 @@ def render_stream(body: Body) -> str:
     if body.stream is None:
         raise ValueError(f"{body.kernel} streams nothing")
     loose = "" if body.vector is None else _LOOSE.format(vector=body.vector)
-    return PRELUDE + _PAST + loose + (_move(body) if body.operation == "move" else _fold(body))
+    return PRELUDE + PAST + loose + (_move(body) if body.operation == "move" else _fold(body))
 
 
 def _move(body: Body) -> str:
@@ -137,14 +137,3 @@ of 4 KiB of 16 MiB in all were moved in 1.8 ms and 7.7 ms (least of 40 and 60 ru
 
 _LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
 """A vector that begins at any element."""
-
-_PAST: Final = """\
-#ifdef __has_builtin
-#if __has_builtin(__builtin_nontemporal_store)
-#define PAST(value, place) __builtin_nontemporal_store(value, place)
-#endif
-#endif
-#ifndef PAST
-#define PAST(value, place) *(place) = (value)
-#endif
-"""
