@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.backends.base import Held
-from conformance.backends.lowering import lowered
+import pytest
+
+from conformance.backends.base import Backend, Held
+from conformance.backends.lowering import lowered, moves
+from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.sharded.case import ShardedCase
@@ -32,6 +35,21 @@ def test_the_graph_over_devices_gives_what_the_program_means() -> None:
         case, _ = numbered(sharded_cases(), 6, number)
         verdict = judge_sharded(sharded_meaning(case), Lowered().sharded(case), CLAUSES, STANDARD)
         assert verdict.outcome == "passed", f"{number}: {verdict.detail}"
+
+
+@pytest.mark.parametrize("engine", [Lowered, OpenCL])
+def test_pieces_that_are_each_written_make_the_same_parts(
+    engine: type[Backend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moves, "STORED", 1)
+    backend, written = engine(), 0
+    for number in (5, 53):
+        case, _ = numbered(sharded_cases(), 6, number)
+        verdict = judge_sharded(sharded_meaning(case), backend.sharded(case), CLAUSES, STANDARD)
+        assert verdict.outcome == "passed", f"{number}: {verdict.detail}"
+        written += sum(name.startswith("joined") for name in lowered(case)[0].buffers)
+    backend.close()
+    assert written > 10
 
 
 def test_every_step_is_on_the_device_of_its_part_and_nothing_else_is_moved() -> None:

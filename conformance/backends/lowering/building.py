@@ -34,6 +34,8 @@ class Building:
     case: ShardedCase
     nodes: list[Node] = field(default_factory=list)
     buffers: dict[str, Tensor] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    """Nodes of storage that is written once, and of which nothing else is a name."""
     remote: int = 0
     """Bytes that the nodes so far move from device to device."""
 

@@ -30,7 +30,12 @@ COLLECTIVE: Final[Mapping[str, str]] = {
 OF_BOOLS: Final = {"add": "or", "mul": "and", "max": "or", "min": "and"}
 
 STORED: Final = 4096
-"""Elements from which what is joined of pieces is stored: a product would join it anew for each of its rows."""
+"""Elements from which what is joined of pieces is stored, each piece written by itself.
+
+A kernel that joins them anew for each reader looks at every piece for every element: 2,048 by 2,048 floats on four
+devices in uneven parts took 10.6 ms from axis 0 to 1 and 36.5 ms to all devices, beside 2.6 and 2.4 ms of the
+collectives of even parts.
+"""
 
 BITS: Final = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}
 
@@ -133,8 +138,23 @@ def _piece(work: Building, position: int, device: int, box: Box, whole: Box, val
     return work.add(position, "copy", extents(node), value.dtype, node)
 
 
+def _written(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, Node]], dtype: str) -> Node:
+    """Return pieces in their places: each written by itself into storage that is there for that."""
+    name = f"joined{len(work.buffers)}"
+    work.buffers[name] = from_array(np.zeros(_shape(box), NUMPY[dtype]))
+    storage = work.add(position, "buf", _shape(box), dtype, arg=name)
+    for mine, part in parts:
+        at = tuple((a - c, b - c) for (a, b), (c, _) in zip(mine, box, strict=True))
+        target = work.add(position, "shrink", extents(part), dtype, storage, arg=at)
+        work.add(position, "assign", extents(part), dtype, target, part)
+    work.fresh.add(storage.id)
+    return storage
+
+
 def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, Node]], dtype: str) -> Node:
     """Return pieces in their places, with their bits: padded with zero bits, and joined by ``or``."""
+    if math.prod(_shape(box)) >= STORED:
+        return _written(work, position, box, parts, dtype)
     width = NUMPY[dtype].itemsize
     bits = dtype if kind(dtype) in ("bool", "integer") else BITS.get(width, "")
     if kind(dtype) == "complex" or not bits:
@@ -146,10 +166,7 @@ def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, 
         placed = work.add(position, "pad", _shape(box), bits, shown, arg=around)
         made = placed if made is None else work.add(position, "alu", _shape(box), bits, made, placed, arg="or")
     assert made is not None
-    whole = made if bits == dtype else work.add(position, "bitcast", _shape(box), dtype, made)
-    if math.prod(_shape(box)) < STORED:
-        return whole
-    return work.add(position, "contig", _shape(box), dtype, whole)
+    return made if bits == dtype else work.add(position, "bitcast", _shape(box), dtype, made)
 
 
 def _shape(box: Box) -> Shape:

@@ -106,10 +106,13 @@ class Lowering(Building):
         found = moved(self, of[0], wanted or REPLICATED)
         # A part may still be a name of its source's storage.
         nodes = [
-            None if each is None else self.add(position, "contig", extents(each), each.dtype, each)
+            each if each is None or each.id in self.fresh else self._contiguous(position, each)
             for position, each in enumerate(found.nodes)
         ]
         return Spread(found.shape, found.dtype, found.at, tuple(nodes))
+
+    def _contiguous(self, position: int, node: Node) -> Node:
+        return self.add(position, "contig", extents(node), node.dtype, node)
 
     def done(self, node: Node, of: Sequence[Spread], pending: Placement | None = None) -> Spread:
         """Return a step done part by part, or whole on every device."""
