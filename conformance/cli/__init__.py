@@ -31,6 +31,7 @@ COMMANDS = {
     "schedule": "Schedules, of a file or of backends, judged clause by clause.",
     "report": "Run logs in, a report out.",
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
+    "types": "The checker of types beside a backend's, and the classes in which they differ.",
     "new-backend": "A backend that works, and its test, to begin with.",
     "bench": "How fast collectives are and the suite judges, and what graphs become.",
 }

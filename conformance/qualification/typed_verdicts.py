@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from conformance.backends.base import Types, Unsupported
+import numpy as np
+
+from conformance.backends.base import Backend, Types, Unsupported
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.typed_case import typed_id
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.runner.draws import numbered
@@ -29,18 +33,52 @@ class Verdicts:
     types: Counter[str] = field(default_factory=Counter)
     unexplained: list[str] = field(default_factory=list)
 
+    @property
+    def share(self) -> float:
+        """Return on what share of the programs judged both said the same."""
+        return self.alike / self.judged if self.judged else 0.0
+
+    def __add__(self, other: Verdicts) -> Verdicts:
+        """Return the verdicts on the programs of both."""
+        return Verdicts(
+            self.judged + other.judged,
+            self.silent + other.silent,
+            self.alike + other.alike,
+            self.classes + other.classes,
+            self.types + other.types,
+            self.unexplained + other.unexplained,
+        )
+
     def __str__(self) -> str:
         """Return the numbers in two lines, and a line for each program that nothing explains."""
-        share = self.alike / self.judged if self.judged else 0.0
         known = sum(self.classes.values()) / self.judged if self.judged else 0.0
         return "\n".join(
             [
                 f"{self.judged} programs judged, {self.silent} without a verdict",
-                f"{share:.1%} alike, {known:.1%} otherwise by a listed class",
+                f"{self.share:.1%} alike, {known:.1%} otherwise by a listed class",
                 f"verdicts: {dict(self.classes)}; types: {dict(self.types)}",
                 *self.unexplained,
             ]
         )
+
+
+SEVERAL: Final = "several"
+"""What explains a verdict that only all classes together explain."""
+
+
+def types_of(backend: Backend) -> Callable[[TypedProgram], Types]:
+    """Return what gives the types that a backend says a program has: without a run of it where the backend can."""
+    alone = getattr(backend, "types", None)
+    if alone is not None:
+        return alone  # type: ignore[no-any-return]  # of an adapter that has it, as JAX's
+
+    def found(program: TypedProgram) -> Types:
+        inputs = {
+            name: [np.zeros(given.shape, NUMPY[given.dtype])] * program.world for name, given in program.inputs.items()
+        }
+        return backend.typed(program, inputs)[0]
+
+    return found
 
 
 def compare(types: Callable[[TypedProgram], Types], start: int, stop: int, seed: int = 0) -> Verdicts:
@@ -86,7 +124,7 @@ def _class(program: TypedProgram, seen: Types | None) -> str | None:
     for name in DIFFERENCES:
         if _said(program, seen, name):
             return name
-    return "several" if _said(program, seen, *DIFFERENCES) else None
+    return SEVERAL if _said(program, seen, *DIFFERENCES) else None
 
 
 def _said(program: TypedProgram, seen: Types | None, *names: str) -> bool:

@@ -31,6 +31,9 @@ from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.seldom import seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
+from conformance.specs.types.rare.linear import linear_program
+from conformance.specs.types.rare.mapped import mapped_listing
+from conformance.specs.types.rare.states import states_program
 
 Blocks = list[Array]
 
@@ -45,9 +48,10 @@ POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4, 4, -3, -5)
 def typed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs; its dtype is one in which every value of it is exact.
 
-    Now and then an input is a result as well.
+    Now and then an input is a result as well. At some numbers of draws it is a program about the states of values.
     """
-    program = draw(typed_programs())
+    turn = seldom(draw)
+    program = draw(typed_programs()) if turn is None else states_program(draw, turn)
     if draw(choose.sampled_from([False] * 7 + [True])):
         program = replace(program, results=(*program.results, next(iter(program.inputs))))
     return _case(draw, _shortened(program, back=False), back=False)
@@ -55,8 +59,13 @@ def typed_cases(draw: Draw) -> TypedCase:
 
 @choose.composite
 def transposed_cases(draw: Draw) -> TypedCase:
-    """Draw a program with inputs and a cotangent for each of its results: the last value, or some, inputs too."""
-    program = _shortened(_with_results(draw, draw(typed_programs(BACK))), back=True)
+    """Draw a program with inputs and a cotangent for each of its results: the last value, or some, inputs too.
+
+    At some numbers of draws it has several chains, each with a result of its own.
+    """
+    turn = seldom(draw)
+    drawn = _with_results(draw, draw(typed_programs(BACK))) if turn is None else linear_program(draw, turn)
+    program = _shortened(drawn, back=True)
     case = _case(draw, program, back=True)
     program = case.program
     if not program.results:
@@ -96,7 +105,9 @@ def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
 @choose.composite
 def pushed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a tangent for each of them, of its type."""
-    case = _case(draw, _shortened(draw(typed_programs(FORTH)), back=True), back=True)
+    turn = seldom(draw)
+    program = draw(typed_programs(FORTH)) if turn is None else linear_program(draw, turn)
+    case = _case(draw, _shortened(program, back=True), back=True)
     tangents = {
         name: _blocks(draw, case.program.mesh, AxisType(varying=given.varying), given.shape, given.dtype)
         for name, given in case.program.inputs.items()
@@ -116,10 +127,16 @@ def lowered_cases(draw: Draw) -> TypedCase:
 
 @choose.composite
 def batched_cases(draw: Draw) -> TypedCase:
-    """Draw a program with inputs and one or two levels to map it over, each of up to three slices."""
+    """Draw a program with inputs and one or two levels to map it over, each of up to three slices.
+
+    At some numbers of draws it has several chains, with operands that no level maps.
+    """
     sizes = draw(choose.sampled_from([(2,), (3,), (2,), (3,), (1,), (2, 2), (2, 3), (3, 2)]))
     axes = tuple(Axis(name=name, size=size) for name, size in zip(("p", "q"), sizes, strict=False))
-    program = draw(mapped_programs(axes))
+    turn = seldom(draw)
+    rare = None if turn is None else mapped_listing(draw, turn, axes)
+    program = draw(mapped_programs(axes)) if rare is None else rare.program()
+    unmapped = rare.unmapped if rare else set()
     wide = _shortened(replace(program, mesh=(*program.mesh, *axes)), back=False)
     case = _case(draw, wide, back=False)
     program = replace(case.program, mesh=program.mesh)
@@ -128,8 +145,9 @@ def batched_cases(draw: Draw) -> TypedCase:
     shapes = _shapes(wide)
     least = min((len(shapes[name]) for name in program.results), default=0)
     for number, axis in reversed(list(enumerate(axes))):
-        mapped = [name for name in program.inputs if draw(choose.sampled_from([True, True, False]))]
-        inputs = {name: draw(choose.integers(0, ranks[name])) for name in mapped or list(program.inputs)[:1]}
+        free = [name for name in program.inputs if name not in unmapped]
+        mapped = [name for name in free if draw(choose.sampled_from([True, True, False]))]
+        inputs = {name: draw(choose.integers(0, ranks[name])) for name in mapped or free[:1]}
         ranks |= {name: ranks[name] + 1 for name in inputs}
         result = draw(choose.integers(0, least + len(axes) - 1 - number))
         levels.insert(0, Level(name=axis.name, size=axis.size, inputs=inputs, result=result))

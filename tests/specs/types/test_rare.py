@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.cases.types.typed_case import TypedCase, validate_case
+from conformance.reference.types.meaning import typed_meaning
+from conformance.runner.draws import numbered
+from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.seldom import EVERY, FIRST
+from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
+from conformance.specs.types.rare.linear import EITHER, TYPED, UNTYPED
+from conformance.specs.types.rare.mapped import ACROSS, LOOPS
+
+
+def seldom_cases(domain: Choice[TypedCase], count: int) -> list[TypedCase]:
+    return [numbered(domain, 0, FIRST + EVERY * turn)[0] for turn in range(count)]
+
+
+@pytest.mark.parametrize("domain", [transposed_cases(), pushed_cases(), batched_cases()])
+def test_programs_of_rare_patterns_mean_something(domain: Choice[TypedCase]) -> None:
+    for case in seldom_cases(domain, 15):
+        validate_case(case)
+        meaning = typed_meaning(case)
+        assert meaning.refused is None
+        assert meaning.no_rule is None
+        assert len(case.program.results) > 1
+
+
+def test_every_pattern_is_drawn_within_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: Counter[str] = Counter()
+    for patterns in ("EITHER", "TYPED", "UNTYPED"):
+        counted(monkeypatch, "linear", patterns, drawn)
+    for patterns in ("LOOPS", "ACROSS"):
+        counted(monkeypatch, "mapped", patterns, drawn)
+    seldom_cases(transposed_cases(), 9)
+    seldom_cases(batched_cases(), 9)
+    assert set(drawn) == {each.__name__ for each in (*EITHER, *TYPED, *UNTYPED, *LOOPS, *ACROSS)}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: str, name: str, drawn: Counter[str]) -> None:
+    where = f"conformance.specs.types.rare.{module}.{name}"
+    every = {"EITHER": EITHER, "TYPED": TYPED, "UNTYPED": UNTYPED, "LOOPS": LOOPS, "ACROSS": ACROSS}[name]
+
+    def counting(pattern: object) -> object:
+        def call(listing: object) -> None:
+            drawn[pattern.__name__] += 1  # type: ignore[attr-defined]
+            pattern(listing)  # type: ignore[operator]
+
+        return call
+
+    monkeypatch.setattr(where, tuple(map(counting, every)))
+
+
+def test_programs_about_states_are_accepted_and_refused_in_turn() -> None:
+    refused = [typed_meaning(case).refused is not None for case in seldom_cases(typed_cases(), 20)]
+    assert refused == [False, True] * 10
