@@ -99,6 +99,17 @@ def _overflow(e: Sharded) -> list[Node]:
     ]
 
 
+def _large(e: Sharded) -> list[Node]:
+    """Fold integers that no double holds, of which the last bits decide."""
+    found = []
+    for dtype, most in (("int64", 2**62), *((("uint64", 2**63),) if e.odd else ())):
+        values = [most + (n * 7) % 11 for n in range(2 * e.rows)]
+        at = e.by_rows(np.array(values, object).reshape(e.rows, 2), dtype)
+        words = ("max", "min", "add", *(("xor", "and") if e.odd else ()))
+        found += [e.fold(word, at, *axes) for word in words for axes in ((0,), (0, 1))]
+    return found
+
+
 def _late(e: Sharded, word: Fold, dtype: str = "") -> Node:
     """Return a fold that is pending, of small values that are all different."""
     dtype = dtype or e.signed
@@ -179,6 +190,7 @@ INSIDE: Final[Mapping[str, Pattern]] = {
     "folds of the same": _of_the_same,
     "wide folds": _wide,
     "overflow": _overflow,
+    "large integers": _large,
 }
 """Patterns of folds that are done when the next step begins."""
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.sharded.placement import REPLICATED
+from conformance.cases.sharded.placement import REPLICATED, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.sharded.domain.listing import Sharded, below, counted
@@ -137,10 +137,13 @@ def _regrouped(e: Sharded) -> list[Node]:
     at = e.put(counted((rows, 2), e.whole), e.whole, cut=True)
     cube = e.put(counted((2, rows, 2), e.whole, 5), e.whole, cut=True)
     long = e.put(counted((2 * rows,), e.whole, 3), e.whole, cut=True)
+    last = Split(axis=1, along=(e.mesh[0].name,), cuts=even_cuts(rows, e.mesh[0].size))
+    wide = e.held(counted((2, rows), e.whole), e.whole, Placement(splits=(last,)))
     alike = e.put(counted((rows, 2 * rows), e.whole) % 100, e.whole, cut=True) if rows < 6 else at
     return [
         *(e.moved("reshape", shape, at) for shape in ((2 * rows,), (rows, 1, 2), (1, rows, 2, 1), (2, rows))),
         *(e.moved("reshape", shape, cube) for shape in ((2 * rows, 2), (2, 2 * rows), (4 * rows,), (rows, 4))),
+        *(e.moved("reshape", shape, wide) for shape in ((2 * rows,), (rows, 2))),
         *(e.moved("reshape", shape, long) for shape in ((rows, 2), (2, rows), (1, 2 * rows, 1))),
         e.moved("reshape", (rows, 2, math.prod(shape_of(alike)) // rows // 2), alike),
         e.moved("reshape", (2 * rows,), e.moved("permute", (2, rows), at, (1, 0))),
