@@ -30,6 +30,10 @@ TOLD: Final = frozenset({"sharded.C43", "sharded.C44", "sharded.C45"})
 """Clauses about what an observation may leave out: a case alone makes none of them speak."""
 
 
+OF_CASES: Final = tuple(clause for clause in CLAUSES if clause.id not in TOLD)
+"""Clauses that a case makes speak, whoever answers it."""
+
+
 def facts(subject: ShardedSubject) -> Facts:
     """Return what a record says of a case."""
     dtypes = sorted({node.dtype for node in subject.case.of.graph.nodes})
@@ -126,8 +130,8 @@ DIALECT: Final = Dialect(
     facts=facts,
     clauses=clauses,
     own=clauses,
-    speaking=speaking_among([clause for clause in CLAUSES if clause.id not in TOLD]),
-    expected=expected_among(CLAUSES, OP, SUITE.name),
+    speaking=speaking_among(OF_CASES),
+    expected=expected_among(OF_CASES, OP, SUITE.name),
     dialogue=dialogue,
     probed=lambda claims, subject: OP in claims,
     features=FEATURES,

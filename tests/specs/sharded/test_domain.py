@@ -29,6 +29,14 @@ def test_the_model_of_parts_agrees_with_the_oracle_on_whole_tensors() -> None:
     assert {clause.id for clause in CLAUSES if clause.requirement == "must"} - spoken <= {"sharded.C36"}
 
 
+def test_no_case_is_asked_to_make_a_clause_speak_that_only_answers_do() -> None:
+    musts = {clause.id for clause in CLAUSES if clause.requirement == "must"}
+    assert musts - DIALECT.expected(("sharded",), ("sharding",)) == {"sharded.C44"}
+    case, _ = numbered(sharded_cases(), 3, 2)
+    verdict = judge_sharded(sharded_meaning(case), Reference().sharded(case), CLAUSES, STANDARD)
+    assert verdict.clauses["sharded.C44"] == "held"
+
+
 def test_every_case_has_a_file_and_words(tmp_path: Path) -> None:
     for number in range(30):
         case, _ = numbered(sharded_cases(), 4, number)
