@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -9,6 +10,7 @@ from typing import Final
 
 from conformance.judging.clause import Clause
 from conformance.specs import suites
+from conformance.specs.domains.edges.table import dealt
 from conformance.specs.domains.effects.chains import with_chains
 from conformance.specs.op import Op
 from conformance.specs.operations import OPS
@@ -26,7 +28,11 @@ def _suites() -> dict[str, Suite]:
         domains={name: with_chains(name, op.domain) for name, op in OPS.items()},
     )
     found = [module.SUITE for module in _modules(suites) if hasattr(module, "SUITE")]
-    return {suite.name: suite for suite in (base, *sorted(found, key=lambda suite: suite.name))}
+    every = (base, *sorted(found, key=lambda suite: suite.name))
+    return {
+        suite.name: replace(suite, domains={op: dealt(suite.name, op, each) for op, each in suite.domains.items()})
+        for suite in every
+    }
 
 
 SUITES: Final = _suites()

@@ -1,0 +1,1 @@
+"""Programs where implementations of collectives break, listed with the data in which that shows."""

@@ -1,0 +1,84 @@
+"""The table of patterns by suite and operation, dealt in turn at the numbers of seldom draws.
+
+A run of 300 draws has each pattern of an operation once or more. Suites that draw fewer have most of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.cases.tensor.dtypes import RARE, kind
+from conformance.reference.operations import FOLDED
+from conformance.specs.domains import choose
+from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.domain import DTYPES
+from conformance.specs.domains.edges.folded import FOLDS, with_folds
+from conformance.specs.domains.edges.listing import Edge, Pattern, Place, sorts, world_of
+from conformance.specs.domains.edges.rewritten import BESIDE, VALUES, beside
+from conformance.specs.domains.edges.started import STARTED
+from conformance.specs.domains.edges.stored import STORED
+from conformance.specs.domains.seldom import seldom
+
+WIDE: Final = ("float32", "float16", "float64", "bfloat16")
+
+EXACT: Final = tuple(dtype for dtype in DTYPES if kind(dtype) in ("integer", "bool") or dtype in WIDE)
+"""Dtypes of programs whose folds are folded again: of these nothing is rounded."""
+
+ORDERED: Final = tuple(dtype for dtype in DTYPES if kind(dtype) != "complex")
+"""Dtypes that have a greatest number."""
+
+
+@cache
+def patterns(suite: str, op: str) -> Sequence[Pattern]:
+    """Return the patterns of an operation in a suite; none in suites that have draws of their own kind."""
+    if op not in CALLED:
+        return ()
+    if suite == "collectives":
+        values = (*VALUES, *map(beside, BESIDE.get(op, ())))
+        return with_folds(values) if op in FOLDED else values
+    return {"aliasing": STORED, "async": STARTED, "dtypes": VALUES[:3]}.get(suite, ())
+
+
+def dealt(suite: str, op: str, domain: choose.Choice[Case]) -> choose.Choice[Case]:
+    """Return the domain with a pattern of the table at each seldom draw, under the same name."""
+    listed = patterns(suite, op)
+    if not listed:
+        return domain
+
+    def make(draw: choose.Draw) -> Case:
+        turn = seldom(draw)
+        return domain.make(draw) if turn is None else _edge(draw, suite, op, listed, turn)
+
+    return choose.Choice(make, domain.name)
+
+
+def _edge(draw: choose.Draw, suite: str, op: str, listed: Sequence[Pattern], turn: int) -> Case:
+    """Draw the program of a turn. What is dealt is wanted of the source: Hypothesis tries plainer ones too."""
+    pattern = listed[draw.source.below(len(listed), (turn % len(listed),))]
+    places = sorts(op)
+    if turn % 2:
+        place = draw(_place(op))
+    else:
+        start = CALLED.index(op) * 3 + turn // 2
+        place = places[draw.source.below(len(places), (start % len(places),))]
+    once = pattern in FOLDS or (op not in FOLDED and pattern in VALUES)
+    made = Edge(draw, op, place, draw(_dtype(suite, op, once)), turn=turn)
+    pattern(made)
+    return made.case()
+
+
+@cache
+def _place(op: str) -> choose.Choice[Place]:
+    return choose.steered(sorts(op), ("world",), lambda place: (world_of(place),))
+
+
+@cache
+def _dtype(suite: str, op: str, once: bool) -> choose.Choice[str]:
+    """Return the dtypes of patterns: those that are exact where folds may be folded again, else any."""
+    if suite == "dtypes":
+        return choose.sampled_from(RARE)
+    found = (DTYPES if op != "arg_reduce" else ORDERED) if once else EXACT
+    return choose.steered(found, ("dtype",), lambda dtype: (dtype,))
