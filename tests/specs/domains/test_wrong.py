@@ -25,7 +25,7 @@ from conformance.specs.domains.wishes import wishes
 )
 def test_a_call_that_is_to_be_wrong_in_one_way_is_refused_for_it(op: str, word: str, clause: str) -> None:
     domain, seen = SUITES["collectives"].domains[op], Counter[str]()
-    for number in range(1, 200):
+    for number in range(1, 300):
         if wishes(domain.name, 0, number).get("wrong") != word:
             continue
         case, _ = numbered(domain, 0, number)
