@@ -20,12 +20,16 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.seldom import seldom
 from conformance.specs.graphs.domain.asked import Asked, Words
+from conformance.specs.graphs.domain.edges_of_views import VIEWS, outside
 from conformance.specs.graphs.domain.listing import Edge
 
 INTEGERS: Final = ("int32", "int8", "int64", "uint8", "int16", "uint32", "uint64")
 FLOATS: Final = ("float32", "float16", "float64", "bfloat16", "float32")
 TOGETHER: Final = 10
 """Patterns in a case: with that each is in several of the about 18 cases of 300 draws."""
+
+APART: Final = 7
+"""Of so many cases one is of indices outside alone: two or three of 300 draws."""
 
 _TIES: Final = (2**53 + 1, 2**62 + 2**38 + 1, -(2**53) - 1, 2**55 + 2**31 + 1, 2**60 + 2**36 + 1, 16777217)
 """Integers beyond what a double holds, and above a tie of float32 by less than a double tells."""
@@ -289,6 +293,7 @@ PATTERNS: Final[Mapping[str, Pattern]] = {
     "parts copied": _parts_copied,
     "one argument twice": _one_argument_twice,
     "bound variable": _bound,
+    **VIEWS,
 }
 """Every pattern by its name."""
 
@@ -299,8 +304,11 @@ def edges(draw: Draw, turn: int) -> GraphCase:
     words = Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True)
     asked = Asked(draw, words)
     edge = Edge(asked, draw(choose.sampled_from(INTEGERS)), draw(choose.sampled_from(FLOATS)))
-    for number in range(turn * TOGETHER, (turn + 1) * TOGETHER):
-        asked.wanted += [node.id for node in every[number % len(every)](edge)]
+    places = range(turn * TOGETHER, (turn + 1) * TOGETHER)
+    # An index that is no element's leaves all values of a case open: a case of its own.
+    listed = [outside] if turn % APART == APART - 1 else [every[number % len(every)] for number in places]
+    for pattern in listed:
+        asked.wanted += [node.id for node in pattern(edge)]
     last = [*asked.wanted]
     asked.close(tuple(asked.buffers))
     if turn % 2:
