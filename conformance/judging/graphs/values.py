@@ -90,7 +90,8 @@ def signed_zeros(worth: Worth) -> Where:
     if kind(logical(worth.array.dtype)) != "float":
         return np.zeros(worth.array.shape, np.bool_)
     loose = (worth.slack.mask & np.uint16(LOOSE | UNKNOWN | EITHER)) == LOOSE
-    return np.asarray(loose & (worth.array == 0))
+    with np.errstate(invalid="ignore"):  # NumPy warns of comparing NaNs that signal
+        return np.asarray(loose & (worth.array == 0))
 
 
 def beside_nan(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:

@@ -13,7 +13,7 @@ from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.seldom import EVERY, FIRST
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.edges import PATTERNS, TOGETHER
+from conformance.specs.graphs.domain.edges import APART, PATTERNS, TOGETHER
 from conformance.specs.graphs.domain.graphs import graph_cases, illegal, meetings, random_graphs, single, wide_fan
 from conformance.specs.graphs.domain.listing import SHAPE
 
@@ -41,4 +41,10 @@ def test_identities_at_their_edges_are_legal_and_come_at_fixed_numbers(turn: int
 
 
 def test_a_run_has_every_identity() -> None:
-    assert len(PATTERNS) <= EXAMPLES // EVERY * TOGETHER
+    turns = range(EXAMPLES // EVERY)
+    assert len(PATTERNS) <= sum(turn % APART != APART - 1 for turn in turns) * TOGETHER
+
+
+def test_indices_outside_are_cases_of_their_own() -> None:
+    case, _ = numbered(graph_cases(), 0, FIRST + EVERY * (APART - 1))
+    assert graph_meaning(case).undefined

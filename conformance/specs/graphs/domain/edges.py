@@ -25,8 +25,8 @@ from conformance.specs.graphs.domain.listing import Edge
 
 INTEGERS: Final = ("int32", "int8", "int64", "uint8", "int16", "uint32", "uint64")
 FLOATS: Final = ("float32", "float16", "float64", "bfloat16", "float32")
-TOGETHER: Final = 10
-"""Patterns in a case: with that each is in several of the about 18 cases of 300 draws."""
+TOGETHER: Final = 7
+"""Patterns in a case: with that each is in at least two of the about 18 cases of 300 draws."""
 
 APART: Final = 7
 """Of so many cases one is of indices outside alone: two or three of 300 draws."""
@@ -304,7 +304,9 @@ def edges(draw: Draw, turn: int) -> GraphCase:
     words = Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True)
     asked = Asked(draw, words)
     edge = Edge(asked, draw(choose.sampled_from(INTEGERS)), draw(choose.sampled_from(FLOATS)))
-    places = range(turn * TOGETHER, (turn + 1) * TOGETHER)
+    # Of the cases before it those apart hold no pattern.
+    before = turn - turn // APART
+    places = range(before * TOGETHER, (before + 1) * TOGETHER)
     # An index that is no element's leaves all values of a case open: a case of its own.
     listed = [outside] if turn % APART == APART - 1 else [every[number % len(every)] for number in places]
     for pattern in listed:
