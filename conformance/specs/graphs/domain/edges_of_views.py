@@ -21,6 +21,13 @@ _MIXED: Final = (
 )  # fmt: skip
 """Pairs of dtypes of which neither is the promoted one, or the narrower one is."""
 
+_COMPARED: Final[Mapping[str, tuple[float, ...]]] = {
+    **dict.fromkeys(("int64", "int32", "int16", "uint16", "uint32"), (2049, 257, 4099, 3, 32767)),
+    **dict.fromkeys(("float16", "bfloat16", "float32"), (2048, 256, 4096, 3, 0.5)),
+    **dict.fromkeys(("int8", "uint8"), (100, 127, 3, 0, 64)),
+    "bool": (True, False, True, False, True),
+}
+
 _LEAST: Final = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 """Signed integers, and the greatest shift of each."""
 
@@ -40,17 +47,16 @@ def _integers_wrapped(e: Edge) -> list[Node]:
 
 
 def _dtypes_mixed(e: Edge) -> list[Node]:
-    """Compute with operands of two dtypes, either one first."""
+    """Compute with operands of two dtypes, either one first, of which the promoted dtype does not hold all."""
     found = []
-    for one, other in _MIXED:
-        values = {"bool": [True, False, True, True]}
-        left, right = (e.buf(values.get(dtype, [1, 3, 100, 2]), dtype) for dtype in (one, other))
-        joined = promoted((one, other))
+    for pair in _MIXED:
+        left, right = (e.buf(_COMPARED[dtype], dtype) for dtype in pair)
+        joined = promoted(pair)
         assert joined is not None  # each of these pairs has one
-        for word in ("add", "mul", "max", "lt"):
+        for word in ("add", "lt", "eq"):
             dtype = "bool" if word in COMPARISONS else joined
-            both = ((left, right), (right, left))
-            found += [e.asked.add("alu", left.shape, dtype, *of, arg=word) for of in both]
+            found.append(e.asked.add("alu", left.shape, dtype, left, right, arg=word))
+        found.append(e.asked.add("alu", left.shape, joined, right, left, arg="max"))
     return found
 
 
@@ -72,6 +78,10 @@ def _indices_of_every_dtype(e: Edge) -> list[Node]:
     for dtype in ("uint8", "uint16", "int64", "uint32"):
         index = e.buf([199, 0, 128, 127, 130, 255 - 56], dtype)
         found.append(e.asked.add("gather", (6,), "int32", long, index, arg=0))
+    rows = e.buf(np.arange(300).reshape(100, 3), "int32")
+    for dtype in ("uint8", "int8"):
+        index = e.buf([99, 50, 0, 86], dtype)
+        found.append(e.asked.add("gather", (4, 3), "int32", rows, index, arg=0))
     table = e.buf([[2, 0], [1, 1]], "int8")
     for source in (square, e.flip(square, 0), e.alu("not", square)):
         for axis, shape in ((0, (2, 2, 4)), (1, (3, 2, 2))):
@@ -94,6 +104,8 @@ def _views_assigned(e: Edge) -> list[Node]:
         target = view(held)
         other = e.buf(np.arange(20, 20 + int(np.prod([int(x) for x in target.shape]))).reshape(target.shape), e.whole)
         found += [e.assign(target, other), held, e.alu("not", held)]
+    square = e.buf(np.arange(9).reshape(3, 3), e.whole)
+    found += [e.assign(e.turn(square, 1, 0), e.buf(np.arange(20, 29).reshape(3, 3), e.whole)), square]
     return found
 
 
@@ -137,7 +149,11 @@ def _choice_repeated(e: Edge) -> list[Node]:
     row = e.alu("lt", e.shrink(e.i, (1, 2), (0, 6)), e.shrink(e.j, (1, 2), (0, 6)))
     wide = [e.asked.moved("expand", shape, each) for each in (column, row)]
     part = e.asked.moved("expand", shape, e.shrink(e.x, (0, 4), (2, 3)))
+    top, other = (e.buf(np.arange(16).reshape(4, 4) * step, e.whole) for step in (1, 5))
+    line = e.shrink(top, (0, 1), (0, 4))
+    square = e.asked.moved("expand", (4, 4), e.alu("lt", line, e.const(2, line)))
     return [
+        *(e.alu("where", each, top, other) for each in (square, e.turn(square, 1, 0))),
         *(e.alu("where", each, e.x, e.y) for each in wide),
         *(e.alu("where", each, part, e.x) for each in wide),
         e.alu("where", e.flip(wide[0], 0), e.i, e.j),
@@ -212,6 +228,17 @@ def _shapes_of_views(e: Edge) -> list[Node]:
     return found
 
 
+def _met_below_zero(e: Edge) -> list[Node]:
+    """Fold values of three devices, all below zero, to each of them."""
+    values = [e.buf(-1 - np.arange(number, number + 4) % 3, "int32") for number in range(3)]
+    there = [e.asked.add("copy", (4,), "int32", each, device=f"d{at}") for at, each in enumerate(values)]
+    return [
+        e.asked.add("all_reduce", (4,), "int32", *there, device=device, fold=word)
+        for word in ("max", "min", "mul", "add")
+        for device in ("d0", "d2")
+    ]
+
+
 VIEWS: Final[Mapping[str, Callable[[Edge], list[Node]]]] = {
     "integers wrapped": _integers_wrapped,
     "dtypes mixed": _dtypes_mixed,
@@ -225,6 +252,7 @@ VIEWS: Final[Mapping[str, Callable[[Edge], list[Node]]]] = {
     "long folds": _long_folds,
     "product of two users": _product_of_two_users,
     "shapes of views": _shapes_of_views,
+    "met below zero": _met_below_zero,
 }
 """Every pattern by its name."""
 
