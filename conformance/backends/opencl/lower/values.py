@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from conformance.backends.base import Refused
 from conformance.backends.opencl.graph.asked import Asking
 from conformance.backends.opencl.graph.index_map import IndexMap, composed, identity
 from conformance.backends.opencl.graph.node import (
@@ -74,7 +75,7 @@ def nodes_of(
     while True:
         fresh = Freshness(order, asking.assigns, asking.replaced, forced, kept)
         found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
-        if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits)):
+        if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits, asking)):
             break
     together = merged(found, fresh, settings)
     while together:
@@ -197,13 +198,23 @@ def _crossing(homes: Iterable[Home], forced: dict[Value, str]) -> bool:
     return found
 
 
-def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int]) -> bool:
-    """Lower the limits of kernels that take too many storages; return whether there are any."""
+def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int], asking: Asking) -> bool:
+    """Lower the limits of kernels that take too many storages; return whether there are any.
+
+    Raise ``Refused`` for one that takes too many for a single operation.
+    """
     found = False
     for home in homes:
         taken = sum(value.op != "const" for value in home.stored)
-        if taken >= settings.most_buffers and len(home.asked) > 1:
-            limits[home.value.number] = max(0, min(limits.get(home.value.number, 1 << 30), len(home.asked)) // 2)
+        if taken >= settings.most_buffers:
+            number = home.value.number
+            if len(home.asked) <= 1 or limits.get(number) == 0:
+                name = asking.made.get(home.value) or (home.assign.asked if home.assign else home.value.op)
+                raise Refused(
+                    f"node {name!r}: its kernel takes {taken + 1} buffers, of which one may have "
+                    f"{settings.most_buffers}, and nothing of it can be stored before"
+                )
+            limits[number] = max(0, min(limits.get(number, 1 << 30), len(home.asked)) // 2)
             found = True
     return found
 

@@ -87,6 +87,19 @@ def test_a_graph_too_large_for_the_memory_is_refused(
         opencl().graphs.run(_filled(listing, made))
 
 
+def test_one_operation_on_more_buffers_than_a_kernel_may_have_is_refused(opencl: OpenBackend) -> None:
+    listing = Listing()
+    made = (listing.buffer(4) + listing.buffer(4)) * (listing.buffer(4) + listing.buffer(4))
+    zeros = from_array(np.zeros(4, np.float32))
+    case = msgspec.structs.replace(listing.case((made,)), buffers={f"b{number}": zeros for number in range(4)})
+    assert opencl(most_buffers=3).graph(case).errors == (None,)
+    (error,) = opencl(most_buffers=2).graph(case).errors
+    assert error is not None
+    assert error.category == "invalid_argument"
+    assert "takes 3 buffers, of which one may have 2" in error.message
+    assert error.message.startswith("node ")
+
+
 def test_a_kernel_that_does_not_build_is_named(opencl: OpenBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "BEFORE", "")
     listing = Listing()
