@@ -92,7 +92,7 @@ def test_one_operation_on_more_buffers_than_a_kernel_may_have_is_refused(opencl:
     made = (listing.buffer(4) + listing.buffer(4)) * (listing.buffer(4) + listing.buffer(4))
     zeros = from_array(np.zeros(4, np.float32))
     case = msgspec.structs.replace(listing.case((made,)), buffers={f"b{number}": zeros for number in range(4)})
-    assert opencl(most_buffers=3).graph(case).errors == (None,)
+    assert not opencl(most_buffers=3).graph(case).errors
     (error,) = opencl(most_buffers=2).graph(case).errors
     assert error is not None
     assert error.category == "invalid_argument"
