@@ -102,17 +102,30 @@ def lower(program: TypedProgram, devices: list[Any]) -> tuple[str, int]:
     It is lowered for a GPU: no other platform has a lowering of every collective. Every rank has the offsets and sizes
     of the first, so that there is no index but those of the program. What is unreduced leaves as its sum.
     """
-    of, everywhere = _types(program, devices), program.names
-    leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
+    of = _types(program, devices)
+    with framework(), config.auto_pcast(program.automatic):
+        text = str(_traced(program, devices, of).lower(lowering_platforms=("cuda",)).as_text())
+    return text, sum(bool(of[name].unreduced) for name in program.results)
+
+
+def compiled(program: TypedProgram, devices: list[Any]) -> str:
+    """Return the HLO of a program that XLA compiled for the devices, as text; raise what JAX raises where it cannot.
+
+    On CPUs there is no ragged exchange, no broadcast and nothing started.
+    """
+    with framework(), config.auto_pcast(program.automatic):
+        return str(_traced(program, devices, _types(program, devices)).lower().compile().as_text())
+
+
+def _traced(program: TypedProgram, devices: list[Any], of: Mapping[str, AxisType]) -> Any:
+    """Return a program traced, with the offsets and sizes of the first rank everywhere."""
+    leaving = {name: _leaving(of[name]) if program.checked else program.names for name in program.results}
 
     def rank(inputs: dict[str, Any]) -> dict[str, Any]:
         made = _run(program, inputs, _first)
         return {name: _visible(made[name]) for name in program.results}
 
-    with framework(), config.auto_pcast(program.automatic):
-        traced = jax.jit(_mapped(program, devices, rank, _entering(program), leaving)).trace(_abstract(program))
-        text = str(traced.lower(lowering_platforms=("cuda",)).as_text())
-    return text, sum(bool(of[name].unreduced) for name in program.results)
+    return jax.jit(_mapped(program, devices, rank, _entering(program), leaving)).trace(_abstract(program))
 
 
 def _abstract(program: TypedProgram) -> dict[str, jax.ShapeDtypeStruct]:
