@@ -159,7 +159,8 @@ def unequal(expected: Array, tensor: Tensor, *, any_nan: bool) -> Array:
 
 def _shown(array: Array, index: int) -> str:
     element = array.reshape(-1)[index : index + 1]
-    return f"{element[0]} (0x{element.tobytes()[::-1].hex()})"
+    with np.errstate(all="ignore"):  # the text of a signalling NaN is made by a conversion
+        return f"{element[0]} (0x{element.tobytes()[::-1].hex()})"
 
 
 def _one_line(error: RankError) -> str:

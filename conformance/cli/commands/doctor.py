@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -53,28 +53,41 @@ def command(as_json: bool) -> int:
 
 def _show(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for the machine, one for each backend, and one that says what to do next."""
-    console.print(", ".join(f"{name} {value}" for name, value in environment().items())[:WIDTH], markup=False)
+    console.print(_cut(", ".join(f"{name} {value}" for name, value in environment().items())), markup=False)
     for line in (*lines(found), programs()):
         console.print(line, markup=False)
     console.print(next_step(found), markup=False)
 
 
 def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each backend that works, and one for all that lack the same."""
-    width = max((len(entry["name"]) for entry in found), default=0)
-    for entry in found:
-        if entry["works"]:
-            said = "; ".join(f"{name} {value}" for name, value in entry["description"].items())
-            line = f"  works    {entry['name']:<{width}}  {len(entry['operations'])} operations; {said}"
-            yield " ".join(line.splitlines())[:WIDTH]
-    lacking: dict[str, list[str]] = {}
-    for entry in found:
-        if not entry["works"]:
-            lacking.setdefault(" ".join(str(entry["problem"]).split()), []).append(entry["name"])
-    for problem, names in lacking.items():
+    """Yield a line for all backends that work and say the same, and one for all that lack the same."""
+    for said, names in _alike(found, works=True, told=_said).items():
+        yield _cut(f"  works    {', '.join(names)}: {said}")
+    for problem, names in _alike(found, works=False, told=lambda entry: str(entry["problem"])).items():
         # The end of a problem is the command that mends it.
         told = problem if len(problem) <= 2 * WIDTH else f"{problem[:WIDTH]} ... {problem[-WIDTH:]}"
         yield f"  missing  {', '.join(names)}: {told}"
+
+
+def _alike(
+    found: Sequence[Mapping[str, Any]], *, works: bool, told: Callable[[Mapping[str, Any]], str]
+) -> dict[str, list[str]]:
+    """Return the names of backends by what is told of them, on one line."""
+    names: dict[str, list[str]] = {}
+    for entry in found:
+        if entry["works"] == works:
+            names.setdefault(" ".join(told(entry).split()), []).append(entry["name"])
+    return names
+
+
+def _said(entry: Mapping[str, Any]) -> str:
+    """Return how many operations a backend has, and the first two things that it says of itself."""
+    first = [f"{name} {value}" for name, value in entry["description"].items()][:2]
+    return "; ".join([f"{len(entry['operations'])} operations", *first])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 4]} ..."
 
 
 def programs(environ: Mapping[str, str] = os.environ) -> str:
