@@ -335,14 +335,19 @@ def reduction(op, dtype):
     return named(op, LOGICAL if dtype == np.bool_ else NAMES)
 
 
+def _folded(name, block, out, op):
+    """Return the call that folds blocks into a target like them, in place where operand and target are one."""
+    target = filled(out, block.shape, block.dtype)
+    source = MPI.IN_PLACE if one_place(block, out) else elements(block)
+    return Call(name, (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+
+
 def all_reduce(block, out, comm, described, *, op, local_axes=()):
     """``Allreduce``, in place where operand and target are one."""
     del comm, described
     if local_axes:
         raise Unsupported('MPI_Allreduce reduces over ranks and keeps the shape; it has no local axes')
-    target = filled(out, block.shape, block.dtype)
-    source = MPI.IN_PLACE if one_place(block, out) else elements(block)
-    return Call('Allreduce', (source, elements(target), reduction(op, block.dtype)), lambda: target, (block,))
+    return _folded('Allreduce', block, out, op)
 
 
 Array = NDArray[Any]
