@@ -13,8 +13,10 @@ from conformance.cli.opening import opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report import read_run
+from conformance.report.inputs.run import Run
 from conformance.runner.dialects import load_case
 from conformance.runner.log.log import Failure, SequenceFailure
+from conformance.runner.outcomes import FAILING
 from conformance.runner.replay import replay
 from conformance.runner.worker.judgeable import Judgeable
 
@@ -31,7 +33,7 @@ def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_
     ways: tuple[Failure | SequenceFailure, ...] = (*run.failures, *run.sequences)
     found = [one for one in ways if one.backend in wanted]
     if not found:
-        raise Problem(f"{directory} has no failure of {', '.join(wanted)}; there is nothing to run again")
+        raise Problem(_nothing(run, wanted))
     told: list[dict[str, Any]] = []
     failing = tuple(dict.fromkeys(one.backend for one in found))
     with opened(failing, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json) as progress:
@@ -48,6 +50,18 @@ def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_
         still = sum(each["now"] != "passes now" for each in told)
         console.print(f"{len(told)} ways to fail run again, {still} still fail", markup=False)
     return 1 if any(each["status"] == 1 for each in told) else 3 if any(each["status"] == 3 for each in told) else 0
+
+
+def _nothing(run: Run, names: Sequence[str]) -> str:
+    """Return why there is nothing to run again: no case failed, or none of those that did is stored."""
+    where, who = run.directory, ", ".join(names)
+    count = sum(record.outcome in FAILING and record.backend in names for record in run.records)
+    if not count:
+        return f"{where} has no failure of {who}; there is nothing to run again"
+    return (
+        f"{count} failing cases of {who} in {where} are not stored, since the run ended before it looked for smallest "
+        f"ones; give the command of that run again with --resume -o {where}"
+    )
 
 
 def _name(one: Failure | SequenceFailure) -> str:

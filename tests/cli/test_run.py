@@ -98,6 +98,15 @@ def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformanc
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
 
 
+def test_failing_cases_without_a_smallest_one_are_not_called_none(conformance: Conformance, wrong: str) -> None:
+    assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
+    log = Path("out/run.jsonl")
+    log.write_text("".join(line for line in log.open() if '"type":"failure"' not in line))
+    ended = conformance("run", "--failed", "out")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "in out are not stored" in ended.err
+
+
 def test_failures_are_run_again_of_a_run_that_has_some_and_without_other_cases(conformance: Conformance) -> None:
     assert conformance("run", "-b", "reference", *ONE, "-o", "out").status == 0
     for words, says in (
