@@ -42,11 +42,9 @@ PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
-_PROGRAMS: Final[Choice[Case]] = choose.one_of(
+PROGRAMS: Final[Choice[Case]] = choose.one_of(
     *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
 )
-
-PROGRAMS: Final[Choice[Case]] = Choice(_PROGRAMS.make, f"{__name__}.PROGRAMS")
 """Programs of every operation: two of three have effects."""
 
 CLAUSES: Final = tuple(EVERY.values())

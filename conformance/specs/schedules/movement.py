@@ -29,6 +29,13 @@ def _moves_values(facts: Facts, name: str) -> bool:
     return node.op in MOVEMENT and name not in facts.stored and name not in facts.constants
 
 
+def _moved_from(facts: Facts, name: str) -> str:
+    """Return what a movement is of, below all movement: who keeps a part of that frees the rest."""
+    while facts.nodes[name].op in MOVEMENT:
+        name = facts.nodes[name].of[0]
+    return name
+
+
 def handed_on(facts: Facts) -> str | None:
     """Find a kernel that stores a computed value once more, in the order that it has."""
     for name, written in facts.writers.items():
@@ -43,7 +50,7 @@ def handed_on(facts: Facts) -> str | None:
                 continue
             source, shown = positions(facts, reads[0].access, facts.bound(leaf))
             target, _ = positions(facts, touch.access, facts.bound(leaf))
-            whole = source.size == math.prod(sizes(facts.nodes[facts.nodes[name].of[0]].shape, facts.values))
+            whole = source.size == math.prod(sizes(facts.nodes[_moved_from(facts, name)].shape, facts.values))
             if whole and shown.all() and source.size and len(np.unique(source - target)) == 1:
                 return f"{facts.name(number)} stores {name!r}, in the order in which {facts.nodes[name].of[0]!r} lies"
     return None
