@@ -44,6 +44,21 @@ def case() -> ShardedCase:
     return ShardedCase(mesh=(Axis("i", 2),), devices=(0, 1), of=of, homes=homes, moves={"m": ROWS})
 
 
+@pytest.mark.slow  # torch is imported afresh in two processes
+def test_what_was_asked_of_storage_shows_nothing_that_is_written_later() -> None:
+    pytest.importorskip("torch")
+    old, new = (from_array(np.arange(16, dtype=np.float32).reshape(4, 4) + more) for more in (0, 50))
+    rounds = (Round(until=1, asked=("a",)), Round(until=1, writes={"a": new}, asked=("a",)))
+    of = GraphCase(graph=Graph(nodes=(node("a", "buf", arg="a"),), results=("a",)), buffers={"a": old}, rounds=rounds)
+    two = ShardedCase(mesh=(Axis("i", 2),), devices=(0, 1), of=of, homes={"a": ROWS})
+    with Worker(find("torch")) as worker:
+        said = worker.ready.terms
+        seen = worker.ask(two).result
+    assert isinstance(seen, Observation), seen
+    verdict = judge_sharded(sharded_meaning(two), seen, clauses("sharded", said), said.numbers)
+    assert (verdict.outcome, verdict.detail) == ("passed", None)
+
+
 @pytest.mark.slow  # each framework is imported afresh: 5 to 20 s
 @pytest.mark.parametrize("name", ["jax", "torch", "tinygrad"])
 def test_a_program_on_two_splits_passes(name: str) -> None:

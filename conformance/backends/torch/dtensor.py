@@ -130,8 +130,9 @@ class Placed(Eager):
         return made if isinstance(made, DTensor) else self.spread(made.contiguous())
 
     def arrays(self, values: list[Any]) -> list[Any]:
-        """Return values as they are."""
-        return list(values)
+        """Return values as they are now: names of storage, none of which is pending, show what is written later."""
+        with framework():
+            return [each if any(isinstance(at, Partial) for at in each.placements) else each.clone() for each in values]
 
     def held(self, name: str) -> Any:
         """Return a buffer as it is now."""
