@@ -104,9 +104,10 @@ class Dialect(Generic[C, S]):
     Claims are held against the features of its facts; ``probed`` is whether one left out is asked all the same, to see
     whether the claim is too small; ``features`` has the words of claims, none for those counted in whole numbers.
 
-    ``reductions`` and ``neutral`` yield cases that are smaller by one step, and those with one special feature less;
-    what they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether
-    there is nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
+    ``reductions`` and ``neutral`` yield cases that are smaller by one step, and those with one special feature less,
+    ``heads`` the beginnings of a case, the shortest first; what they yield may be malformed. ``size`` says how large a
+    case is, the worst to read first; ``empty`` whether there is nothing in it to compare. ``slow`` ones are asked less
+    often while they are made smaller.
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     Of ``at_once`` cases, where that is a number, so many are asked about at a time. Where it is ``dear`` to ask about a
@@ -138,6 +139,7 @@ class Dialect(Generic[C, S]):
     at_once: int | None = None
     dear: bool = False
     unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()
+    heads: Callable[[C], Iterator[C]] = lambda _: iter(())
 
     @cached_property
     def ops(self) -> tuple[str, ...]:

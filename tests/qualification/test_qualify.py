@@ -128,7 +128,7 @@ def test_a_failure_for_another_reason_is_no_kill(mutant: type[Backend]) -> None:
 
 @pytest.mark.parametrize("mutant", [DoesNothing, OverridesNothing, NarrowClaims])
 def test_what_changes_nothing_is_told_and_judged_no_further(mutant: type[Backend]) -> None:
-    found = qualify([mutant, BroadcastWrapsTheRoot], examples=30)
+    found = qualify([mutant, BroadcastWrapsTheRoot], examples=60)
     assert found.problems == (mutant.__name__,)
     problem = next(row.problem for row in found.mutants if row.problem)
     assert "changes nothing" in problem or "claims none" in problem

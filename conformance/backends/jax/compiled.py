@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.program.program import Groups
-from conformance.cases.types.lowered import Lowered
-from conformance.reference.types.lowering import FILL, GLOBAL
+from conformance.cases.types.lowered import FILL, GLOBAL, Lowered
 
 OPS: Final = {
     "all-gather": "all_gather",

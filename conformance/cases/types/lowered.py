@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+
+GLOBAL: Final = frozenset({"all_gather", "all_reduce", "reduce_scatter"})
+"""Operations that say whether ids are global."""
+
+FILL: Final = -1
+"""What stands in a group that has fewer ranks than another."""
 
 
 class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

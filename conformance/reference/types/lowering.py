@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final
 from typing import cast as cast_to
 
 from conformance.cases.program.program import Groups, rank_groups
-from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.lowered import FILL, GLOBAL, Lowered
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
-
-GLOBAL: Final = frozenset({"all_gather", "all_reduce", "reduce_scatter"})
-"""Operations that say whether ids are global."""
-
-FILL: Final = -1
-"""What stands in a group that has fewer ranks than another."""
 
 
 def lowered(program: TypedProgram) -> list[Lowered]:

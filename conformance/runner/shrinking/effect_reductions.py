@@ -1,4 +1,4 @@
-"""The listed reductions of programs with effects: fewer steps, and steps that do less besides computing.
+"""The listed reductions of programs of several steps: fewer steps, and steps that do less besides computing.
 
 What is left of a program may be malformed, where a step still needs what is gone; whoever asks finds that it has no
 meaning. A name that is gone is replaced by the one that comes nearest to it.
@@ -11,17 +11,21 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
-from conformance.cases.program.program import EFFECTS, Program, Step
+from conformance.cases.program.program import Program, Step
 
 
 def effect_reductions(case: Case) -> Iterator[Case]:
-    """Yield every case that is one listed reduction of effects smaller; nothing for programs without effects.
+    """Yield every case that is one listed reduction of several steps smaller; nothing for a program of one.
 
-    Leave out a step, write out of place what is written into storage, run what is started, leave out a result.
+    Leave out all steps but one, leave out a step, write out of place what is written into storage, run what is
+    started, leave out a result.
     """
     steps = case.program.steps
-    if not any(step.op in EFFECTS or step.into or step.start for step in steps):
+    if len(steps) == 1 and not steps[0].into and not steps[0].start:
         return
+    for index, step in enumerate(steps if len(steps) > 1 else ()):
+        if step.axes:
+            yield _only(case, index)
     for index in reversed(range(len(steps))):
         yield _without(case, index)
     for index, step in enumerate(steps):
@@ -38,9 +42,24 @@ def _without(case: Case, index: int) -> Case:
     step, rest = steps[index], (*steps[:index], *steps[index + 1 :])
     alike = len(step.outputs) == len(step.inputs)
     stands_for = dict(zip(step.outputs, step.inputs, strict=True)) if alike else {}
-    gone = set(step.outputs) - set(stands_for)
+    # Nobody asks for what a collective did not change.
+    others = set(case.program.results) - set(step.outputs)
+    gone = set(step.outputs) - (set() if step.axes and not step.start and others else set(stands_for))
     program = replace(case.program, results=tuple(name for name in case.program.results if name not in gone))
     return _renamed(replace(case, program=program), rest, stands_for)
+
+
+def _only(case: Case, index: int) -> Case:
+    """Return the case with one collective alone, on what comes nearest to its operands."""
+    steps = case.program.steps
+    stands_for: dict[str, str] = {}
+    for step in steps[:index]:
+        if len(step.outputs) == len(step.inputs):
+            pairs = zip(step.outputs, step.inputs, strict=True)
+            stands_for |= {output: stands_for.get(name, name) for output, name in pairs}
+    alone = replace(steps[index], into=(), start=False)
+    made = replace(case, program=replace(case.program, results=alone.outputs))
+    return _renamed(made, (alone,), stands_for)
 
 
 def _run_at_once(case: Case, index: int) -> Case:

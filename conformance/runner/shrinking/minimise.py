@@ -148,9 +148,10 @@ def _confirmed(backend: BackendRun, start: str, late: Callable[[], bool]) -> _Co
         smallest = _smallest(backend, start, late, careful=careful)
         alone = backend.queries.alone(_trial(smallest.case), late)
         if alone is None:
-            return _Confirmed(smallest, None)
+            return _Confirmed(_begun(backend, smallest, late) or smallest, None)
         if _same(alone, smallest.judged):
-            return _Confirmed(Smallest(smallest.case, alone, smallest.minimal), alone=True)
+            found = Smallest(smallest.case, alone, smallest.minimal)
+            return _Confirmed(_begun(backend, found, late) or found, alone=True)
     one, judged = backend.failures.trial(start), backend.failures.verdict_of(start)
     case, alone = one.case, backend.queries.alone(one, late)
     if alone is None:
@@ -167,17 +168,45 @@ def _same(one: Verdict, other: Verdict) -> bool:
 
 def _smallest(backend: BackendRun, start: str, late: Callable[[], bool], *, careful: bool) -> Smallest:
     one = backend.failures.trial(start)
-    op, dialect = one.facts.op, one.dialect
     if careful:
         backend.queries.forget()
-    search = Shrinking(
-        dialect,
-        backend.failures.verdict_of(start),
-        dialect.clauses(op, backend.terms),
-        lambda case: backend.queries.ask(case, careful=careful),
-        late,
-    )
+    search = _search(backend, one, backend.failures.verdict_of(start), late, careful=careful)
     return search.smallest(one.case, backend.failures.drawn(start), backend.origins.seed)
+
+
+def _search(backend: BackendRun, one: Trial, first: Verdict, late: Callable[[], bool], *, careful: bool) -> Shrinking:
+    clauses = one.dialect.clauses(one.facts.op, backend.terms)
+    return Shrinking(one.dialect, first, clauses, lambda case: backend.queries.ask(case, careful=careful), late)
+
+
+def _begun(backend: BackendRun, found: Smallest, late: Callable[[], bool]) -> Smallest | None:
+    """Return the smallest case that the shortest beginning of one comes to which fails in the same way by itself.
+
+    What nobody asked for is blamed on what was made of it, and what is raised on any step of a program. ``None`` where
+    the case itself is blamed as its beginning is, or none of them fails so.
+    """
+    whole = _trial(found.case)
+    for case in whole.dialect.heads(found.case) if whole.facts.legal else ():
+        try:
+            one = _trial(case)
+        except ValueError:
+            continue  # a beginning that is malformed
+        judged = _by_itself(backend, one, late)
+        if judged is None or judged.blame is None or way(judged) != way(found.judged):
+            continue
+        if judged.blame == found.judged.blame or breaks_must(judged) < breaks_must(found.judged):
+            return None
+        smallest = _search(backend, one, judged, late, careful=True).smallest(case, None, backend.origins.seed)
+        alone = _by_itself(backend, _trial(smallest.case), late)
+        same = alone is not None and _same(alone, smallest.judged)
+        return smallest if same else Smallest(case, judged, minimal=False)
+    return None
+
+
+def _by_itself(backend: BackendRun, one: Trial, late: Callable[[], bool]) -> Verdict | None:
+    """Return the verdict on a case alone in a fresh process; where none can be had, after no other that fails."""
+    found = backend.queries.alone(one, late)
+    return found if found is not None or late() else backend.queries.ask(one.case, careful=True)
 
 
 def _trial(case: Any) -> Trial:

@@ -7,9 +7,9 @@ from typing import Final
 
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
-from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.lowered import GLOBAL, Lowered
 from conformance.judging.typed import TypedClause, accepted
-from conformance.reference.types.lowering import GLOBAL, lowered, missing
+from conformance.reference.types.lowering import lowered, missing
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.divergences import UNCAST
 

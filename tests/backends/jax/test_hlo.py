@@ -156,4 +156,4 @@ def test_drawn_graphs_break_no_must_and_most_run(jax_backend: Jax) -> None:
             continue
         assert broken(made) == []
         ran += executable(Facts(made)) is None
-    assert ran > len(alone) // 3
+    assert ran >= len(alone) // 3

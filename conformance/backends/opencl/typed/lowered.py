@@ -12,10 +12,9 @@ from conformance.backends.opencl.typed.states import typed
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.lowered import FILL, Lowered
 from conformance.cases.types.typed_program import TypedProgram
 
-FILL: Final = -1
 STEPS: Final = ("add", "all_gather", "all_reduce", "all_to_all", "broadcast", "cast", "maximum", "multiply", "negate",
                 "permute", "reduce_scatter", "shuffle", "subtract", "sum")  # fmt: skip
 """Steps that are collectives of a graph, or none; an index is numbers, and a ragged exchange is copies."""

@@ -21,7 +21,7 @@ from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.settings import from_environment
 from conformance.cases.program.program import EFFECTS, Axis, Program, Step
 from conformance.cases.schedule.index_map import Indices
-from conformance.cases.schedule.schedule import Device
+from conformance.cases.schedule.schedule import Device, Wait
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 
@@ -140,6 +140,8 @@ def touched(one: Under, alignment: int) -> list[tuple[Cell, Ran]]:
     cells = {facts.root(name)[0]: one.cells[made.places[node]] for node, name in named(made, lowered).items()}
     found = []
     for leaf, touches in zip(facts.leaves, facts.touches, strict=True):
+        if isinstance(leaf, Wait):
+            continue
         start, end = timeline[int(leaf.id.removeprefix("item "))]
         found += [(cells[t.root], Ran(f"{one.name}, {leaf.id}", t.ranges, t.write, start, end)) for t in touches]
     return found
