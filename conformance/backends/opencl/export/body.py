@@ -51,10 +51,7 @@ class Writer:
         """Write the works of ``item``; ``names`` are the buffers of its nodes, ``asked`` what they are called."""
         self.item, self._names, self._asked = item, names, asked
         self.accesses: list[Access] = []
-        bodies = tuple(self._body(work) for work in item.works)
-        # Parts of complex numbers are scaled and divided each by itself, for which the neutral operations have no word.
-        by_part = any(work.mode in ("scale", "divide") for work in item.works)
-        self.bodies = () if by_part and kind(item.body.accumulator) == "complex" else bodies
+        self.bodies = tuple(self._body(work) for work in item.works)
 
     def _body(self, work: Work) -> Body:
         within = work.within[0].shape if work.within else ()

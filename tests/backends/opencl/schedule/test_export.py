@@ -16,7 +16,7 @@ from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.schedule import Collective, Device, Kernel, Schedule
+from conformance.cases.schedule.schedule import Collective, Device, Schedule
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.reference.schedule.data import initial
@@ -215,16 +215,3 @@ def test_what_only_padding_hides_is_neither_copied_nor_read(opencl: Any) -> None
     made = opencl().schedule(graph(*nodes, results=["z"]))
     assert [type(item).__name__ for item in made.items] == ["Kernel"]
     assert {access.buffer for access in made.items[0].accesses if not access.write} == {"b"}
-
-
-@pytest.mark.parametrize("attrs", [{"op": "premul_sum", "factor": 2.0}, {"op": "mean"}])
-def test_a_kernel_that_scales_parts_of_complex_numbers_has_no_body(
-    attrs: dict[str, Any], opencl: Any, make_program: Any
-) -> None:
-    blocks = [np.array([np.inf + 1j, 1 - 2j], np.complex64)] * 3
-    case = make_program({"r": 3}, {"x": blocks}, [("all_reduce", ("x",), ("y",), attrs)], ("y",))
-    found = with_graph(opencl().schedule(case), program_graph(case))
-    (only,) = found.items
-    assert isinstance(only, Collective)
-    assert any(isinstance(each, Kernel) and not each.bodies for each in only.parts)
-    assert not problems(found)
