@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from conformance.backends.opencl.schedule.item import Item
+from conformance.backends.opencl.schedule.item import Barrier, Item
 from conformance.cases.schedule import schedule as neutral
 
 
@@ -19,7 +19,9 @@ class Events:
         """Find whose events are waited for; the items numbered in ``whole`` belong to collectives and have none."""
         self._items, self._after, self._whole = items, after, whole
         self._waited: set[int] = set()
-        self._awaited = {other for number in range(len(items)) for other in self._others(number)}
+        # A barrier alone waits for nothing that is told: what comes after it on its device waits in its place.
+        waiting = [number for number, item in enumerate(items) if not isinstance(item, Barrier)]
+        self._awaited = {other for number in waiting for other in self._others(number)}
 
     def _others(self, number: int) -> Iterator[int]:
         for each in self._after[number]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.backends.opencl import OpenCL
@@ -62,3 +64,12 @@ def test_nothing_is_left_of_a_graph_that_has_run(opencl: Callable[..., OpenCL]) 
     made = opencl().remaining(graph(stored("a"), padded, alu("r", "neg", "a"), results=["p", "r"]))
     assert made.items == ()
     assert {each.node for each in made.places} == {"p", "r"}
+
+
+def test_no_event_is_told_that_a_barrier_alone_waits_for(opencl: Callable[..., OpenCL], make_program: Any) -> None:
+    steps = [("barrier", (), (), {"groups": ((0, 1), (2, 3))}), ("all_reduce", ("x",), ("y",), {"op": "sum"})]
+    blocks = [np.zeros((), np.int32)] * 4
+    case = make_program({"i": 2, "j": 2}, {"x": blocks, "z": blocks}, steps, ("y", "z"))
+    items = opencl().schedule(case).items
+    started = {each.handle for each in items if isinstance(each, Kernel | Copy) and each.handle}
+    assert started == {each.handle for each in items if isinstance(each, Wait)}

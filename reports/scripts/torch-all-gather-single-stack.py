@@ -1,0 +1,46 @@
+"""all_gather_single over gloo with an output that stacks the inputs."""
+
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+EXPECTED = {0: [[0, 1], [2, 3]], 1: [[0, 1], [2, 3]]}
+
+
+def rank(number, port, results):
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=number, world_size=2)
+    own = torch.arange(2) + 2 * number
+    stacked = torch.zeros(2, 2, dtype=torch.int64)
+    all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
+    try:
+        all_gather(stacked, own)
+        results.put((number, stacked.tolist()))
+    except Exception as error:
+        results.put((number, f"{type(error).__name__}: {error}".splitlines()[0]))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    import queue
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    context = mp.get_context("spawn")
+    results = context.Queue()
+    ranks = [context.Process(target=rank, args=(number, port, results), daemon=True) for number in range(2)]
+    for each in ranks:
+        each.start()
+    found = {}
+    try:
+        while len(found) < 2:
+            found.update([results.get(timeout=60)])
+    except queue.Empty:
+        pass
+    for each in ranks:
+        each.terminate()
+    print(f"expected {EXPECTED}, observed {dict(sorted(found.items()))}")
+    sys.exit(found != EXPECTED)
