@@ -142,7 +142,7 @@ def _findings(report: Report, directory: Path) -> Iterator[str]:
     for found in report.findings:
         many = f"{found.cases} case{'' if found.cases == 1 else 's'}"
         kind = f"a {found.known.words} ({found.known.where})" if found.known else found.requirement
-        yield f"{found.backend}: {found.cause} ({kind}, {many})"
+        yield f"{', '.join((found.backend, *found.others))}: {found.cause} ({kind}, {many})"
         breaks = f"; breaks {_some(found.clauses)}" if found.clauses else ""
         yield f"    in {_some(found.ops)}{breaks}; {_some(found.dtypes) or 'no dtype'}"
         yield f"    {found.detail}"

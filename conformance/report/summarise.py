@@ -13,7 +13,8 @@ from conformance.report.counts.placements import placements
 from conformance.report.counts.topics import Topic, treated
 from conformance.report.error import ReportError
 from conformance.report.failures.buckets import buckets
-from conformance.report.failures.findings import Finding, findings
+from conformance.report.failures.explained import explained
+from conformance.report.failures.joined import Joined, joined
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
 from conformance.report.inputs.run import Run
@@ -43,7 +44,8 @@ def summarise(
     judged = columns(runs)
     counts = count(judged)
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
-    found, places = _findings(judged, explanations)
+    together = joined(one for column in judged for one in explained(column, explanations))
+    places = _places(together)
     killers = [mutant for mutant in qualification.mutants if mutant.killed]
     killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
     return Report(
@@ -55,7 +57,7 @@ def summarise(
             msgspec.structs.replace(bucket, finding=places.get((bucket.backend, bucket.op, bucket.clause, bucket.case)))
             for bucket in buckets(judged)
         ),
-        findings=found,
+        findings=tuple(found.finding for found in together),
         classes=tuple(reached(judged)),
         placements=tuple(placements(judged)),
         topics=tuple(topics),
@@ -65,38 +67,34 @@ def summarise(
         mutants=qualification.mutants,
         uncovered=qualification.uncovered,
         unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if qualification.mutants else (),
-        stale_explanations=tuple(_stale(explanations, judged, found, specification)),
+        stale_explanations=tuple(_stale(explanations, judged, together, specification)),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
     )
 
 
-def _findings(judged: Iterable[Column], explanations: Sequence[Explanation]) -> tuple[tuple[Finding, ...], Places]:
-    """Return the findings of every backend, under the label that it has in the report, and where each failure is."""
-    found: list[Finding] = []
-    places: Places = {}
-    for column in judged:
-        records = {(record.backend, record.case): record for record in column.records}
-        own = findings([each for _, each in column.failures], [each for _, each in column.sequences], records)
-        for each, members in own:
-            places |= {(column.label, one.op, one.clause, one.case): len(found) for one in members}
-            told = next((e for e in explanations if each.cause == e.cause and column.entry.name in e.backends), None)
-            says = {"explanation": told.sentence, "link": told.link} if told else {}
-            found.append(msgspec.structs.replace(each, backend=column.label, **says))
-    return tuple(found), places
+def _places(together: Iterable[Joined]) -> Places:
+    """Return where each failure is among the findings."""
+    return {
+        (each.label, one.op, one.clause, one.case): number
+        for number, found in enumerate(together)
+        for each in found.members
+        for one in each.members
+    }
 
 
 def _stale(
     explanations: Iterable[Explanation],
     judged: Sequence[Column],
-    found: Sequence[Finding],
+    together: Iterable[Joined],
     specification: Sequence[ClauseText],
 ) -> Iterable[Explanation]:
     """Yield explanations of what no longer fails, for the backends that were asked everything to the end."""
     names = {column.label: column.entry.name for column in judged}
-    causes = {(names[each.backend], each.cause) for each in found}
+    causes = {(names[each.label], each.finding.cause) for found in together for each in found.members}
     whole = {column.entry.name for column in judged if _asked_all(column, specification)}
     for one in explanations:
-        gone = tuple(name for name in one.backends if name in whole and (name, one.cause) not in causes)
+        shown = {name for name, cause in causes if cause in one.causes}
+        gone = tuple(name for name in one.backends if name in whole and name not in shown)
         if gone:
             yield msgspec.structs.replace(one, backends=gone)
 

@@ -72,7 +72,7 @@ def test_an_expired_entry_is_one_line_and_nothing_runs(conformance: Conformance,
 
 def test_an_explanation_of_what_is_gone_is_one_line_and_status_3(conformance: Conformance) -> None:
     conformance("run", "-b", "reference", *ONE, "-o", "out")
-    told = {"backends": ["reference"], "cause": "it ends", "sentence": "s", "owner": "Ann", "expiry": "2999-12-31"}
+    told = {"backends": ["reference"], "causes": ["it ends"], "sentence": "s", "owner": "Ann", "expiry": "2999-12-31"}
     Path("ci").mkdir()
     Path("ci/explanations.json").write_text(json.dumps([told]))
     partly = conformance("report", "out", *FOLDER)

@@ -168,6 +168,7 @@ EXPLANATIONS: Final = (
     ("has a day that is over", within(0, expiry="2020-01-01"), "expired on 2020-01-01"),
     ("runs a script from its link", within(0, link="javascript:alert(1)"), "must begin with https://"),
     ("explains a cause twice", lambda d: [*d, *d], "is explained before"),
+    ("has a text to show that is no regular expression", within(0, shows=["("]), "is no regular expression"),
     ("explains nobody's finding", within(0, backends=[]), ""),
 )
 

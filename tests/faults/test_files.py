@@ -31,7 +31,13 @@ ENTRY = {
     "case": "", "backend": "reference", "clause": "broadcast.C1", "outcome": "failed",
     "issue": "https://a.example/7", "owner": "Ann", "expiry": "2999-12-31",
 }  # fmt: skip
-EXPLANATION = {"backends": ["reference"], "cause": "wrong", "sentence": "So.", "owner": "Ann", "expiry": "2999-12-31"}
+EXPLANATION = {
+    "backends": ["reference"],
+    "causes": ["wrong"],
+    "sentence": "So.",
+    "owner": "Ann",
+    "expiry": "2999-12-31",
+}
 
 
 def drawn(dialect: str, suite: str) -> Any:

@@ -132,7 +132,7 @@ def test_hostile_strings_stay_text(
     bad = record(HOSTILE, backend=HOSTILE, outcome="failed", blame=HOSTILE, detail=HOSTILE, op=HOSTILE, dtype=HOSTILE)
     run = read_run(tiny(bad, backends=(entry,), environment={HOSTILE: HOSTILE}, profile=HOSTILE, started=HOSTILE))
     explanation = Explanation(
-        backends=(HOSTILE,), cause=HOSTILE, sentence=HOSTILE, owner=HOSTILE, expiry=date(2999, 12, 31)
+        backends=(HOSTILE,), causes=(HOSTILE,), sentence=HOSTILE, owner=HOSTILE, expiry=date(2999, 12, 31)
     )
     mutant = Mutant(name=HOSTILE, killed=True, clause=HOSTILE, doc=HOSTILE)
     page = Page(

@@ -176,7 +176,7 @@ def test_explanations_meet_their_finding_and_those_of_none_are_told(
 ) -> None:
     def explanation(cause: str, *backends: str) -> Explanation:
         day = date(2999, 12, 31)
-        return Explanation(backends=backends, cause=cause, sentence="It truncates.", owner="Ann", expiry=day)
+        return Explanation(backends=backends, causes=(cause,), sentence="It truncates.", owner="Ann", expiry=day)
 
     broken_clause = "shift.C1 is broken: wrong"
     known = [explanation(broken_clause, "acme", "absent"), explanation("gone", "acme"), explanation("gone", "absent")]

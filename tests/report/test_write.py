@@ -77,7 +77,14 @@ def test_replay_commands_work_from_where_the_report_was_made(
 
 
 def explained(**changes: str) -> str:
-    entry = {"backends": ["a"], "cause": "it ends", "sentence": "s", "owner": "Ann", "expiry": "2999-12-31", **changes}
+    entry = {
+        "backends": ["a"],
+        "causes": ["it ends"],
+        "sentence": "s",
+        "owner": "Ann",
+        "expiry": "2999-12-31",
+        **changes,
+    }
     return json.dumps([entry])
 
 

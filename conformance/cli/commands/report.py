@@ -50,6 +50,7 @@ def command(
                 console.print(f"{backend.label}: {backend.title}", markup=False)
             console.print(f"report: {page}", markup=False)
     for one in report.stale_explanations:
-        told = f"{expectations}: no finding of {', '.join(one.backends)} has the cause {one.cause!r} any more"
+        causes = " or ".join(map(repr, one.causes))
+        told = f"{expectations}: no finding of {', '.join(one.backends)} has the cause {causes} any more"
         click.echo(f"conformance: {told}; delete its explanation, or ask {one.owner} for another", err=True)
     return status_of(report) or (INCOMPLETE if report.stale_explanations else 0)

@@ -24,7 +24,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ``cause`` is a sentence. ``clauses`` are to blame, none for a sequence. ``cases`` counts distinct failing cases.
     ``sequence`` has the stored files of the cases that must run one after the other, where the last one
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
-    one. ``explanation`` is what a person wrote about the cause, with a ``link``.
+    one. ``explanation`` is what a person wrote about the cause, with a ``link``. ``others`` are backends that fail so
+    too, other ways to drive the framework of ``backend``, whose case is shown.
     """
 
     backend: str
@@ -45,6 +46,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     script: str | None = None
     explanation: str | None = None
     link: str | None = None
+    others: tuple[str, ...] = ()
 
 
 def script_of(found: Finding) -> str:
@@ -77,11 +79,11 @@ def _cause(failure: Failure) -> tuple[object, ...]:
     known = failure.case if failure.known else ""
     if failure.requirement != "must":
         return failure.backend, failure.requirement, failure.clause, found.outcome, found.error, known
-    clause = "" if _speaks(found) else failure.clause
+    clause = "" if speaks(found) else failure.clause
     return failure.backend, failure.requirement, clause, found, known
 
 
-def _speaks(found: Signature) -> bool:
+def speaks(found: Signature) -> bool:
     """Return whether an error says what is wrong, and not just that a process ended."""
     return found.outcome == "errored" and bool(found.says) and "SIG" not in found.says
 
@@ -136,7 +138,7 @@ def _dtypes(backend: str, cases: Iterable[str], records: Mapping[tuple[str, str]
 
 def _sentence(failure: Failure) -> str:
     says = signature(failure.outcome, failure.error, failure.detail)
-    if failure.requirement == "must" and _speaks(says):
+    if failure.requirement == "must" and speaks(says):
         return f"{failure.error}: {says.says}"
     return f"{failure.clause} is broken: {_ended(failure.outcome, failure.error, failure.detail)}"
 

@@ -164,7 +164,8 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
 def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
     kind = "known" if found.known else found.requirement
-    yield f"{number}. **{escaped(found.backend)}**: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
+    names = ", ".join(f"**{escaped(name)}**" for name in (found.backend, *found.others))
+    yield f"{number}. {names}: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
     dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
     clauses = f"; {escaped(', '.join(found.clauses))}" if found.clauses else ""
     yield f"   {escaped(', '.join(found.ops))}{dtypes}{clauses}"

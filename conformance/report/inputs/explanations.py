@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -14,23 +15,39 @@ from conformance.report.error import ReportError, content
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a person found out about one finding of some ``backends``.
+    """What a person found out about findings of some ``backends`` that have one cause.
 
-    ``cause`` is the sentence that the report gives the finding (``findings.Finding``), which names no case: the next
-    run may show it by another one. ``owner`` answers for the sentence until the end of the day ``expiry``.
+    ``causes`` are the sentences that the report gives the findings (``findings.Finding``), which name no case: the next
+    run may show them by other ones. ``shows`` are regular expressions, each of which every case of such a finding has
+    in its id, its program with the inputs, or what was seen (``shown``): a finding that has a case of another kind is
+    not explained. ``owner`` answers for the sentence until the end of the day ``expiry``.
     """
 
     backends: Annotated[tuple[str, ...], Meta(min_length=1)]
-    cause: Annotated[str, Meta(pattern=r"\S")]
+    causes: Annotated[tuple[Annotated[str, Meta(pattern=r"\S")], ...], Meta(min_length=1)]
     sentence: Annotated[str, Meta(pattern=r"\S")]
     owner: Annotated[str, Meta(pattern=r"\S")]
     expiry: date
     link: str | None = None
+    shows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for a link that is no web address: it would run in the reader's browser."""
+        """Raise ``ValueError`` for a link that is no web address, which would run in the reader's browser.
+
+        The same for a text of ``shows`` that is no regular expression.
+        """
+        for pattern in self.shows:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"shows {pattern!r} is no regular expression: {error}") from None
         if self.link is not None and not self.link.startswith(("https://", "http://")):
             raise ValueError(f"link {self.link!r} must begin with https:// or http://")
+
+
+def explains(one: Explanation, shown: Sequence[str]) -> bool:
+    """Return whether an explanation holds of cases, of which each is the text that is ``shown`` of it."""
+    return not one.shows or (bool(shown) and all(re.search(each, text) for text in shown for each in one.shows))
 
 
 def read_explanations(path: Path, today: date | None = None) -> tuple[Explanation, ...]:
@@ -48,13 +65,14 @@ def read_explanations(path: Path, today: date | None = None) -> tuple[Explanatio
 
 
 def _check(path: Path, found: Sequence[Explanation], today: date) -> None:
-    known: set[tuple[str, str]] = set()
+    known: set[tuple[str, str, tuple[str, ...]]] = set()
     for number, one in enumerate(found, 1):
-        where = f"{path}: explanation {number} ({', '.join(one.backends)}: {one.cause})"
+        where = f"{path}: explanation {number} ({', '.join(one.backends)}: {'; '.join(one.causes)})"
         if one.expiry < today:
             until = one.expiry.isoformat()
             raise ReportError(f"{where} expired on {until}; see whether it still holds, and ask {one.owner} for a day")
-        twice = [backend for backend in one.backends if (backend, one.cause) in known]
+        mine = [(backend, cause, one.shows) for backend in one.backends for cause in one.causes]
+        twice = [entry for entry in mine if entry in known]
         if twice:
-            raise ReportError(f"{where}: this cause of {twice[0]} is explained before; remove one of the two")
-        known |= {(backend, one.cause) for backend in one.backends}
+            raise ReportError(f"{where}: this cause of {twice[0][0]} is explained before; remove one of the two")
+        known |= set(mine)

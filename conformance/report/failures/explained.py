@@ -1,0 +1,42 @@
+"""The findings of one backend, each with what a person wrote about its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from conformance.report.counts.columns import Column
+from conformance.report.failures.example import read_example
+from conformance.report.failures.findings import findings
+from conformance.report.failures.joined import Found
+from conformance.report.inputs.explanations import Explanation, explains
+from conformance.runner.log.log import Failure
+
+
+def explained(column: Column, explanations: Sequence[Explanation]) -> Iterator[Found]:
+    """Yield the findings of one backend, each with the first explanation that holds of all its cases."""
+    records = {(record.backend, record.case): record for record in column.records}
+    folders = {id(failure): run.directory for run, failure in column.failures}
+    own = findings([each for _, each in column.failures], [each for _, each in column.sequences], records)
+    for finding, members in own:
+        near = [one for one in explanations if column.entry.name in one.backends and finding.cause in one.causes]
+        asked = members if any(one.shows for one in near) else ()
+        cases = [shown(folders[id(each)], each) for each in asked]
+        told = next((one for one in near if explains(one, cases)), None)
+        yield Found(finding, column.label, column.entry.description, members, told)
+
+
+def shown(folder: Path, failure: Failure) -> str:
+    """Return what a failure's smallest case shows, line by line.
+
+    These are its id, its program, its inputs with dtype, shape, layout and elements, and what was seen. Of a case that
+    is no program of collectives the file is taken for the program. ``folder`` is that of the run.
+    """
+    case = read_example(folder, failure.file, failure.case)
+    blocks = [
+        f"{value.name}: {block.dtype}{list(block.shape)} {block.layout} {block.values}"
+        for value in case.inputs
+        for block in value.blocks
+    ]
+    program = case.steps if case.inputs or case.source is None else (*case.steps, case.source)
+    return "\n".join((failure.case, *program, *blocks, failure.detail))

@@ -1,0 +1,84 @@
+"""Findings of one cause are one, and nothing that ends otherwise is joined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import msgspec
+import pytest
+
+from conformance.report.failures.findings import findings
+from conformance.report.failures.joined import Found, joined, one_framework
+from conformance.report.inputs.explanations import Explanation, explains
+from conformance.runner.log.log import Failure
+
+CHECKED = {"frame": "1.0", "mode": "checked"}
+FREE = {"frame": "1.0", "mode": "free"}
+TOLD = Explanation(backends=("a", "b"), causes=("any",), sentence="So.", owner="Ann", expiry=date(2999, 12, 31))
+
+
+def failure(backend: str, clause: str = "op.C1", detail: str = "1 of 1 elements differ: 2", **more: object) -> Failure:
+    case = f"op/int32-2/{clause}"
+    told = Failure(
+        backend=backend, op="op", clause=clause, requirement="must", outcome="failed", case=case, file="cases/x.json",
+        detail=detail, minimal=True, explains=(case, f"op/int8-2/{backend}"),
+    )  # fmt: skip
+    return msgspec.structs.replace(told, **more)
+
+
+def found(one: Failure, description: dict[str, str] = CHECKED, explanation: Explanation | None = None) -> Found:
+    ((finding, members),) = findings([one], [], {})
+    return Found(finding, one.backend, description, members, explanation)
+
+
+def test_one_case_that_two_ways_fail_with_the_same_elements_is_one_finding() -> None:
+    (one,) = joined([found(failure("a")), found(failure("b"), FREE)])
+    assert (one.finding.backend, one.finding.others, one.finding.cases) == ("a", ("b",), 3)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"detail": "1 of 1 elements differ: 3"},
+        {"case": "op/int32-2/another"},
+        {"clause": "op.C2"},
+        {"requirement": "should"},
+        {"outcome": "crashed", "error": "SIGSEGV"},
+        {"outcome": "errored", "error": "ValueError", "detail": "raised ValueError: no"},
+    ],
+)
+def test_another_value_case_clause_or_end_is_another_finding(changed: dict[str, object]) -> None:
+    assert len(joined([found(failure("a")), found(failure("b", **changed), FREE)])) == 2  # type: ignore[arg-type]
+
+
+def test_two_implementations_are_two_findings_whatever_they_fail() -> None:
+    other = {"frame": "2.0", "mode": "free"}
+    assert len(joined([found(failure("a")), found(failure("b"), other)])) == 2
+    assert not one_framework({"frame": "1.0"}, {"frame": "2.0"})
+    assert not one_framework({**CHECKED, "threads": "1"}, FREE)
+
+
+def test_one_message_of_two_ways_is_one_finding_in_whatever_case() -> None:
+    error = {"outcome": "errored", "error": "TypeError"}
+    first = failure("a", detail="rank 0 raised TypeError: 3 takes no list", **error)
+    second = failure("b", "op.C7", "rank 1 raised TypeError: 5 takes no list", case="op/int8-4/1", **error)
+    (one,) = joined([found(first), found(second, FREE)])
+    assert one.finding.clauses == ("op.C1", "op.C7")
+
+
+def test_one_explanation_joins_clauses_and_never_ends() -> None:
+    error = {"outcome": "errored", "error": "TypeError", "detail": "raised TypeError: no"}
+    members = [failure("a"), failure("a", "op.C2"), failure("a", "op.C3", **error)]
+    one, other = joined([found(each, explanation=TOLD) for each in members])
+    assert (one.finding.clauses, one.finding.explanation, one.finding.others) == (("op.C1", "op.C2"), "So.", ())
+    assert other.finding.clauses == ("op.C3",)
+    apart = [replace(found(each), explanation=TOLD if each.clause == "op.C1" else None) for each in members[:2]]
+    assert len(joined(apart)) == 2
+
+
+def test_an_explanation_holds_where_every_case_shows_what_it_is_about() -> None:
+    about = msgspec.structs.replace(TOLD, shows=("float8", "groups"))
+    assert explains(about, ["x: float8_e5m2 over i, groups {0 1}"])
+    assert not explains(about, ["x: float8_e5m2 over i, groups {0 1}", "x: float8_e5m2 over i"])
+    assert not explains(about, [])
