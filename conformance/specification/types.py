@@ -16,6 +16,7 @@ from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
+from conformance.specs.types.starts import name_of_start
 
 INTRODUCTION: Final = """\
 A typed program has named inputs and a list of steps over a mesh. Each input has a dtype, a shape, and the mesh axes
@@ -97,7 +98,7 @@ def type_lines() -> list[str]:
         "| --- | --- | --- | --- | --- |",
         *[f"| {name} | {s.op} | {s.operand or '-'} | {s.result or '-'} | {s.op} |" for name, s in STARTS.items()],
         "",
-        *_functions((started.refuse_pending, started.name_of_start)),
+        *_functions((started.refuse_pending, name_of_start)),
         "## Clauses of types",
         "",
         *clause_lines(TYPES),
@@ -133,7 +134,7 @@ def type_lines() -> list[str]:
         "",
         "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index.",
         "",
-        *_functions((lowering.lowered, lowering.missing)),
+        *_functions((lowering.lowered, lowering.by_step)),
         "## Clauses of lowering",
         "",
         *clause_lines(LOWERING),

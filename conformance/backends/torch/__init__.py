@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from conformance.backends.base import Backend, Claims
+from conformance.backends.base import Backend, Claims, Types
 from conformance.backends.torch import claims
 from conformance.backends.torch.complaints import complaining
 from conformance.backends.torch.operation import Operation
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from conformance.backends.torch.processes.schedule import Schedule
     from conformance.backends.torch.processes.store import Store
     from conformance.backends.torch.typed.ranks import Ranks as TypedRanks
+    from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
 
 
@@ -129,9 +130,19 @@ class Torch(Backend):
     ) -> dict[str, list[Array]]:
         """Return the gradients of the inputs by ``torch.autograd.grad``, a process a rank."""
         given = {name: tuple(map(from_array, blocks)) for name, blocks in cotangents.items()}
-        return self._asked(TypedCase(program=program, inputs=_stored(inputs), cotangents=given))
+        return self._asked(TypedCase(program=program, inputs=_stored(inputs), cotangents=given))[1]
 
-    def _asked(self, case: TypedCase) -> dict[str, list[Array]]:
+    def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
+        """Return the placements of distributed tensors as types, and the blocks of results."""
+        return self._asked(TypedCase(program=program, inputs=_stored(inputs)))
+
+    def batched(
+        self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
+    ) -> dict[str, list[Array]]:
+        """Return the results under ``torch.func.vmap``, a process a rank."""
+        return self._asked(TypedCase(program=program, inputs=_stored(inputs), batch=tuple(levels)))[1]
+
+    def _asked(self, case: TypedCase) -> tuple[Types, dict[str, list[Array]]]:
         world = case.program.world
         if world not in self._typed_ranks:
             ranks = import_module("conformance.backends.torch.typed.ranks").Ranks

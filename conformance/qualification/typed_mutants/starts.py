@@ -13,8 +13,9 @@ from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.qualification.typed_mutants.mutant import TypedMutant
 from conformance.reference.types import check as right_check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.reference.types.started import name_of_start, refuse_pending
+from conformance.reference.types.started import refuse_pending
 from conformance.reference.types.values import evaluate
+from conformance.specs.types.starts import name_of_start
 
 Blocks = list[Array]
 Values = dict[str, Blocks]

@@ -13,7 +13,12 @@ from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
 
 def lowered(program: TypedProgram) -> list[Lowered]:
     """Return what each step comes to, in order: casts, waits and operations of one rank to nothing."""
-    return [made for step in program.steps for made in _of_step(program, step)]
+    return [made for _, made in by_step(program)]
+
+
+def by_step(program: TypedProgram) -> list[tuple[TypedStep, Lowered]]:
+    """Return what each step comes to beside the step, in order."""
+    return [(step, made) for step in program.steps for made in _of_step(program, step)]
 
 
 def _of_step(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
@@ -53,20 +58,3 @@ def _index(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
         behind = math.prod(sizes[other] for other in order[order.index(axis) + 1 :])
         minor = math.prod(sizes[other] for other in step.axes[number + 1 :])
         yield Lowered(op="axis_index", index=(behind, sizes[axis], minor))
-
-
-def missing(program: TypedProgram) -> list[bool]:
-    """Return of each that is lowered whether it may come to nothing.
-
-    That is an all_to_all over groups of one rank, and what is started and never waited for.
-    """
-    waited = {step.inputs[0] for step in program.steps if step.op == "done"}
-    return [
-        (step.start and step.output not in waited) or (step.op == "all_to_all" and not step.start and _alone(made))
-        for step in program.steps
-        for made in _of_step(program, step)
-    ]
-
-
-def _alone(made: Lowered) -> bool:
-    return all(len(group) == 1 for group in made.groups)

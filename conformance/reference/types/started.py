@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.cases.types.axis_type import AxisType
-from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.types.ill_typed import IllTyped
 
@@ -20,15 +18,3 @@ def refuse_pending(program: TypedProgram, step: TypedStep) -> None:
         raise IllTyped("starts.C8", f"{name!r} is not started; a done takes what is")
     if started[name] != step.attrs["of"]:
         raise IllTyped("starts.C9", f"{name!r} is a started {started[name]}, and the done is of {step.attrs['of']}")
-
-
-def name_of_start(step: TypedStep, operand: AxisType | None, result: AxisType | None, *, checked: bool) -> str:
-    """Return the name of the start of a step with an operand and a result of these types.
-
-    An invariant operand counts as the varying one that it is cast to. Without types, or where they are not known, the
-    name is that of the operation alone.
-    """
-    if not checked or not step.axes or operand is None or result is None:
-        return start_of(step.op, "", "")
-    pending = operand.state(step.axes[0]) == "unreduced"
-    return start_of(step.op, "unreduced" if pending else "varying", result.state(step.axes[0]))

@@ -16,12 +16,12 @@ from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
-from conformance.judging.typed import TypedClause
+from conformance.judging.typed import TypedClause, refused
 from conformance.reference.rejected import Rejected
 from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning, typed_meaning
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
-from conformance.runner.dialects.asked_once import asked_once
+from conformance.runner.dialects.single_question import ask_once
 from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
 from conformance.specs.types.batches import BATCHES
@@ -78,6 +78,7 @@ def facts(meaning: TypedMeaning) -> Facts:
         "states": frozenset(_states(meaning)) or frozenset({"none"}),
         "implied": frozenset(_implied(meaning)) or frozenset({"none"}),
         "axes": frozenset({"one" if len(program.mesh) == 1 else "several"}),
+        "refused": frozenset({"none" if meaning.refused is None else meaning.refused.clause}),
         "world": frozenset({str(program.world)}),
     }
     dtypes = "+".join(sorted(words["dtype"]))
@@ -119,7 +120,7 @@ def _implied(meaning: TypedMeaning) -> Iterator[str]:
 
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
     """Ask for types and values, for cotangents or for mapped results."""
-    return asked_once(meaning.case, lambda seen: judge(meaning, seen, terms.follows), lambda: speaking(meaning)[-1])
+    return ask_once(meaning.case, lambda seen: judge(meaning, seen, terms.follows), lambda: speaking(meaning)[-1])
 
 
 def size(case: TypedCase) -> tuple[int, ...]:
@@ -213,6 +214,7 @@ DIALECT: Final = Dialect(
         "states": ("none", *STATES),
         "implied": ("none", "local", "collective"),
         "axes": ("one", "several"),
+        "refused": ("none", *(clause.id for clause in TYPES if clause.check is refused)),
         "world": tuple(str(world) for world in range(1, MOST_RANKS + 1)),
     },
     reductions=reductions,

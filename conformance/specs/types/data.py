@@ -28,7 +28,7 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.seldom import seldom
+from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
 from conformance.specs.types.rare.linear import linear_program

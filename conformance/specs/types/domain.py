@@ -19,7 +19,6 @@ from conformance.cases.types.typed_program import TypedInput, TypedProgram, Type
 from conformance.reference.transforms.batching import over_mesh
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.reference.types.started import name_of_start
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.types.drawn_steps import Shapes, drawn_step
@@ -37,6 +36,7 @@ from conformance.specs.types.grammar import (
     WIDE,
     Grammar,
 )
+from conformance.specs.types.starts import name_of_start
 from conformance.specs.types.steps import Shape
 
 

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause, TypedDivergence, refused, typed_alike, valued_alike
 from conformance.reference.types.meaning import TypedMeaning
-from conformance.reference.types.started import name_of_start
 
 When = Callable[[TypedMeaning], bool]
+
+
+def name_of_start(step: TypedStep, operand: AxisType | None, result: AxisType | None, *, checked: bool) -> str:
+    """Return the name of the start of a step with an operand and a result of these types.
+
+    An invariant operand counts as the varying one that it is cast to. Without types, or where they are not known, the
+    name is that of the operation alone.
+    """
+    if not checked or not step.axes or operand is None or result is None:
+        return start_of(step.op, "", "")
+    pending = operand.state(step.axes[0]) == "unreduced"
+    return start_of(step.op, "unreduced" if pending else "varying", result.state(step.axes[0]))
 
 
 def names_of_starts(meaning: TypedMeaning) -> Iterator[tuple[TypedStep, str]]:

@@ -169,7 +169,7 @@ def test_a_mean_by_the_rounded_inverse_of_the_count_is_declared(mode: Jax, dtype
     assert judge(meaning(case), seen, own).outcome == "passed"
 
 
-@pytest.mark.parametrize("axes", [("i",), ("i", "j")])
+@pytest.mark.parametrize("axes", [("i",), ("i", "j"), ("nowhere", "j")])
 def test_vmap_claims_all_gather_over_one_axis(vmap: JaxVmap, axes: tuple[str, ...]) -> None:
     case = over(IJ, "all_gather", axes, {"x": counting((2,), 6)}, axis=0, tiled=True)
     assert claimed(vmap, case) is (len(axes) == 1)

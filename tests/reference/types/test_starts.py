@@ -17,8 +17,8 @@ from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.reference.types.started import name_of_start
 from conformance.reference.types.values import evaluate
+from conformance.specs.types.starts import name_of_start
 
 BLOCKS = [np.arange(4.0) + 10 * rank for rank in range(2)]
 

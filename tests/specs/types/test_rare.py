@@ -8,7 +8,7 @@ from conformance.cases.types.typed_case import TypedCase, validate_case
 from conformance.reference.types.meaning import typed_meaning
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choose import Choice
-from conformance.specs.domains.seldom import EVERY, FIRST
+from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
 from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.rare.linear import EITHER, TYPED, UNTYPED
 from conformance.specs.types.rare.mapped import ACROSS, LOOPS

@@ -1,7 +1,8 @@
-"""What Torch documents of autograd through collectives, as data.
+"""What Torch documents of autograd through collectives and of the placements of distributed tensors, as data.
 
-Torch gives no value a type: every rank has a block of its own, and a cotangent of its own for it. So programs are
-claimed whose types are not checked, and none is claimed to be refused for its types.
+Under autograd no value has a type: every rank has a block of its own, and a cotangent of its own for it. So programs
+are claimed to go back through whose types are not checked. A placement of a ``DTensor`` is a type, but no program is
+refused for it: a placement that does not fit is redistributed.
 """
 
 from __future__ import annotations
@@ -33,9 +34,20 @@ C10D: Final[Claims] = {
         **SUMS,
         # torch.distributed.nn.functional has these beside gather, reduce and scatter; no send and no receive.
         "steps": ("all_gather", "all_reduce", "all_to_all", "broadcast", "reduce_scatter", *LOCAL),
-    }
+    },
+    "typed_program": {
+        **COMMON,
+        "checks": ("on",),
+        "refused": ("none",),
+        "groups": ("none",),
+        # Shard, Replicate and Partial; what is reduced has no placement of its own.
+        "states": ("none", "varying", "invariant", "unreduced"),
+        "to": ("none", "varying", "invariant", "unreduced"),
+        # Redistribution makes all_gather, all_reduce, reduce_scatter and all_to_all, and no exchange of given pairs.
+        "steps": ("all_gather", "all_reduce", "all_to_all", "cast", "reduce_scatter", *LOCAL),
+    },
 }
-"""``torch.distributed.nn``: "collectives that are differentiable"."""
+"""``torch.distributed.nn``: "collectives that are differentiable", and the placements of ``DTensor``."""
 
 FUNCTIONAL: Final[Claims] = {
     "transposed_program": {
@@ -46,9 +58,20 @@ FUNCTIONAL: Final[Claims] = {
         # "Concatenate over gather_dim": there is no stacked form.
         "tiled": ("true", "none"),
     },
+    "batched_program": {
+        **COMMON,
+        **SUMS,
+        # Values are asked for, which types do not change; what is unreduced or reduced has no collective here.
+        "checks": ("on", "off"),
+        "states": ("none", "varying", "invariant"),
+        # vmap binds no name that a collective could meet across.
+        "across": ("mesh",),
+        "steps": ("all_gather", "all_reduce", "reduce_scatter", "shuffle", *LOCAL),
+        "tiled": ("true", "none"),
+    },
 }
 """Functional collectives: "the input tensor is left unmodified", which is what autograd needs.
 
-No collective has a batching rule, so none is claimed under ``torch.func.vmap``: its fallback stacks the results of a
-collective called once a slice before anybody waits for them.
+No collective has a batching rule. ``torch.func.vmap`` documents of such operators a slower loop over slices, which
+gives the same values, so they are claimed. That it gives others is a finding (``torch-vmap-functional-collectives``).
 """

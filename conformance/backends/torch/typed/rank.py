@@ -1,28 +1,32 @@
-"""Typed programs on one rank, whose blocks are tensors that autograd knows."""
+"""Typed programs on one rank: gradients by autograd, slices by ``torch.func.vmap``, types by distributed tensors."""
 
 from __future__ import annotations
 
+import logging
 import socket
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
 import msgspec
 import torch
 import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh
 
-from conformance.backends.adapting import framework
+from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.complaints import described
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.rank import Communicators, to_tensor, to_torch
 from conformance.backends.torch.processes.store import Meeting
+from conformance.backends.torch.typed.dtensor import Placed
 from conformance.cases.observation import RankError
 from conformance.cases.program.program import rank_groups
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 
 Values = dict[str, torch.Tensor]
@@ -40,7 +44,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What one rank has of what was asked for, or what it raised; nothing when it is ready."""
 
     results: dict[str, Tensor] = {}
+    types: dict[str, AxisType] = {}
     error: RankError | None = None
+
+
+Meshes = dict[tuple[int, ...], DeviceMesh]
 
 
 def serve(
@@ -53,26 +61,45 @@ def serve(
 ) -> None:
     """Run cases from ``channel`` as ``rank`` of ``world`` until the channel ends."""
     warnings.filterwarnings("ignore")
+    # It says of each redistribution that another would be faster.
+    logging.getLogger("torch").setLevel(logging.ERROR)
     patience = timedelta(seconds=timeout)
     dist.init_process_group("gloo", store=meeting.join(rank, world), rank=rank, world_size=world, timeout=patience)
     communicators = Communicators(rank, world, patience)
     wire.send(channel, msgspec.msgpack.encode(Answer()))
-    inbox = wire.Inbox(channel)
+    inbox, meshes = wire.Inbox(channel), Meshes()
     decode: Callable[[bytes], TypedCase] = msgspec.msgpack.Decoder(TypedCase).decode
     while (messages := inbox.read()) is not None:
         for case in map(decode, messages):
-            wire.send(channel, msgspec.msgpack.encode(_observed(case, rank, operations, communicators)))
+            wire.send(channel, msgspec.msgpack.encode(_observed(case, rank, operations, communicators, meshes)))
 
 
-def _observed(case: TypedCase, rank: int, operations: Mapping[str, Operation], communicators: Communicators) -> Answer:
+def _observed(
+    case: TypedCase, rank: int, operations: Mapping[str, Operation], communicators: Communicators, meshes: Meshes
+) -> Answer:
     try:
         given = {name: to_torch(to_array(blocks[rank])) for name, blocks in case.inputs.items()}
+        if case.batch:
+            mapped = _Run(case.program, operations, communicators).mapped(case.batch, given)
+            return Answer(results={name: _tensor(value) for name, value in mapped.items()})
+        if not case.cotangents:
+            types, values = Placed(case.program, _mesh(case.program, meshes)).run(given)
+            return Answer(results={name: _tensor(value) for name, value in values.items()}, types=types)
         cotangents = {name: to_torch(to_array(blocks[rank])) for name, blocks in case.cotangents.items()}
         run = _Run(case.program, operations, communicators)
         found = run.pulled(given, cotangents)
         return Answer(results={name: _tensor(value) for name, value in found.items()})
     except Exception as error:  # noqa: BLE001 - whatever is raised is what happened
         return Answer(error=described(error))
+
+
+def _mesh(program: TypedProgram, meshes: Meshes) -> DeviceMesh:
+    """Return the mesh of a program, which all ranks make together once."""
+    sizes = tuple(axis.size for axis in program.mesh)
+    if sizes not in meshes:
+        with framework():
+            meshes[sizes] = DeviceMesh("cpu", torch.arange(program.world).reshape(sizes))
+    return meshes[sizes]
 
 
 def _tensor(value: torch.Tensor) -> Tensor:
@@ -102,6 +129,22 @@ class _Run:
                 materialize_grads=True,
             )
         return dict(zip(leaves, found, strict=True))
+
+    def mapped(self, levels: Sequence[Level], given: Values) -> Values:
+        """Return the results under one ``torch.func.vmap`` for each level, the outermost first."""
+
+        @adapter()
+        def results(values: Values) -> Values:
+            made = self.values(values)
+            return {name: made[name] for name in self.program.results}
+
+        function: Callable[[Values], Values] = results
+        for level in reversed(levels):
+            axes = ({name: level.inputs.get(name) for name in given},)
+            with framework():
+                function = torch.func.vmap(function, in_dims=axes, out_dims=level.result)
+        with framework():
+            return function(given)
 
     def values(self, given: Mapping[str, torch.Tensor]) -> Values:
         """Return the value of each name of the program."""

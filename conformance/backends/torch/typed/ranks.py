@@ -13,6 +13,7 @@ from conformance.backends.torch.typed.rank import Answer, serve
 from conformance.cases.observation import RankError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import TypedCase
 
 
@@ -23,8 +24,8 @@ class Ranks:
         """Start nothing yet."""
         self._asked: Asked[Answer] = Asked(world, store, partial(serve, operations), Answer)
 
-    def ask(self, case: TypedCase) -> dict[str, list[Array]]:
-        """Return the blocks of what a case asks for; raise what ranks raised, where each did that of the first."""
+    def ask(self, case: TypedCase) -> tuple[dict[str, AxisType], dict[str, list[Array]]]:
+        """Return the types and blocks of what a case asks for; raise what ranks raised, where each did as the first."""
         answers = self._asked.ask(case)
         if isinstance(answers, str):
             raise RaisedElsewhere(RankError(kind="Crash", message=answers, category="no_answer"))
@@ -32,7 +33,8 @@ class Ranks:
             # Some may have left the others in the middle of a collective.
             self.close()
             raise RaisedElsewhere(errors[0])
-        return {name: [to_array(answer.results[name]) for answer in answers] for name in answers[0].results}
+        blocks = {name: [to_array(answer.results[name]) for answer in answers] for name in answers[0].results}
+        return answers[0].types, blocks
 
     def close(self) -> None:
         """Kill the ranks."""
