@@ -13,8 +13,8 @@ from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
 from conformance.runner.dialects import dialects, name_of
 from conformance.runner.log.log import CaseRecord, Covered
+from conformance.runner.offering import draw_and_offer, lateness
 from conformance.runner.outcomes import ENDING, UNJUDGED
-from conformance.runner.pass_one import lateness, pass_one
 from conformance.runner.plan import Plan
 from conformance.runner.worker.judgeable import Judgeable
 
@@ -98,7 +98,7 @@ def _measure(
     with clock.phase("waiting"):
         backend = BackendRun(name, worker, count, clock)
     counting = {name: _Kept(drawn) for name in dialects()}
-    pass_one(plan, [backend], lateness(plan, began), clock, cases, counting=counting)
+    draw_and_offer(plan, [backend], lateness(plan, began), clock, cases, counting=counting)
     seconds = time.monotonic() - began
     return Measured(
         backend=name,

@@ -45,6 +45,11 @@ class Mlx(Backend):
         """Start no ring: each is started when a group of its size comes."""
         self._rings: dict[int, Ring] = {}
 
+    @property
+    def follows(self) -> tuple[str, ...]:
+        """Return the source whose documented divergences are MLX's."""
+        return ("mlx",)
+
     def describe(self) -> dict[str, str]:
         """Return the version and how members are connected."""
         return {"mlx": version("mlx"), "ring": "over TCP on the loopback", "device": "cpu"}

@@ -13,9 +13,9 @@ from msgspec import structs
 
 from conformance.backends.base import Backend, Claims, Held, Types, Unsupported
 from conformance.backends.explanation import Explanation
-from conformance.backends.lowering import lowered
+from conformance.backends.lowering.kept import Kept
 from conformance.backends.opencl.export.explain import explained_program, explained_round
-from conformance.backends.opencl.export.graph import asked_once, exported_graph
+from conformance.backends.opencl.export.graph import as_case, exported_graph
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.export.symbolic import symbolic
 from conformance.backends.opencl.formats import FORMATS
@@ -23,7 +23,7 @@ from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.schedule.drafted import drafted, drafted_rounds
+from conformance.backends.opencl.schedule.dry_run import dry_rounds, dry_run
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.backends.opencl.typed.lowered import STEPS
 from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
@@ -116,6 +116,11 @@ class OpenCL(Backend):
 
         return Graphs(self.engine)
 
+    @cached_property
+    def _sharded(self) -> Kept:
+        """What sharded cases were lowered to."""
+        return Kept()
+
     @property
     def alignment(self) -> int:
         """The bytes at whose multiples a sub-buffer may begin on every open device."""
@@ -146,15 +151,15 @@ class OpenCL(Backend):
             values = {name: each.value for name, each in asked.variables.items()}
             return symbolic(self._numeric(asked, values, settings), values, lambda v: self._numeric(asked, v, settings))
         self._check(asked.program)
-        made, lowered = drafted(asked, settings, self.alignment)
+        made, lowered = dry_run(asked, settings, self.alignment)
         return exported(made, lowered, asked.program.world, self._told)
 
     def _numeric(self, graph: Graph, values: Mapping[str, int], settings: Settings) -> Schedule:
         """Return the schedule of a graph, whose variables have these values, in numbers."""
-        once = asked_once(graph)
+        once = as_case(graph)
         (part,) = once.rounds
         case = structs.replace(once, rounds=(structs.replace(part, values=dict(values)),))
-        (only,) = drafted_rounds(case, settings, self.alignment)
+        (only,) = dry_rounds(case, settings, self.alignment)
         return exported_graph(only, case, self._told)
 
     def remaining(self, asked: Case | Graph) -> Schedule:
@@ -165,18 +170,18 @@ class OpenCL(Backend):
         """
         if not isinstance(asked, Graph):
             raise Unsupported("a program that is started again gives fresh results")
-        once = asked_once(asked)
+        once = as_case(asked)
         twice = structs.replace(once, rounds=once.rounds * 2)
-        *_, last = drafted_rounds(twice, self.settings, self.alignment)
+        *_, last = dry_rounds(twice, self.settings, self.alignment)
         return exported_graph(last, twice, self._told)
 
     def explain(self, case: Case | GraphCase) -> tuple[Explanation, ...]:
         """Return what becomes of a program, or of each round of a graph."""
         if isinstance(case, GraphCase):
-            made = drafted_rounds(case, self.settings, self.alignment)
+            made = dry_rounds(case, self.settings, self.alignment)
             return tuple(explained_round(number, each) for number, each in enumerate(made))
         self._check(case.program)
-        return (explained_program(*drafted(case, self.settings, self.alignment), case.program.world),)
+        return (explained_program(*dry_run(case, self.settings, self.alignment), case.program.world),)
 
     def execute(self, case: Case) -> Observation:
         """Run the program of ``case`` and return what happened; never raise."""
@@ -206,8 +211,9 @@ class OpenCL(Backend):
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Run a program on sharded tensors as one graph over its devices, and return what each has in the end."""
-        whole, answers = lowered(case)
-        given = self.graphs.run(whole)
+        whole, answers = self._sharded.lowered(case)
+        # What has been lowered of a case that was checked is well formed.
+        given = self.graphs.run(whole, checked=False)
         return {
             key: Held(
                 answer.layout,

@@ -85,11 +85,15 @@ def real(placement: Placement, mesh: Mesh, at: Sequence[int]) -> bool:
 
 def reals(placement: Placement, mesh: Mesh) -> tuple[bool, ...]:
     """Return of each device whether what it holds is real."""
+    if not placement.masks:
+        return (True,) * world(mesh)
     return tuple(real(placement, mesh, at) for at in positions(mesh))
 
 
 def real_parts(split: Split, placement: Placement, mesh: Mesh) -> tuple[bool, ...]:
     """Return of each part whether some device holds it for real."""
+    if not placement.masks:
+        return (True,) * (len(split.cuts) - 1)
     held = {part_of(split, mesh, at) for at in positions(mesh) if real(placement, mesh, at)}
     return tuple(part in held for part in range(len(split.cuts) - 1))
 

@@ -55,6 +55,11 @@ DANGEROUS_DRAWS: Final = 2 * DANGERS
 kind in one of the two."""
 
 
+EACH_ONCE: Final = (0, DRAWS, *(DRAWS + WIDE_DRAWS + danger for danger in range(DANGERS)))
+"""One draw of each kind. A schedule that is asked for beside another of the same graph, of which all draws were run, is
+run on these alone: on a default run of the suite ``schedules`` more than half of the time went into such ones."""
+
+
 def initial(facts: Facts, seed: int = 0, poison: int = POISON) -> Memory:
     """Return memory with data in every preexisting buffer and ``poison`` in every other byte.
 

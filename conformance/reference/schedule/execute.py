@@ -25,7 +25,7 @@ from conformance.cases.schedule.schedule import Access, Buffer, Collective, Kern
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.movement import Stored
 from conformance.reference.operations import TABLE
-from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, SMALL, WIDE_DRAWS, initial
+from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, EACH_ONCE, SMALL, WIDE_DRAWS, initial
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule.memory import POISON, Memory, perform
@@ -284,11 +284,12 @@ def law(facts: Facts) -> str | None:
 def wrong_as_listed(facts: Facts) -> str | None:
     """Return how running the schedule in its order differs from its graph on any data drawn, or ``None``.
 
+    One that was asked for beside another is run on one draw of each kind (``data.EACH_ONCE``).
     A collective that does not fit its operation differs by having no values. Found once: several clauses ask.
     """
     key = ("wrong as listed", 0, 0)
     if key not in facts.kept:
-        draws = range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS)
+        draws = range(DRAWS + WIDE_DRAWS + DANGEROUS_DRAWS) if facts.like is None else EACH_ONCE
         found = (_wrong(facts, eager(facts, seed), seed) for seed in draws)
         facts.kept[key] = next((problem for problem in found if problem), None)
     known = facts.kept[key]

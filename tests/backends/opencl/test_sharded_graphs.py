@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.backends.lowering import lowered
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.schedule.drafted import drafted_rounds
+from conformance.backends.opencl.schedule.dry_run import dry_rounds
 from conformance.backends.opencl.schedule.item import Fused, Transfer
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.form import check_graph
@@ -53,7 +53,7 @@ def test_copies_and_kernels_that_need_nothing_of_each_other_wait_for_nothing_of_
     homes = {"b0": by(0, 1, 2, 6), "b1": by(0, 2, 4, 6)}
     case = ShardedCase(mesh=(Axis("i", 3),), devices=(0, 1, 2), of=of, homes=homes, moves={"m": by(0, 4, 5, 6)})
     native = OpenCL()
-    (made,) = drafted_rounds(lowered(case)[0], native.settings, 1)
+    (made,) = dry_rounds(lowered(case)[0], native.settings, 1)
     items = made.schedule.items
     before: list[set[int]] = []
     for item in items:

@@ -16,22 +16,22 @@ from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.render.fused import named as kernel_name
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.streams import render_stream
-from conformance.backends.opencl.schedule.drafted import Drafted
+from conformance.backends.opencl.schedule.dry_run import DryRun
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Transfer
 from conformance.backends.opencl.schedule.partition import reachable
 from conformance.backends.opencl.schedule.schedule import Schedule
 
 
-def explained_round(number: int, drafted: Drafted) -> Explanation:
+def explained_round(number: int, dry_run: DryRun) -> Explanation:
     """Return what a round of a graph becomes."""
-    asking = drafted.asking
-    wanted = [each.value for each in drafted.lowering.wanted]
+    asking = dry_run.asking
+    wanted = [each.value for each in dry_run.lowering.wanted]
     values = reversed(reachable([*wanted, *(each.value for each in asking.assigns)]))
     lines = [*(_value(value, asking.made.get(value, "")) for value in values)]
     lines += [f"write {each.asked}: %{each.value.number} into {each.buffer}" for each in asking.assigns]
-    lines += [f"asked for {name}: %{value.number}" for name, value in drafted.asked.items()]
-    names = names_of(drafted)
-    return _explained(f"round {number}", tuple(lines), drafted.schedule, names, tuple(drafted.devices))
+    lines += [f"asked for {name}: %{value.number}" for name, value in dry_run.asked.items()]
+    names = names_of(dry_run)
+    return _explained(f"round {number}", tuple(lines), dry_run.schedule, names, tuple(dry_run.devices))
 
 
 def explained_program(made: Schedule, lowered: Lowered, world: int) -> Explanation:

@@ -11,7 +11,7 @@ from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Computed, Node
-from conformance.backends.opencl.schedule.drafted import Drafted
+from conformance.backends.opencl.schedule.dry_run import DryRun
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule import schedule as neutral
@@ -20,7 +20,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor
 
 
-def asked_once(graph: Graph) -> GraphCase:
+def as_case(graph: Graph) -> GraphCase:
     """Return the case that lists a graph and asks for its results in one round; its buffers hold zeros."""
     inner = [node for each in graph.functions.values() for node in each.nodes]
     buffers: dict[str, Tensor] = {}
@@ -34,42 +34,42 @@ def asked_once(graph: Graph) -> GraphCase:
     return GraphCase(graph=graph, buffers=buffers, rounds=(once,))
 
 
-def exported_graph(drafted: Drafted, case: GraphCase, device: neutral.Device) -> neutral.Schedule:
+def exported_graph(dry_run: DryRun, case: GraphCase, device: neutral.Device) -> neutral.Schedule:
     """Return the neutral schedule of a round of a case, on devices that are all like ``device``."""
-    made = drafted.schedule
-    devices = tuple(drafted.devices)
-    names = names_of(drafted)
-    results = {made.roots.get(each, each) for each in _ends(drafted).values()}
+    made = dry_run.schedule
+    devices = tuple(dry_run.devices)
+    names = names_of(dry_run)
+    results = {made.roots.get(each, each) for each in _ends(dry_run).values()}
     asked: dict[Node, tuple[str, ...]] = {
         node: (node.asked,) for node in made.nodes if isinstance(node, Computed) and node.asked
     }
-    became = drafted.lowered.became
+    became = dry_run.lowered.became
     asked |= {
-        became.get(node, node): (drafted.asking.made[value],)
-        for value, node in drafted.lowering.nodes.items()
-        if value in drafted.asking.made
+        became.get(node, node): (dry_run.asking.made[value],)
+        for value, node in dry_run.lowering.nodes.items()
+        if value in dry_run.asking.made
     }
     whole = declared(case)
     own = buffers(made, results, names, devices)
     used = {each.id for each in own}
-    parts = _parts(drafted, case, names)
+    parts = _parts(dry_run, case, names)
     return neutral.Schedule(
         devices=dict.fromkeys(devices, device),
         buffers=(
             *(_held(each, whole) for each in own),
             *(each for each in whole.buffers if each.id not in used),
-            *_kept(drafted, used | {each.id for each in whole.buffers}, devices),
+            *_kept(dry_run, used | {each.id for each in whole.buffers}, devices),
         ),
-        items=tuple(_told(each, parts) for each in items(made, drafted.lowered, names, asked, devices)),
+        items=tuple(_told(each, parts) for each in items(made, dry_run.lowered, names, asked, devices)),
         variables=whole.variables,
         graph=case.graph,
-        places=tuple(_places(drafted, names)),
+        places=tuple(_places(dry_run, names)),
     )
 
 
-def _kept(drafted: Drafted, known: Collection[str], devices: Sequence[str]) -> Iterator[neutral.Buffer]:
+def _kept(dry_run: DryRun, known: Collection[str], devices: Sequence[str]) -> Iterator[neutral.Buffer]:
     """Yield the buffers of values that earlier rounds left and that no item of this one uses."""
-    for node in drafted.there:
+    for node in dry_run.there:
         if node.name not in known:
             size = node.size * FORMATS[node.dtype].itemsize
             yield neutral.Buffer(
@@ -77,13 +77,13 @@ def _kept(drafted: Drafted, known: Collection[str], devices: Sequence[str]) -> I
             )
 
 
-def _parts(drafted: Drafted, case: GraphCase, names: dict[Node, str]) -> dict[str, tuple[str, int]]:
+def _parts(dry_run: DryRun, case: GraphCase, names: dict[Node, str]) -> dict[str, tuple[str, int]]:
     """Return the buffers that hold folds of parts of a reduce of the graph: its name, and how many for each element."""
     listed = {node.id for node in case.graph.nodes}
-    lying = drafted.lowering.nodes
+    lying = dry_run.lowering.nodes
     return {
         names[lying[value]]: part
-        for value, part in drafted.asking.parts.items()
+        for value, part in dry_run.asking.parts.items()
         if value in lying and lying[value] in names and part[0] in listed
     }
 
@@ -101,9 +101,9 @@ def _told(item: neutral.Item, parts: Mapping[str, tuple[str, int]]) -> neutral.I
     return replace(item, accesses=accesses)
 
 
-def names_of(drafted: Drafted) -> dict[Node, str]:
+def names_of(dry_run: DryRun) -> dict[Node, str]:
     """Return the names of all nodes that lie somewhere: those of the graph's buffers, or numbers."""
-    made = drafted.schedule
+    made = dry_run.schedule
     known: dict[Node, str] = {node: node.name for node in made.inputs}
     names = {node: known.get(node, f"value {number}") for number, node in enumerate(made.places)}
     return names | {node: names[root] for node, root in made.roots.items() if root in names}
@@ -114,11 +114,11 @@ def _held(buffer: neutral.Buffer, whole: neutral.Schedule) -> neutral.Buffer:
     return next((each for each in whole.buffers if each.id == buffer.id), buffer)
 
 
-def _ends(drafted: Drafted) -> dict[int, Node]:
+def _ends(dry_run: DryRun) -> dict[int, Node]:
     """Return for each value that lies somewhere, by its place among those wanted, the node that it lies in."""
     found: dict[int, Node] = {}
-    for number, each in enumerate(drafted.lowering.wanted):
-        blocks = drafted.lowered.results.get(f"{number}")
+    for number, each in enumerate(dry_run.lowering.wanted):
+        blocks = dry_run.lowered.results.get(f"{number}")
         if blocks is not None and blocks[0] is not None:
             found[number] = blocks[0].node
         elif each.node is not None:
@@ -126,10 +126,10 @@ def _ends(drafted: Drafted) -> dict[int, Node]:
     return found
 
 
-def _places(drafted: Drafted, names: dict[Node, str]) -> Iterator[neutral.Place]:
-    ends = _ends(drafted)
-    for number, name in enumerate(drafted.asked):
+def _places(dry_run: DryRun, names: dict[Node, str]) -> Iterator[neutral.Place]:
+    ends = _ends(dry_run)
+    for number, name in enumerate(dry_run.asked):
         node = ends.get(number)
         if node is not None:
             buffer = node.name if isinstance(node, Buffer) else names[node]
-            yield neutral.Place(node=name, buffer=buffer, map=exported_map(drafted.lowering.wanted[number].map))
+            yield neutral.Place(node=name, buffer=buffer, map=exported_map(dry_run.lowering.wanted[number].map))

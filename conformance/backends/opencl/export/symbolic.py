@@ -65,15 +65,21 @@ def symbolic(made: Schedule, bound: Mapping[str, int], scheduled: Callable[[Mapp
         return known[key]
 
     items = list(made.items)
+    untold = [number for number, item in enumerate(items) if isinstance(item, Kernel) and item.program]
     for others in _others(free, bound, made.variables):
+        if not untold:
+            break
         ends = [(name, bound[name], other) for name, other in zip(free, others, strict=True)]
         corners = [dict(zip(free, each, strict=True)) for each in product(*((a, b) for _, a, b in ends))]
         beside = [at(corner).items for corner in corners]
         if len({tuple(each.id for each in one) for one in beside}) > 1:
             continue
-        for number, item in enumerate(items):
-            if isinstance(item, Kernel) and item.program and not item.variables:
-                items[number] = _told(item, [one[number] for one in beside], ends)
+        for number in tuple(untold):
+            try:
+                items[number] = _told(items[number], [one[number] for one in beside], ends)
+            except Unlike:
+                continue
+            untold.remove(number)
     return replace(made, items=tuple(items))
 
 
@@ -89,16 +95,12 @@ def _others(free: Sequence[str], bound: Mapping[str, int], bounds: Mapping[str, 
 Ends = Sequence[tuple[str, int, int]]
 
 
-def _told(item: Kernel, beside: Sequence[Item], ends: Ends) -> Kernel:
-    """Return a kernel with expressions where its numbers follow from variables; as it is where it is another one."""
+def _told(item: Item, beside: Sequence[Item], ends: Ends) -> Kernel:
+    """Return a kernel with expressions where its numbers follow from variables; raise ``Unlike`` if it is another."""
     kernels = [each for each in beside if isinstance(each, Kernel)]
-    if len(kernels) != len(beside):
-        return item
-    try:
-        made = _Telling(ends).kernel(item, kernels)
-    except Unlike:
-        return item
-    return made
+    if not isinstance(item, Kernel) or len(kernels) != len(beside):
+        raise Unlike
+    return _Telling(ends).kernel(item, kernels)
 
 
 class _Telling:

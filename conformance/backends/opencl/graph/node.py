@@ -5,7 +5,7 @@ Nodes compare by identity: two equal requests are two values. Devices are number
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -120,6 +120,8 @@ class Take(msgspec.Struct, frozen=True):
 
 Instruction = kernel_body.Instruction | Take
 
+_OF_ONE: Final = (kernel_body.Cast, kernel_body.Bitcast, kernel_body.Reduce, kernel_body.Store)
+
 
 def sources(line: Instruction) -> tuple[int, ...]:
     """Return the numbers of the instructions that one takes."""
@@ -127,11 +129,7 @@ def sources(line: Instruction) -> tuple[int, ...]:
         return line.of
     if isinstance(line, Take):
         return (line.index,)
-    return (
-        (line.of,)
-        if isinstance(line, kernel_body.Cast | kernel_body.Bitcast | kernel_body.Reduce | kernel_body.Store)
-        else ()
-    )
+    return (line.of,) if isinstance(line, _OF_ONE) else ()
 
 
 class Launch(msgspec.Struct, frozen=True, eq=False):

@@ -76,10 +76,21 @@ def form(
     return said
 
 
-def collective(operation: str, blocks: Blocks, given: Mapping[str, Any], groups: Groups, stage: int = 0) -> Collective:
-    """Return the checked collective, its axes counted from the front; raise a ``RejectionError`` for an illegal one."""
+JOINING: Final = ("all_gather", "gather")
+
+
+def collective(
+    operation: str, blocks: Blocks, given: Mapping[str, Any], groups: Groups, stage: int = 0, *, uneven: bool = False
+) -> Collective:
+    """Return the checked collective, its axes counted from the front; raise a ``RejectionError`` for an illegal one.
+
+    Blocks that are joined along an axis may be ``uneven`` there: those of graphs, not those of programs.
+    """
     attrs = attributes(operation, given)
-    if operation != "all_to_all_uneven":
+    joined = uneven and operation in JOINING and attrs["tiled"]
+    if joined:
+        _alike_but(blocks, axis_of(attrs["axis"], len(blocks[0].view.shape), "axis"))
+    elif operation != "all_to_all_uneven":
         alike(blocks)
     partitioned(groups, len(blocks))
     dtype, found, attrs = FORMS[operation].check(blocks, groups, attrs)
@@ -97,6 +108,21 @@ def alike(blocks: Blocks, *, extents: bool = True) -> None:
         ):
             if mine != first:
                 raise no.BlocksDifferError(f"all ranks need one {what}: rank 0 has {first}, rank {rank} has {mine}")
+
+
+def _alike_but(blocks: Blocks, axis: int) -> None:
+    """Demand one dtype of all ranks, and of their shapes that they differ along one axis alone."""
+    for rank, block in enumerate(blocks):
+        mine, first = (
+            (each.node.dtype, *each.view.shape[:axis], len(each.view.shape), *each.view.shape[axis + 1 :])
+            for each in (block, blocks[0])
+        )
+        if mine != first:
+            raise no.BlocksDifferError(
+                f"blocks joined along axis {axis} need one dtype and other extents alike: rank 0 has "
+                f"{blocks[0].node.dtype} {list(blocks[0].view.shape)}, rank {rank} has {block.node.dtype} "
+                f"{list(block.view.shape)}"
+            )
 
 
 def piece(made: Collective, view: View, axis_name: str, position: int, size: int) -> View:
@@ -169,15 +195,24 @@ def _all_gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape = _first(blocks)
     size, tiled = equal_size(groups), attrs["tiled"]
     axis = axis_of(attrs["axis"], len(shape) + (not tiled), "axis")
-    return dtype, joined_shape(shape, axis, size, tiled=tiled), {**attrs, "axis": axis}
+    if not tiled or len({block.view.shape for block in blocks}) == 1:
+        return dtype, joined_shape(shape, axis, size, tiled=tiled), {**attrs, "axis": axis}
+    found: list[Shape | None] = [None] * len(blocks)
+    for group in groups:
+        extent = sum(blocks[rank].view.shape[axis] for rank in group)
+        for rank in group:
+            found[rank] = (*shape[:axis], extent, *shape[axis + 1 :])
+    return dtype, found, {**attrs, "axis": axis}
 
 
 @form("gather", passed_on=True, root=int, axis=int, tiled=bool)
 def _gather(blocks: Blocks, groups: Groups, attrs: Attrs) -> Found:
     dtype, shape, attrs = _all_gather(blocks, groups, attrs)
     root_in(groups, attrs["root"])
-    assert isinstance(shape, tuple)  # all_gather gives one shape to all
-    return dtype, _only_roots(shape, groups, attrs["root"]), attrs
+    if isinstance(shape, tuple):
+        return dtype, _only_roots(shape, groups, attrs["root"]), attrs
+    roots = {group[attrs["root"]] for group in groups}
+    return dtype, [each if rank in roots else None for rank, each in enumerate(shape)], attrs
 
 
 @form("scatter", passed_on=True, root=int, axis=int, tiled=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -86,23 +87,28 @@ def contiguous(shape: tuple[int, ...]) -> View:
 
 def coalesced(views: tuple[View, ...]) -> tuple[View, ...]:
     """Return views of one shape with adjacent axes merged wherever every view allows, so indexing divides less."""
-    shape = views[0].shape
+    shape, strides = _merged(views[0].shape, tuple(view.strides for view in views))
+    return tuple(View(shape, each, view.offset) for each, view in zip(strides, views, strict=True))
+
+
+@lru_cache(maxsize=1 << 12)
+def _merged(
+    shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """Return the shape and the strides of each view with axes merged. The ranks of a step ask for the same ones."""
     kept = [axis for axis, extent in enumerate(shape) if extent != 1]
-    if len(kept) < 2:
-        return tuple(
-            View(tuple(shape[a] for a in kept) or (1,), tuple(v.strides[a] for a in kept) or (0,), v.offset)
-            for v in views
-        )
+    if not kept:
+        return (1,), tuple((0,) for _ in strides)
     merged = [shape[kept[0]]]
-    strides = [[view.strides[kept[0]]] for view in views]
+    found = [[each[kept[0]]] for each in strides]
     for axis in kept[1:]:
         extent = shape[axis]
-        if all(s[-1] == v.strides[axis] * extent for s, v in zip(strides, views, strict=True)):
+        if all(new[-1] == each[axis] * extent for new, each in zip(found, strides, strict=True)):
             merged[-1] *= extent
-            for s, v in zip(strides, views, strict=True):
-                s[-1] = v.strides[axis]
+            for new, each in zip(found, strides, strict=True):
+                new[-1] = each[axis]
         else:
             merged.append(extent)
-            for s, v in zip(strides, views, strict=True):
-                s.append(v.strides[axis])
-    return tuple(View(tuple(merged), tuple(s), v.offset) for s, v in zip(strides, views, strict=True))
+            for new, each in zip(found, strides, strict=True):
+                new.append(each[axis])
+    return tuple(merged), tuple(tuple(each) for each in found)

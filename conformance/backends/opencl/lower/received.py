@@ -43,9 +43,23 @@ def _slot(made: Collective, axis_name: str, position: int, size: int) -> View:
     return piece(made, contiguous(made.shape), axis_name, position, size)
 
 
-def _all_gather(made: Collective, group: tuple[int, ...], _position: int) -> Iterator[Arrival]:
+def _all_gather(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+    if len({made.blocks[rank].view.shape for rank in group}) > 1:
+        yield from _uneven(made, group, position)
+        return
     for p, rank in enumerate(group):
         yield Arrival(_slot(made, "axis", p, len(group)), p, made.blocks[rank].view)
+
+
+def _uneven(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:
+    """Yield blocks of several extents along the axis that they are joined along."""
+    shape, axis, at = made.shapes[group[position]], made.attrs["axis"], 0
+    assert shape is not None  # whoever is asked for receives something
+    for p, rank in enumerate(group):
+        view = made.blocks[rank].view
+        extent = view.shape[axis]
+        yield Arrival(contiguous(shape).narrow(axis, at, at + extent), p, view)
+        at += extent
 
 
 def _all_to_all(made: Collective, group: tuple[int, ...], position: int) -> Iterator[Arrival]:

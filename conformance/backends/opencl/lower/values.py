@@ -371,7 +371,7 @@ class _Builder:
         made = self._meetings.get(key)
         if made is None:
             blocks = tuple(self._block(each) for each in value.of)
-            made = collective(name, blocks, dict(attrs), (tuple(range(len(members))),))
+            made = collective(name, blocks, dict(attrs), (tuple(range(len(members))),), uneven=True)
             place = {device: position for position, device in enumerate(members)}
             made = self._meetings[key] = msgspec.structs.replace(
                 made,

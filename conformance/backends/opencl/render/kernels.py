@@ -46,7 +46,7 @@ VECTOR_BLOCK: Final = 128
 """Elements that an item of a streaming kernel folds by vectors. Sums of 4 ranks of 4 MiB took 0.92 and 0.93 of the time
 of ``BLOCK`` one by one with 128 and 512, and 0.96 with 32 (float32, PoCL on two cores, interleaved)."""
 
-PAST_BYTES: Final = 32
+VECTOR_BYTES: Final = 32
 """What one store past the caches writes, and what it is aligned to; a vector is as long."""
 
 VECTORS: Final = {
@@ -59,7 +59,7 @@ VECTORS: Final = {
     "uint32": "uint8",
     "uint64": "ulong4",
 }
-"""The dtypes whose sums and products are those of a C vector, to the bit, and the vector of ``PAST_BYTES``."""
+"""The dtypes whose sums and products are those of a C vector, to the bit, and the vector of ``VECTOR_BYTES``."""
 
 SIGNS: Final = {"sum": "+", "product": "*", "and": "&", "or": "|", "xor": "^"}
 """The operations that C has on vectors."""
@@ -69,14 +69,14 @@ MOVED: Final = "ulong4"
 
 
 class Stream(NamedTuple):
-    """A streaming kernel: how many storages it loads and stores, and what share of its stores go ``past`` the caches.
+    """A streaming kernel: how many storages it loads and stores, and what share of its stores go past the caches.
 
-    The share is an argument, so that sizes alone ask for no other kernel.
+    The share (``nontemporal``) is an argument, so that sizes alone ask for no other kernel.
     """
 
     loads: int
     stores: int
-    past: float = 0.0
+    nontemporal: float = 0.0
 
 
 class Body(NamedTuple):

@@ -9,9 +9,9 @@ from conformance.backends.opencl.render.kernels import (
     BLOCK,
     MOVED,
     MOVES,
-    PAST_BYTES,
     READS,
     SIGNS,
+    VECTOR_BYTES,
     Body,
     arguments,
     combines,
@@ -91,7 +91,7 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
     stores = body.stream.stores
     past = [f"PAST(a, (__global {vector}*)(to{k} + j));" for k in range(stores)]
     plain = [f"((__global loose_{vector}*)(to{k} + j))->v = a;" for k in range(stores)]
-    loop = f"for (int j = 0; j < {body.elements}; j += {PAST_BYTES // width}) {{ {vector} a = {first}; {combined}"
+    loop = f"for (int j = 0; j < {body.elements}; j += {VECTOR_BYTES // width}) {{ {vector} a = {first}; {combined}"
     # A loop for each number: within one loop the compiler would ask again for each vector.
     loops = (f"case {n}: {loop} {' '.join(past[:n] + plain[n:])} }} break;" for n in range(stores + 1))
     return f"{_PAST_STORES}\n    switch (past) {{\n      {_LINE.join(loops)}\n    }}"
@@ -100,7 +100,7 @@ def _by_vector(body: Body, loads: int, width: int) -> str:
 def _one_by_one(body: Body, folded: str, element: str, width: int) -> str:
     """Return the statements that fold a block to private memory, and store it from there."""
     assert body.stream is not None  # the caller asked
-    vectors = BLOCK * width // PAST_BYTES
+    vectors = BLOCK * width // VECTOR_BYTES
     stored = (
         f"if (past > {k}) for (int j = 0; j < {vectors}; ++j) PAST((({MOVED}*)block)[j], (__global {MOVED}*)to{k} + j);"
         f"\n    else for (int j = 0; j < {BLOCK}; ++j) to{k}[j] = block[j];"

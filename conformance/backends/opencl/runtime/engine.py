@@ -26,7 +26,7 @@ from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
-from conformance.backends.opencl.schedule.drafted import scheduled, view_of
+from conformance.backends.opencl.schedule.dry_run import scheduled, view_of
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.program.program import Program
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical

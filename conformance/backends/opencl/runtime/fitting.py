@@ -7,14 +7,14 @@ from collections import defaultdict
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.runtime.platform import Platform
-from conformance.backends.opencl.schedule.drafted import Drafted
+from conformance.backends.opencl.schedule.dry_run import DryRun
 
 
 class TooLargeError(MemoryError):
     """A graph needs more memory than the devices have."""
 
 
-def check_fits(drafted: Drafted, platform: Platform) -> None:
+def check_fits(dry_run: DryRun, platform: Platform) -> None:
     """Raise ``TooLargeError`` where a value is larger than a buffer may be, or all of a round than the memory is.
 
     Logical devices that are queues of one device share its memory.
@@ -22,7 +22,7 @@ def check_fits(drafted: Drafted, platform: Platform) -> None:
     devices = [queue.device for queue in platform.queues]
     needed: dict[int, int] = defaultdict(int)
     counted: dict[int, set[int]] = defaultdict(set)
-    for node, place in drafted.schedule.places.items():
+    for node, place in dry_run.schedule.places.items():
         device = devices[platform.queue_of(node.device)]
         size = node.size * FORMATS[node.dtype].itemsize
         if size > device.max_mem_alloc_size:
@@ -32,7 +32,7 @@ def check_fits(drafted: Drafted, platform: Platform) -> None:
             )
         if place not in counted[device.int_ptr]:
             counted[device.int_ptr].add(place)
-            needed[device.int_ptr] += drafted.schedule.sizes[place]
+            needed[device.int_ptr] += dry_run.schedule.sizes[place]
         if needed[device.int_ptr] > device.global_mem_size:
             raise TooLargeError(
                 f"the graph needs more memory than the {device.global_mem_size} bytes of {device.name}, counted up to "

@@ -18,7 +18,7 @@ from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
-from conformance.backends.opencl.schedule.drafted import drafted_rounds, kept_name
+from conformance.backends.opencl.schedule.dry_run import dry_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
@@ -59,13 +59,13 @@ class Graphs:
         self._engine = engine
         self._made: OrderedDict[Any, Prepared] = OrderedDict()
 
-    def run(self, case: GraphCase) -> dict[str, Tensor]:
-        """Return all results of a graph case by key.
+    def run(self, case: GraphCase, *, checked: bool = True) -> dict[str, Tensor]:
+        """Return all results of a graph case by key. What is not ``checked`` is taken for well formed.
 
         Raise, before anything runs, ``CaseError`` for a malformed graph, ``Refused`` for one without a meaning,
         ``TooLargeError`` for one that the devices cannot hold and ``BuildError`` for a kernel that does not build.
         """
-        return _Run(case, self.prepared(case), self._engine).results()
+        return _Run(case, self.prepared(case, checked=checked), self._engine).results()
 
     def held(self, case: GraphCase, content: Mapping[str, Array]) -> Held:
         """Return a graph of one round, its buffers uploaded, that can be launched again and again.
@@ -98,7 +98,7 @@ def _check(case: GraphCase) -> None:
 def _prepared(case: GraphCase, engine: Engine) -> Prepared:
     rounds = []
     homes: dict[str, int] = {}
-    for each in drafted_rounds(case, engine.settings, engine.session.platform.alignment):
+    for each in dry_rounds(case, engine.settings, engine.session.platform.alignment):
         names: dict[Node, str] = {node: node.name for node in each.there}
         homes |= {node.name: node.device for node in each.there}
         inputs = each.schedule.inputs

@@ -38,4 +38,4 @@ def table(kernels: Iterable[Kernel]) -> tuple[NDArray[np.int64], dict[Kernel, in
 def _mode(kernel: Kernel, work: Work) -> int:
     """Return the number of the mode, or for a streaming kernel the elements that it stores past the caches."""
     stream = kernel.body.stream
-    return MODES.index(work.mode) if stream is None else round(stream.past * stream.stores * work.size)
+    return MODES.index(work.mode) if stream is None else round(stream.nontemporal * stream.stores * work.size)

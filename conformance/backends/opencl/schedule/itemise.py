@@ -21,13 +21,13 @@ from conformance.backends.opencl.graph.node import (
 from conformance.backends.opencl.graph.view import coalesced, contiguous
 from conformance.backends.opencl.render.kernels import SLOTS, WIDE, Body
 from conformance.backends.opencl.render.point import storages
-from conformance.backends.opencl.schedule.fuse import Filled
+from conformance.backends.opencl.schedule.dead_stores import without_dead_stores
+from conformance.backends.opencl.schedule.elision.joins import Filled
+from conformance.backends.opencl.schedule.elision.multicast import Multicasts, multicast
 from conformance.backends.opencl.schedule.item import Constant, Fused, Item, Kernel, Region, Transfer, Work
 from conformance.backends.opencl.schedule.regions import reach, region, regions
-from conformance.backends.opencl.schedule.spread import Spread, spreading
 from conformance.backends.opencl.schedule.stream import moved, streamed
 from conformance.backends.opencl.schedule.stream import runs as are_runs
-from conformance.backends.opencl.schedule.trim import trimmed
 from conformance.backends.opencl.settings import Settings
 
 Stores = Mapping[Launch, Sequence[Computed]]
@@ -35,7 +35,7 @@ Stores = Mapping[Launch, Sequence[Computed]]
 
 
 def itemise(
-    node: Node, fill: Filled, shared: Spread, alignment: int, settings: Settings, stores: Stores
+    node: Node, fill: Filled, shared: Multicasts, alignment: int, settings: Settings, stores: Stores
 ) -> Iterator[Item]:
     """Yield the items of a node, without edges; nothing for a storage that exists before, or that others fill."""
     if isinstance(node, Copy):
@@ -55,13 +55,13 @@ def itemise(
     elif isinstance(node, Join) and node not in fill.joins:
         for part in node.parts:
             if shared.get(part):
-                yield spreading(part, shared[part], alignment)
+                yield multicast(part, shared[part], alignment)
         own = tuple(part for part in node.parts if part not in shared)
         yield from _joined(node, own, alignment, settings)
 
 
 def _fused(node: Computed, stored: Sequence[Computed]) -> Fused:
-    launch = trimmed(node.launch, [each.number for each in stored])
+    launch = without_dead_stores(node.launch, [each.number for each in stored])
     sources = tuple(Region(read, 0, read.size) for read in storages(launch))
     targets = tuple(Region(each, 0, each.size) for each in stored)
     reads = tuple(each.access(write=False) for each in sources)

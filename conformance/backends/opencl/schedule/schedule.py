@@ -13,15 +13,15 @@ from types import MappingProxyType
 import msgspec
 
 from conformance.backends.opencl.graph.node import Buffer, Computed, Join, Launch, Movement, Node, Write
-from conformance.backends.opencl.schedule.fuse import filled
+from conformance.backends.opencl.schedule.elision.copies import elided_copies, storage_makers
+from conformance.backends.opencl.schedule.elision.joins import filled
+from conformance.backends.opencl.schedule.elision.multicast import multicasts
 from conformance.backends.opencl.schedule.hazards import Hazards
 from conformance.backends.opencl.schedule.item import Barrier, Item
 from conformance.backends.opencl.schedule.itemise import itemise
 from conformance.backends.opencl.schedule.memory_plan import MemoryPlan, memory_plan
+from conformance.backends.opencl.schedule.nontemporal import nontemporal_stores
 from conformance.backends.opencl.schedule.order import Turns, reachable, staged
-from conformance.backends.opencl.schedule.past import past_caches
-from conformance.backends.opencl.schedule.spread import spread
-from conformance.backends.opencl.schedule.straight import lying, straight
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.program.program import Groups
 
@@ -69,10 +69,10 @@ def schedule(
     order = staged(reachable(results), stages, turns)
     fill = filled([node for node, _ in order], results, alignment, turns)
     own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
-    shared = spread(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
+    shared = multicasts(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
     nodes = [node for node, _ in order]
-    inside = straight(nodes, results, fill, shared, alignment)
-    roots = lying(nodes, inside)
+    inside = elided_copies(nodes, results, fill, shared, alignment)
+    roots = storage_makers(nodes, inside)
     stores: dict[Launch, list[Computed]] = {}
     for made in sorted((each for each in nodes if isinstance(each, Computed)), key=lambda each: each.number):
         stores.setdefault(made.launch, []).append(made)
@@ -90,7 +90,7 @@ def schedule(
     most = chosen.arena if chosen.reuse else None
     plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, alignment=alignment, most=most)
     if chosen.cached is not None:
-        bare = past_caches(bare, plan.sizes, chosen.cached)
+        bare = nontemporal_stores(bare, plan.sizes, chosen.cached)
     hazards = Hazards(plan.places, roots, plan.offsets)
     items = tuple(
         msgspec.structs.replace(item, after=tuple(sorted({*item.after, *hazards.record(number, item.accesses)})))

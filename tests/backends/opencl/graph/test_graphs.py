@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.export.graph import asked_once
+from conformance.backends.opencl.export.graph import as_case
 from conformance.backends.opencl.settings import OPTIMISATIONS
 from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.case import GraphCase, Round, asked_key, declared, read_key
@@ -30,7 +30,7 @@ OPEN = np.uint8(UNKNOWN | BESIDE)
 
 
 def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
-    case = asked_once(graph)
+    case = as_case(graph)
     case = msgspec.structs.replace(case, rounds=(msgspec.structs.replace(case.rounds[0], read=tuple(case.buffers)),))
     facts = Facts(declared(case))
     memory = initial(facts, seed)
@@ -232,7 +232,7 @@ def test_a_view_that_a_later_write_leaves_alone_is_not_saved(opencl: OpenBackend
         Node(id="write", op="assign", of=("one", "value"), shape=(1,), **shape),
     )
     graph = Graph(nodes=nodes, results=("copy",))
-    case = msgspec.structs.replace(asked_once(graph), buffers={"x": from_array(np.arange(4, dtype=np.int32))})
+    case = msgspec.structs.replace(as_case(graph), buffers={"x": from_array(np.arange(4, dtype=np.int32))})
     (found,) = opencl().graphs.run(case).values()
     assert to_array(found).tolist() == [0, 2]
     items = opencl().schedule(graph).items

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl.render import forms
-from conformance.backends.opencl.schedule.drafted import drafted_rounds
+from conformance.backends.opencl.schedule.dry_run import dry_rounds
 from conformance.backends.opencl.schedule.item import Fused
 from conformance.backends.opencl.settings import Settings
 from conformance.bench.graphs.tensors import Lazy, Listing
@@ -32,7 +32,7 @@ def test_products_have_the_numbers_of_numpy(
     sides = [side.permute(1, 0) if turn else side for side, turn in zip(sides, turned, strict=True)]
     asked = sides[0] @ sides[1] - 3.0
     case = listing.case((asked,))
-    (round_,) = drafted_rounds(case, Settings(), 128)
+    (round_,) = dry_rounds(case, Settings(), 128)
     launches = [item.launch for item in round_.schedule.items if isinstance(item, Fused)]
     found = [forms.form(each) for each in launches]
     assert any(each is not None and each.product for each in found)

@@ -14,7 +14,7 @@ from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.render.kernels import BLOCK, VECTOR_BLOCK, Body, Stream
 from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.schedule.item import Kernel, Region, Work
-from conformance.backends.opencl.schedule.past import past_caches
+from conformance.backends.opencl.schedule.nontemporal import nontemporal_stores
 from conformance.backends.opencl.schedule.schedule import schedule
 from conformance.backends.opencl.schedule.stream import FOLDED, streamed
 from conformance.backends.opencl.settings import Settings
@@ -78,7 +78,7 @@ def kernels(cached: int, size: int) -> list[Kernel]:
 
 def reduced(cached: int, size: int = 4096) -> list[float]:
     """Return for each kernel of an all_reduce of 4 ranks what share of its 4 stores goes past the caches."""
-    return [kernel.body.stream.past for kernel in kernels(cached, size) if kernel.body.stream is not None]
+    return [kernel.body.stream.nontemporal for kernel in kernels(cached, size) if kernel.body.stream is not None]
 
 
 @pytest.mark.parametrize(("held", "past"), [(0, 1.0), (4, 1.0), (5, 0.75), (6, 0.5), (6.5, 0.375), (8, 0.0), (9, 0.0)])
@@ -99,7 +99,7 @@ def test_any_share_past_the_caches_is_exact(held: float, op: str, opencl: Any, m
 
 def test_sizes_alone_never_ask_for_another_kernel() -> None:
     found = [kernel.body for size in range(2**10, 2**15, 2**10) for kernel in kernels(2**17, size)]
-    shares = {body.stream.past for body in found if body.stream is not None}
+    shares = {body.stream.nontemporal for body in found if body.stream is not None}
     assert {0.0, 1.0} < shares
     assert {body.kernel for body in found} == {"stream_sum_float32_float32_4_4"}
 
@@ -115,7 +115,7 @@ def test_what_no_vector_is_aligned_to_is_stored_plainly() -> None:
     work = Work(0, 64, ((0, View((64,), (1,))),), ((0, View((64,), (1,), 1)),))
     target, source = (Region(Buffer(0, "float32", 80, name), 0, 80) for name in "yx")
     item = Kernel(0, (), (), SUM._replace(stream=Stream(1, 1)), (target,), (source,), (work,))
-    assert past_caches([item], [320, 320], 0) == [item]
+    assert nontemporal_stores([item], [320, 320], 0) == [item]
 
 
 def drawn(dtype: str) -> list[Any]:

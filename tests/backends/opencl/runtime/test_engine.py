@@ -204,7 +204,7 @@ def test_a_run_of_many_shapes_keeps_kernels_few(session: Session) -> None:
     def run(size: int) -> set[float]:
         plan = engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four(size))}).plan
         bodies = [item.body for item in plan.schedule.items if isinstance(item, Kernel)]
-        return {body.stream.past for body in bodies if body.stream is not None}
+        return {body.stream.nontemporal for body in bodies if body.stream is not None}
 
     assert run(2**16) == {0.0}
     made = len(session.kernels._made)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl.export.schedule import exported
-from conformance.backends.opencl.schedule.drafted import drafted
+from conformance.backends.opencl.schedule.dry_run import dry_run
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
@@ -158,7 +158,7 @@ def test_a_collective_says_who_meets_and_how(opencl: Any, make_program: Any) -> 
 def test_turns_are_those_of_the_items_on_each_device(make_program: Any) -> None:
     steps = [("all_reduce", ("x",), (name,), {"op": op}) for name, op in (("y", "sum"), ("z", "max"))]
     case = make_program({"r": 2}, {"x": [np.ones(4, np.int32)] * 2}, steps, ("y", "z"))
-    made, lowered = drafted(case, Settings(force="one_shot"), 128)
+    made, lowered = dry_run(case, Settings(force="one_shot"), 128)
     for order, turns in (((0, 1, 2, 3), [(1, 1), (2, 2)]), ((0, 3, 2, 1), [(1, 2), (2, 1)])):
         items = tuple(made.items[number] for number in order)
         found = exported(replace(made, items=items), lowered, 2, Device(alignment=128)).items

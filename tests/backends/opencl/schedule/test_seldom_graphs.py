@@ -10,7 +10,7 @@ from conformance.backends.opencl import OpenCL
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.runner.dialects.schedule import GRAPHS
 from conformance.runner.draws import numbered
-from conformance.specs.domains.seldom import EVERY, FIRST
+from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.seldom_graphs import KINDS
 

@@ -10,7 +10,7 @@ from conformance.backends.opencl.graph.node import Instruction, Launch, Take, so
 from conformance.cases.schedule.kernel_body import Alu, Bitcast, Cast, Load, Reduce, Store
 
 
-def trimmed(launch: Launch, kept: Sequence[int]) -> Launch:
+def without_dead_stores(launch: Launch, kept: Sequence[int]) -> Launch:
     """Return the launch with the stores numbered ``kept`` alone."""
     if len(kept) == len(launch.stores):
         return launch

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.render.kernels import PAST_BYTES
+from conformance.backends.opencl.render.kernels import VECTOR_BYTES
 from conformance.backends.opencl.schedule.item import Item, Kernel
 
 
-def past_caches(items: Iterable[Item], sizes: Sequence[int], cached: int) -> list[Item]:
+def nontemporal_stores(items: Iterable[Item], sizes: Sequence[int], cached: int) -> list[Item]:
     """Return the items, their stores past the caches where storages of ``sizes`` need more than ``cached`` bytes.
 
     What is not stored by streaming kernels is held first; they share what is left of the caches, each the same part.
@@ -34,13 +34,13 @@ def past_caches(items: Iterable[Item], sizes: Sequence[int], cached: int) -> lis
     missing = min(stored, sum(sizes) - cached)
     if missing <= 0:
         return items
-    return [_stores_past(item, missing / stored) if _stored(item) else item for item in items]
+    return [_stored_past_caches(item, missing / stored) if _stored(item) else item for item in items]
 
 
-def _stores_past(item: Item, past: float) -> Item:
+def _stored_past_caches(item: Item, part: float) -> Item:
     assert isinstance(item, Kernel)  # nothing else stores so
     assert item.body.stream is not None
-    return msgspec.structs.replace(item, body=item.body._replace(stream=item.body.stream._replace(past=past)))
+    return msgspec.structs.replace(item, body=item.body._replace(stream=item.body.stream._replace(nontemporal=part)))
 
 
 def _stored(item: Item) -> int:
@@ -50,4 +50,4 @@ def _stored(item: Item) -> int:
     width = FORMATS[item.targets[0].node.dtype].itemsize
     stores = [(work, view) for work in item.works for _, view in work.stores]
     begun = (each for work, view in stores for each in (work.first + view.offset, *view.strides[:-1]))
-    return 0 if any(each * width % PAST_BYTES for each in begun) else sum(work.size * width for work, _ in stores)
+    return 0 if any(each * width % VECTOR_BYTES for each in begun) else sum(work.size * width for work, _ in stores)

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 
 from conformance.backends.opencl.graph.node import Buffer, Movement, Node, Reduce, Write, Written, before, root
 from conformance.backends.opencl.graph.view import contiguous
-from conformance.backends.opencl.schedule.fuse import Filled
+from conformance.backends.opencl.schedule.elision.joins import Filled
+from conformance.backends.opencl.schedule.elision.multicast import Multicasts
 from conformance.backends.opencl.schedule.item import Region
 from conformance.backends.opencl.schedule.order import needs, readers
 from conformance.backends.opencl.schedule.regions import Span, region
-from conformance.backends.opencl.schedule.spread import Spread
 
 
-def straight(
-    order: Sequence[Node], results: tuple[Movement, ...], fill: Filled, shared: Spread, alignment: int
+def elided_copies(
+    order: Sequence[Node], results: tuple[Movement, ...], fill: Filled, shared: Multicasts, alignment: int
 ) -> dict[Node, Write]:
     """Return the write that each such result is, for nodes that are computed in ``order``."""
     position = {node: number for number, node in enumerate(order)}
@@ -84,7 +84,7 @@ def _fits(write: Write) -> bool:
     )
 
 
-def lying(order: Sequence[Node], inside: dict[Node, Write]) -> dict[Node, Node]:
+def storage_makers(order: Sequence[Node], inside: dict[Node, Write]) -> dict[Node, Node]:
     """Return the node that made the storage, for all nodes that lie in the storage of another."""
     found: dict[Node, Node] = {}
     for node in order:

@@ -34,7 +34,7 @@ def scheduled(traced: Traced, settings: Settings, alignment: int) -> tuple[Sched
     return (made if settings.order is None else reordered(made, lowered.turns, settings.order)), lowered
 
 
-def drafted(case: Case, settings: Settings, alignment: int) -> tuple[Schedule, Lowered]:
+def dry_run(case: Case, settings: Settings, alignment: int) -> tuple[Schedule, Lowered]:
     """Return the schedule of the program of ``case``, and what it is of, without a device.
 
     Raise a ``RejectionError`` for an illegal program, and ``Unsupported`` where the schedule depends on data.
@@ -77,7 +77,7 @@ def scheduled_round(lowering: Lowering, settings: Settings, alignment: int) -> t
     return scheduled(Traced(results, (), buffers, lowering.received), settings, alignment)
 
 
-class Drafted(msgspec.Struct, frozen=True):
+class DryRun(msgspec.Struct, frozen=True):
     """The schedule of one round of a graph, and what it was made of.
 
     ``asked`` are the values asked for, by node, and ``later`` those that a later round needs. ``there`` are the nodes
@@ -94,7 +94,7 @@ class Drafted(msgspec.Struct, frozen=True):
     there: tuple[Buffer, ...]
 
 
-def drafted_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[Drafted]:
+def dry_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[DryRun]:
     """Yield the schedules of the rounds of a case, without a device; raise ``Refused`` for what has no meaning.
 
     What a round computes and a later one asks for or takes is kept, as a buffer named after its value.
@@ -117,7 +117,7 @@ def drafted_rounds(case: GraphCase, settings: Settings, alignment: int) -> Itera
         lowering = nodes_of(asking, [*asked.values(), *later], later, given, kept, settings)
         made, lowered = scheduled_round(lowering, settings, alignment)
         there = (*given.values(), *kept.values())
-        yield Drafted(made, lowered, lowering, asking, devices, asked, later, there)
+        yield DryRun(made, lowered, lowering, asking, devices, asked, later, there)
         for value in later:
             kept[value] = Buffer(value.device, value.dtype, value.size, kept_name(value))
 
