@@ -11,7 +11,7 @@ from conformance.reference.situations import CLASSES, FEATURES, Situation, situa
 from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.log.log import Covered
-from conformance.specs.domains.feasible import infeasible
+from conformance.specs.domains.steering.feasible import infeasible
 
 
 class Coverage:

@@ -1,9 +1,9 @@
 """Try every pair of words of the table of case features: ``python -m conformance.runner.coverage.feasible``.
 
 Draws of several seeds show which pairs meet, in which domains and how often. A pair that they do not show is tried on
-purpose: each domain that has both words draws with both wished for. What is not made then is infeasible for a reason
-(``specs.domains.apart``), or else it stays feasible and is a hole. A pair that is seldom made is dealt to the domains
-that make it when they are steered to.
+purpose: each domain that has both words draws with both as goals. What is not made then is infeasible for a reason
+(``specs.domains.steering.infeasible``), or else it stays feasible and is a hole. A pair that is seldom made is dealt to
+the domains that make it when they are steered to.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from conformance.runner.coverage.interactions import Table
 from conformance.runner.draws import Numbers, numbered
 from conformance.runner.plan import Draws, Plan
 from conformance.specs import OPS
-from conformance.specs.domains.apart import apart
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.feasible import FILE, Tried
-from conformance.specs.domains.wishes import KINDS, each_alone
+from conformance.specs.domains.steering.feasible import FILE, Tried
+from conformance.specs.domains.steering.goals import KINDS, each_alone
+from conformance.specs.domains.steering.infeasible import reasons
 
 SEEDS: Final = (1000, 1001)
 """None of those that anything else is measured with."""
@@ -68,7 +68,7 @@ def main(examples: int = 300) -> Tried:
     """
     domains = {draws.domain.name: draws for draws in Plan(tuple(OPS), examples, 0).draws()}
     met, words = _drawn(domains)
-    why = apart()
+    why = reasons()
     infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     rates: dict[Pair, dict[str, float]] = {}
     unmade: list[str] = []
@@ -118,7 +118,7 @@ def _rows(case: Case) -> list[list[int]]:
 def _steered(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> dict[str, float]:
     """Return the share of draws that make a pair, for each domain that does when it is steered to."""
     found: dict[str, float] = {}
-    wished = dict(table().words[at] for at in pair)
+    wanted = dict(table().words[at] for at in pair)
     shares = {name: min(words[name][at] / domains[name].examples for at in pair) for name in domains}
     # A draw of long blocks takes a hundred times as long as another.
     ranked = sorted(domains, key=lambda name: (domains[name].suite == "long", -shares[name]))
@@ -126,7 +126,7 @@ def _steered(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pa
         made = 0
         for number in range(1, TRIES + 1):
             random = Random(f"{name}, {pair}, {number}")  # noqa: S311 - not for secrets
-            case = Draw(Numbers(random), {**each_alone(name, SEEDS[0], number), "wrong": "", **wished})(
+            case = Draw(Numbers(random), {**each_alone(name, SEEDS[0], number), "wrong": "", **wanted})(
                 domains[name].domain
             )
             made += any({*pair} <= {*row} for row in _rows(case))

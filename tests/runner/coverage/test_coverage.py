@@ -11,7 +11,7 @@ from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.draws import Numbers, numbered
 from conformance.specs import SUITES
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.feasible import infeasible
+from conformance.specs.domains.steering.feasible import infeasible
 
 
 def test_pairs_triples_and_trigrams_grow_with_the_cases_and_stay_within_what_is_feasible() -> None:
@@ -34,16 +34,16 @@ def test_words_of_infeasible_pairs_are_those_of_the_table() -> None:
 
 @pytest.mark.parametrize("pair", sorted(infeasible())[::97], ids="-".join)
 def test_no_draw_that_is_steered_towards_an_infeasible_pair_makes_it(pair: tuple[str, str]) -> None:
-    wishes = dict(word.split("=") for word in pair)
+    goals = dict(word.split("=") for word in pair)
     for suite in ("collectives", "async"):
         for op in ("all_reduce", "scatter", "permute"):
             for number in range(6):
                 _, numbers = numbered(SUITES[suite].domains[op], 0, number + 1)
-                case = Draw(Numbers(numbers.random), wishes)(SUITES[suite].domains[op])
+                case = Draw(Numbers(numbers.random), goals)(SUITES[suite].domains[op])
                 read: list[list[object]] = []
                 try:
                     evaluate(case, lambda _, operands, read=read: read.append(operands))  # type: ignore[misc]
                 except Rejected:
                     continue
                 for found in situations(case, read):  # type: ignore[arg-type]
-                    assert not wishes.items() <= found.items()
+                    assert not goals.items() <= found.items()

@@ -11,7 +11,7 @@ from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
-from conformance.specs.domains.seldom import EVERY, FIRST
+from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.edges import APART, PATTERNS, TOGETHER
 from conformance.specs.graphs.domain.graphs import graph_cases, illegal, meetings, random_graphs, single, wide_fan

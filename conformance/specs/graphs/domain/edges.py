@@ -18,15 +18,15 @@ from conformance.cases.graph.graph import Function, Node, Variable
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.seldom import seldom
+from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.graphs.domain.asked import Asked, Words
 from conformance.specs.graphs.domain.edges_of_views import VIEWS, outside
 from conformance.specs.graphs.domain.listing import Edge
 
 INTEGERS: Final = ("int32", "int8", "int64", "uint8", "int16", "uint32", "uint64")
 FLOATS: Final = ("float32", "float16", "float64", "bfloat16", "float32")
-TOGETHER: Final = 6
-"""Patterns in a case: with that each is in one or two of the about 18 cases of 300 draws, of some 100 to 500 nodes."""
+TOGETHER: Final = 4
+"""Patterns in a case: with that each is in one or two of the about 17 cases of 300 draws, of some 100 to 400 nodes."""
 
 APART: Final = 7
 """Of so many cases one is of indices outside alone: two or three of 300 draws."""
@@ -337,7 +337,8 @@ def _again(asked: Asked, last: list[str]) -> None:
     asked.bound.clear()
     late = [node for node in asked.nodes if node.id in names and node.id not in last and node.op in ("alu", "cast")]
     fixed = [node.id for node in late if not any(isinstance(extent, str) for extent in node.shape)]
-    asked.wanted = [*last, *fixed[:LATE], *(names.get(each, each) for each in last)]
+    # Some of each pattern: all along the list.
+    asked.wanted = [*last, *fixed[:: -(-len(fixed) // LATE) or 1], *(names.get(each, each) for each in last)]
     asked.close(tuple(asked.buffers))
 
 

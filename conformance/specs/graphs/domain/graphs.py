@@ -16,6 +16,7 @@ from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.edges import edge_case
 from conformance.specs.graphs.domain.meeting import meet
+from conformance.specs.graphs.domain.neighbours import neighbour_case
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.schedules.domain.graph_words import DTYPES
@@ -389,5 +390,5 @@ KINDS: Final = (
 
 @choose.composite
 def graph_cases(draw: Draw) -> GraphCase:
-    """Draw a case of any kind; at some numbers of draws one of identities at their edges."""
-    return edge_case(draw) or draw(draw(choose.sampled_from(KINDS)))
+    """Draw a case of any kind; at some numbers of draws one of identities at their edges, or of whole tables."""
+    return edge_case(draw) or neighbour_case(draw) or draw(draw(choose.sampled_from(KINDS)))

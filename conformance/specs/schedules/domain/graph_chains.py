@@ -31,8 +31,8 @@ _WHOLE: Final = tuple(product(*WHOLE.values()))
 _STARTS: Final = (0, *accumulate(length - 2 for length in LENGTHS))
 
 
-def chain_wishes(name: str, seed: int, number: int) -> Mapping[str, str]:
-    """Return the classes that draw ``number`` of a domain of graphs should have, as the wish ``chain``.
+def chain_goals(name: str, seed: int, number: int) -> Mapping[str, str]:
+    """Return the classes that draw ``number`` of a domain of graphs should have, as the goal ``chain``.
 
     Those for the features that a graph has as a whole are dealt: each of their triples comes before one comes again.
     """

@@ -55,8 +55,8 @@ class Words:
 
 
 def granted(draw: Draw, options: Sequence[T], feature: str, word: Callable[[T], str]) -> T:
-    """Return one of several options, of those with the word of a feature that is wished for if there are any."""
-    wanted = [number for number, option in enumerate(options) if word(option) == draw.wishes.get(feature)]
+    """Return one of several options, of those with the word of a feature that is the goal if there are any."""
+    wanted = [number for number, option in enumerate(options) if word(option) == draw.goals.get(feature)]
     return options[draw.source.below(len(options), wanted)]
 
 

@@ -1,6 +1,6 @@
 """Random graphs for lazy engines: chains of steps over a grammar, of which each draw switches parts off.
 
-A chain goes on from what it made last, or from an earlier node. Which class of step comes next is wished for
+A chain goes on from what it made last, or from an earlier node. Which class of step comes next is a goal
 (``graph_chains``) where the grammar allows it; ``graph_steps`` has the steps.
 """
 
@@ -55,10 +55,10 @@ def graphs(draw: Draw) -> Graph:
 
     Some have one or two variables, as extents and as values.
     """
-    wished = draw.wishes.get("chain", "").split()
+    wanted = draw.goals.get("chain", "").split()
     large = draw(_LARGE) == SHARE_OF_LARGE - 1
     shape = draw(
-        choose.sampled_from(LARGE if large else DEEP if len(wished) > 10 or wished.count("reduce") > 1 else SHAPES)
+        choose.sampled_from(LARGE if large else DEEP if len(wanted) > 10 or wanted.count("reduce") > 1 else SHAPES)
     )
     count = granted(draw, _DEVICES, "devices", lambda each: str(each) if each < 3 else "more")
     devices = tuple(f"d{number}" for number in range(1 if large else count))
@@ -75,11 +75,11 @@ def graphs(draw: Draw) -> Graph:
         chain.head = other
         beside(chain)
     chain.head = chain.nodes[0]
-    length = draw(choose.integers(3, 4)) if large else len(wished) or draw(_LENGTHS)
+    length = draw(choose.integers(3, 4)) if large else len(wanted) or draw(_LENGTHS)
     for step in range(length):
-        wish = [CLASSES.index(wished[step])] if step < len(wished) else []
-        number = draw.source.below(len(CLASSES), wish)
-        if not wish and draw(_SELDOM):
+        goal = [CLASSES.index(wanted[step])] if step < len(wanted) else []
+        number = draw.source.below(len(CLASSES), goal)
+        if not goal and draw(_SELDOM):
             chain.head = chain.pick()
         if not STEPS[CLASSES[number]](chain):
             STEPS["elementwise"](chain)

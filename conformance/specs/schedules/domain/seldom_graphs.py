@@ -13,7 +13,7 @@ from typing import Final
 from conformance.cases.graph.graph import Graph, pruned
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.seldom import seldom
+from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
 from conformance.specs.schedules.domain.graph_words import constant, swarm
 from conformance.specs.schedules.domain.value_steps import elementwise

@@ -1,0 +1,66 @@
+"""Whole tables of movement, numbers and storage in time are dealt over a run, each entry to one case."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.backends.reference import Reference
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.runner.draws import numbered
+from conformance.runner.plan import EXAMPLES
+from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
+from conformance.specs.graphs import CLAUSES
+from conformance.specs.graphs.domain import near_times
+from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.graphs.domain.neighbours import TABLES, TURNS, dealt
+
+
+def _nodes(turn: int) -> dict[str, Node]:
+    case, _ = numbered(graph_cases(), turn, SECOND + EVERY * turn)
+    return {node.id: node for node in case.graph.nodes}
+
+
+@pytest.mark.parametrize("turn", range(TURNS))
+def test_shares_of_tables_are_legal_and_the_oracle_passes_them(turn: int) -> None:
+    case, _ = numbered(graph_cases(), turn, SECOND + EVERY * turn)
+    subject = graph_meaning(case)
+    assert subject.legal
+    assert not subject.undefined
+    verdict = judge_graph(subject, Reference().graph(case), CLAUSES, STANDARD)
+    assert verdict.outcome == "passed", verdict.detail
+
+
+def test_a_run_has_every_entry_once() -> None:
+    assert len(range(SECOND, EXAMPLES, EVERY)) == TURNS
+    shares = len(TABLES)
+    for at, table in enumerate(TABLES):
+        found = Counter(number for turn in range(at, TURNS, shares) for number, _ in dealt(turn) if number < len(table))
+        assert found == Counter(range(len(table)))
+    extra = [entry for _, entry in dealt(TURNS - 1) if entry in near_times.VARIABLES]
+    assert extra == [*near_times.VARIABLES]
+
+
+def test_every_two_movements_meet_in_either_order() -> None:
+    met = set()
+    for turn in range(0, TURNS, len(TABLES)):
+        nodes = _nodes(turn)
+        met |= {(nodes[node.of[0]].op, node.op) for node in nodes.values() if node.op in MOVEMENT}
+    moves = {"reshape", "permute", "expand", "pad", "shrink", "stride", "flip"}
+    # What is repeated was moved to have an extent of one first.
+    assert met >= {(one, other) for one in moves for other in moves - {"expand"}}
+
+
+def test_every_two_conversions_meet() -> None:
+    met = set()
+    for turn in range(1, TURNS, len(TABLES)):
+        nodes = _nodes(turn)
+        casts = [node for node in nodes.values() if node.op == "cast" and nodes[node.of[0]].op == "cast"]
+        met |= {(nodes[nodes[node.of[0]].of[0]].dtype, nodes[node.of[0]].dtype, node.dtype) for node in casts}
+    assert len(met) == 9 * 8 * 8
+    for narrow in ("float16", "bfloat16"):
+        assert {("float64", "float32", narrow), ("float32", narrow, "float32"), ("float64", narrow, "float64")} <= met
