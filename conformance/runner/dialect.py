@@ -111,7 +111,8 @@ class Dialect(Generic[C, S]):
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     Of ``at_once`` cases, where that is a number, so many are asked about at a time. Where it is ``dear`` to ask about a
-    case, none are drawn beyond the examples because they lie outside some backend's claims.
+    case, none are drawn beyond the examples because they lie outside some backend's claims. Where clauses are
+    about answers (``answered``), those that no answer made speak are told of each backend.
     """
 
     name: str
@@ -138,6 +139,7 @@ class Dialect(Generic[C, S]):
     slow: Callable[[C], bool] = lambda _: False
     at_once: int | None = None
     dear: bool = False
+    answered: bool = False
     unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()
     heads: Callable[[C], Iterator[C]] = lambda _: iter(())
 

@@ -17,10 +17,10 @@ from hypothesis.database import InMemoryExampleDatabase
 from conformance.runner.dialects import name_of
 from conformance.runner.ids import Ids
 from conformance.specs.domains.choose import Choice, Draw
-from conformance.specs.domains.claimed import Claimed, narrowed
-from conformance.specs.domains.seldom import seldom_wish
-from conformance.specs.domains.wishes import wishes
-from conformance.specs.schedules.domain.graph_chains import chain_wishes
+from conformance.specs.domains.steering.claims import Claimed, narrowed
+from conformance.specs.domains.steering.goals import goals_of
+from conformance.specs.domains.steering.seldom_draws import seldom_goal
+from conformance.specs.schedules.domain.graph_chains import chain_goals
 
 T = TypeVar("T")
 
@@ -67,29 +67,29 @@ class _Shrinkable:
 
 
 @st.composite
-def strategy(draw: st.DrawFn, domain: Choice[T], wishes: Mapping[str, str] | None = None) -> T:
-    """Return a domain as a strategy of Hypothesis; ``wishes`` decide how many numbers are drawn, and none of them."""
-    return Draw(_Shrinkable(draw), wishes or {})(domain)
+def strategy(draw: st.DrawFn, domain: Choice[T], goals: Mapping[str, str] | None = None) -> T:
+    """Return a domain as a strategy of Hypothesis; ``goals`` decide how many numbers are drawn, and none of them."""
+    return Draw(_Shrinkable(draw), goals or {})(domain)
 
 
 def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None = None) -> tuple[T, Numbers]:
     """Return one draw of a domain, the same for the same seed and number, and the numbers it is made of.
 
-    Draw 0 is the plainest of all. With ``limits`` it lies within these claims, as far as wishes are granted; every
+    Draw 0 is the plainest of all. With ``limits`` it lies within these claims, as far as goals are granted; every
     tenth does not, so that it is seen where claims are too small.
     """
     # Not for secrets: the same seed must give the same cases.
     name = f"{domain.name}, {seed}, {number}"
     numbers = Numbers(Random(name) if number else None)  # noqa: S311 - they choose cases, and are no secret
-    wished = (chain_wishes(domain.name, seed, number) or wishes(domain.name, seed, number)) if number else {}
+    wanted = (chain_goals(domain.name, seed, number) or goals_of(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
-        wished = narrowed(wished, limits, name)
-    return Draw(numbers, {**wished, **seldom_wish(number)})(domain), numbers
+        wanted = narrowed(wanted, limits, name)
+    return Draw(numbers, {**wanted, **seldom_goal(number)})(domain), numbers
 
 
 def _chain(domain: Choice[T], seed: int, number: int) -> Mapping[str, str]:
-    """Return what was wished of a graph: its kind, and how long it is, which say how many numbers make its draw."""
-    return {**chain_wishes(domain.name, seed, number), **seldom_wish(number)} if number else {}
+    """Return the goals of a graph: its kind, and how long it is, which say how many numbers make its draw."""
+    return {**chain_goals(domain.name, seed, number), **seldom_goal(number)} if number else {}
 
 
 def draw_cases(

@@ -24,8 +24,8 @@ from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.log.resuming import take_over
+from conformance.runner.offering import Drawn, draw_and_offer, lateness
 from conformance.runner.origins import Origins
-from conformance.runner.pass_one import Drawn, lateness, pass_one
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
 from conformance.runner.searching import Search, Searching
@@ -89,7 +89,7 @@ def explore(
     try:
         today = datetime.now(UTC).date()
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
-        drawn = pass_one(plan, backends, late, origins=origins, counting=counting)
+        drawn = draw_and_offer(plan, backends, late, origins=origins, counting=counting)
         drawn = _spoken(drawn, backends)
         found = [
             failure

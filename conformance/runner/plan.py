@@ -9,7 +9,7 @@ from typing import Any, Final
 from conformance.runner.dialects import dialects, suites
 from conformance.runner.worker.answers import Limits
 from conformance.specs.domains.choose import Choice
-from conformance.specs.domains.claimed import Claimed
+from conformance.specs.domains.steering.claims import Claimed
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,12 @@ _DTENSOR = Document(
 _SHARDING = Document(
     "JAX documentation, distributed arrays and explicit sharding", "0.10.2", "Apache-2.0", "https://docs.jax.dev/"
 )
+_MLX = Document(
+    "MLX documentation, distributed communication",
+    "0.32.4",
+    "MIT",
+    "https://ml-explore.github.io/mlx/build/html/python/distributed.html",
+)
 _OURS = Document("Mesh Conformance", "this version", "Apache-2.0", "conformance/specs")
 
 _LISTED: Final = (
@@ -119,6 +125,7 @@ _LISTED: Final = (
     Source("mpi.scatter", _MPI, "section 6.6", "the pieces of the root's block"),
     Source("mpi.scan", _MPI, "sections 6.11.1 and 6.11.2", "reductions of the members up to each, own block or not"),
     Source("mpi.correctness", _MPI, "section 6.14", "the order of collectives on one communicator and on several"),
+    Source("mlx.distributed", _MLX, "", "the greatest and the least of the arrays of all processes"),
     Source("stablehlo.all_reduce", _STABLEHLO, "all_reduce", "a sum is that of some binary tree over the members"),
     Source("stablehlo.all_gather", _STABLEHLO, "all_gather", "joining in member order, bits unchanged"),
     Source("stablehlo.collective_permute", _STABLEHLO, "collective_permute", "zeros where nothing arrives"),

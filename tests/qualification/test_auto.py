@@ -51,6 +51,12 @@ def test_every_change_of_a_module_is_another_program() -> None:
     assert {(0, 0, 0, 0), (-2, 0, 0, 0), (0, 0, 1, 2)} <= results
 
 
+def test_a_type_that_is_given_a_name_is_left_as_it_is() -> None:
+    aliases = "Found = tuple[str, int]\nRule = Callable[[int], Found]\nValue = Found | Rule\n"
+    assert not changes("m", aliases)
+    assert changes("m", "FOUND = KNOWN[1:]\n")
+
+
 def test_a_corpus_depends_on_its_number_and_seed_alone_and_a_third_is_conditional(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

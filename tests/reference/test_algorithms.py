@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import BITWISE, REDUCTIONS
 from conformance.specs.domains.domain import tiled
-from conformance.specs.domains.pools import pool
+from conformance.specs.domains.values import pool
 
 
 def ring_chunks(size: int, world: int) -> list[tuple[int, int]]:

@@ -12,8 +12,8 @@ from conformance.runner.draws import as_bytes, numbered, shrink, strategy
 from conformance.runner.plan import Plan
 from conformance.specs import OPS, SUITES
 from conformance.specs.domains import choose
-from conformance.specs.domains.seldom import seldom_wish
-from conformance.specs.domains.wishes import wishes
+from conformance.specs.domains.steering.goals import goals_of
+from conformance.specs.domains.steering.seldom_draws import seldom_goal
 
 
 def number(case: str) -> str:
@@ -34,7 +34,7 @@ def test_hypothesis_reads_back_what_random_numbers_made() -> None:
     seen: list[Case] = []
     for at in range(22):
 
-        @given(strategy(domain, seldom_wish(at)))
+        @given(strategy(domain, seldom_goal(at)))
         def read(case: Case) -> None:
             seen.append(case)
 
@@ -53,5 +53,5 @@ def test_draws_of_different_domains_have_different_numbers() -> None:
 def test_every_draw_of_every_domain_has_wishes_that_the_table_knows() -> None:
     for draws in Plan(tuple(OPS), 300, 1).draws():
         for number in range(1, draws.examples):
-            found = wishes(draws.domain.name, 1, number)
+            found = goals_of(draws.domain.name, 1, number)
             assert all(found[feature] in words for feature, words in FEATURES.items() if feature in found)

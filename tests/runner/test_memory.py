@@ -20,11 +20,11 @@ from conformance.judging.numbers.column import MOST, column
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
-from conformance.runner.freed import BYTES, CASES, Freed, give_back
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.log import CaseRecord, Footer, Header, read
 from conformance.runner.plan import Plan
+from conformance.runner.released_memory import BYTES, CASES, ReleasedMemory, give_back
 from conformance.runner.worker.in_process import InProcess
 
 
@@ -93,8 +93,8 @@ def test_memory_that_a_few_large_cases_took_goes_back() -> None:
 
 def test_memory_goes_back_after_so_many_cases_or_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
-    monkeypatch.setattr("conformance.runner.freed.give_back", lambda: given.append(number))
-    freed = Freed()
+    monkeypatch.setattr("conformance.runner.released_memory.give_back", lambda: given.append(number))
+    freed = ReleasedMemory()
     for number in range(2 * CASES):
         freed.add(BYTES if number == 9 else 1)
     assert given == [9, 9 + CASES]

@@ -125,6 +125,12 @@ def run(backend: Backend, folder: Path, ops: tuple[str, ...] = (GRAPH,), example
     return explore(Plan(ops=ops, examples=examples, suites=("schedules",)), {"it": worker}, folder)
 
 
+def test_musts_that_no_schedule_made_speak_are_told(tmp_path: Path) -> None:
+    silent = run(Nothing(), tmp_path, examples=9).silent["it"]
+    assert {"staging.C1", "waits.C3"} <= set(silent.clauses)
+    assert "answer.C1" not in silent.clauses
+
+
 def test_what_nobody_schedules_is_counted_and_no_success(tmp_path: Path) -> None:
     found = run(Backend(), tmp_path)
     assert found.counts["it"].keys() == {"unsupported"}

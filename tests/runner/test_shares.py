@@ -19,7 +19,7 @@ from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import SUITES
-from conformance.specs.domains.claimed import allowed, narrowed
+from conformance.specs.domains.steering.claims import allowed, narrowed
 
 NARROW: dict[str, dict[str, list[str]]] = {
     "broadcast": {"dtype": ["bfloat16"], "world": ["4"], "layout": ["flipped"], "operands": ["one"]}
@@ -86,8 +86,8 @@ def test_draws_for_claims_lie_within_them_far_more_often() -> None:
 
 
 def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:
-    wished = {"dtype": "bfloat16", "world": "8", "layout": "strided"}
-    assert narrowed(wished, NARROW["broadcast"], "a") == {
+    wanted = {"dtype": "bfloat16", "world": "8", "layout": "strided"}
+    assert narrowed(wanted, NARROW["broadcast"], "a") == {
         "dtype": "bfloat16", "world": "4", "layout": "flipped", "operands": "one",
     }  # fmt: skip
     assert "wrong" not in narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a")

@@ -115,7 +115,7 @@ def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> Non
 
 
 def test_who_follows_a_source_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown source 'jaxx' to follow; known are jax, mpi"):
+    with pytest.raises(ValueError, match="unknown source 'jaxx' to follow; known are jax, mlx, mpi"):
         Ready(protocol=1, name="acme", description={}, claims={}, follows=("jaxx",))
 
 
@@ -133,6 +133,16 @@ def test_the_greatest_beside_a_nan_may_be_any_member_of_mpi_and_nothing_else() -
     assert judged(*greatest(1, 4), "mpi").clauses["reduction.C20"] == "diverges"
     assert judged(*greatest(1, 4)).clauses["reduction.C20"] == "broken"
     assert judged(*greatest(7, 4), "mpi").outcome == judged(*greatest(1, 3), "mpi").outcome == "failed"
+
+
+def test_either_zero_is_the_greatest_for_mlx_and_a_nan_is_not_lost() -> None:
+    case, _ = greatest(0, 4)
+    zeros = tuple(from_array(np.array([zero, 3], np.float32)) for zero in (0.0, -0.0))
+    signed = replace(case, inputs={"x": Operand(blocks=zeros, layouts=("contiguous",) * 2)})
+    seen = Observation(results={"y": (zeros[1], zeros[1])})
+    assert judged(signed, seen, "mlx").clauses["numerics.C21"] == "diverges"
+    assert judged(signed, seen).clauses["numerics.C21"] == "broken"
+    assert judged(*greatest(1, 4), "mlx").clauses["reduction.C20"] == "broken"
 
 
 def test_an_unknown_axis_is_no_business_of_a_program_without_operands() -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from conformance.cases.declarations.number_model import STANDARD, Declared, NumberModel, number_model
 
-SYSTEMS: Final = ("jax", "mpi", "stablehlo", "tinygrad", "torch")
+SYSTEMS: Final = ("jax", "mlx", "mpi", "stablehlo", "tinygrad", "torch")
 """The systems whose documented divergences an implementation may follow: the first words of their sources."""
 
 

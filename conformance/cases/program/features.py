@@ -24,7 +24,8 @@ LONG: Final = 1 << 16
 def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
-    ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, invalid), ``operands`` (none, one, several),
+    ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, whatever they are, and invalid beside that where the
+    mesh has not each of them or one comes twice), ``operands`` (none, one, several),
     ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
     though in some group they agree), ``ndim``, ``size`` (empty, one, many, long), ``values`` (nan, negative_zero,
     plain), ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute:
@@ -102,13 +103,13 @@ def _step_groups(case: Case, step: Step) -> frozenset[str]:
         return frozenset({"invalid"})
 
 
-def _axes_words(case: Case) -> list[str]:
-    names = [axis.name for axis in case.program.mesh]
-    words = []
+def _axes_words(case: Case) -> Iterator[str]:
+    """Yield how many axes each step names, and ``invalid`` where the mesh has not each of them or one comes twice."""
+    known = {axis.name for axis in case.program.mesh}
     for step in case.program.collectives:
-        known = set(step.axes) <= set(names) and len(set(step.axes)) == len(step.axes)
-        words.append(("none", "one", "several")[min(len(step.axes), 2)] if known else "invalid")
-    return words
+        yield ("none", "one", "several")[min(len(step.axes), 2)]
+        if not set(step.axes) <= known or len(set(step.axes)) < len(step.axes):
+            yield "invalid"
 
 
 def _operand_word(step: Step) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from conformance.backends.opencl.export.schedule import exported
-from conformance.backends.opencl.schedule.drafted import drafted
+from conformance.backends.opencl.schedule.dry_run import dry_run
 from conformance.backends.opencl.schedule.reorder import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
@@ -149,7 +149,7 @@ class RanksTakeTurnsTheirOwnWay(_Engine):
         if isinstance(asked, Graph):
             return super().schedule(asked, planned=planned)
         self._check(asked.program)
-        made, lowered = drafted(asked, Settings(force=self.algorithm, reuse=planned), self.alignment)
+        made, lowered = dry_run(asked, Settings(force=self.algorithm, reuse=planned), self.alignment)
         return self.spoil(
             exported(reordered(made, {}, seed=1), lowered, asked.program.world, Device(alignment=self.alignment))
         )

@@ -11,7 +11,7 @@ from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
-from conformance.runner.freed import Freed
+from conformance.runner.released_memory import ReleasedMemory
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.judgeable import Judgeable
 
@@ -41,7 +41,7 @@ class Dialogues:
         self._held: deque[Inquiry] = deque()
         self._open: Counter[str] = Counter()
         self._bytes = 0
-        self._freed = Freed()
+        self._freed = ReleasedMemory()
 
     @property
     def workers(self) -> tuple[Judgeable, ...]:

@@ -17,7 +17,7 @@ from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
-from conformance.runner.dialects.asked_once import asked_once, expected_among, none_neutral, speaking_among
+from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
 from conformance.runner.log.log import Covered
 from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
 from conformance.specs.graphs import CLAUSES
@@ -43,7 +43,7 @@ def _words(subject: GraphSubject) -> Mapping[str, frozenset[str]]:
 
 def dialogue(subject: GraphSubject, terms: Terms) -> Dialogue:
     """Ask for the values of a case, and judge them."""
-    return asked_once(subject.case, lambda seen: judge_graph(subject, seen, CLAUSES, terms.numbers), lambda: CLAUSES[0])
+    return ask_once(subject.case, lambda seen: judge_graph(subject, seen, CLAUSES, terms.numbers), lambda: CLAUSES[0])
 
 
 def size(case: GraphCase) -> tuple[int, ...]:

@@ -244,4 +244,5 @@ DIALECT: Final = Dialect(
     counting=Counted,
     at_once=1,
     dear=True,
+    answered=True,
 )

@@ -16,8 +16,8 @@ from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.sharded.words import WORDS
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
-from conformance.runner.dialects.asked_once import asked_once, expected_among, none_neutral, speaking_among
 from conformance.runner.dialects.graph import size as size_of_graph
+from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
 from conformance.runner.log.log import Covered
 from conformance.runner.shrinking.sharded_reductions import sharded_reductions
 from conformance.specs.sharded import CLAUSES
@@ -76,7 +76,7 @@ def clauses(op: str, terms: Terms) -> tuple[ShardedClause, ...]:
 
 def dialogue(subject: ShardedSubject, terms: Terms) -> Dialogue:
     """Ask for the parts of a case's values, and judge them."""
-    return asked_once(
+    return ask_once(
         subject.case, lambda seen: judge_sharded(subject, seen, clauses(OP, terms), terms.numbers), lambda: CLAUSES[0]
     )
 

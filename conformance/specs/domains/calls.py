@@ -18,7 +18,7 @@ from conformance.reference.situations import MANY, PAST, PAST_BYTES, axis_word, 
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft
 from conformance.specs.domains.reducing import accepted, factors
-from conformance.specs.domains.shaping import Shape, axis_of, root_of, same_axis, split
+from conformance.specs.domains.shapes import Shape, axis_of, root_of, same_axis, split
 
 Shapes = tuple[Shape, ...]
 """One shape for each rank."""

@@ -19,7 +19,7 @@ P = ParamSpec("P")
 
 
 LAST_FIRST: Final = "last first"
-"""A wish that wishes be granted in the other order, so that none always gives way to another."""
+"""A goal that says to grant goals in the other order, so that none always gives way to another."""
 
 
 ROOMS: Final = frozenset({"domain", "domains", "effects", "families", "operations", "suites"})
@@ -35,10 +35,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Draw:
-    """Draws from choices. ``wishes`` has words for features that a case should have, where a choice allows it."""
+    """Draws from choices. ``goals`` has words for features that a case should have, where a choice allows it."""
 
     source: Source
-    wishes: Mapping[str, str] = field(default_factory=dict)
+    goals: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, choice: Choice[T]) -> T:
         """Return one of the values of a choice."""
@@ -139,18 +139,18 @@ def subsets(values: Sequence[T]) -> Choice[list[T]]:
 def steered(options: Sequence[T], features: Sequence[str], words: Callable[[T], Sequence[str]]) -> Choice[T]:
     """Return the choice of one of several values that have words for features.
 
-    Where words are wished for it is one of those values that have the first feature's, of these one of those that have
-    the second's, and so on; a wish that no value is left for is not granted. In every second draw (``LAST_FIRST``) the
+    Where words are goals it is one of those values that have the first feature's, of these one of those that have
+    the second's, and so on; a goal that no value is left for is not granted. In every second draw (``LAST_FIRST``) the
     last feature comes first.
     """
     listed = tuple(options)
     of = _Words([tuple(words(option)) for option in listed])
 
     def make(draw: Draw) -> T:
-        if not draw.wishes or len(listed) < 2:
+        if not draw.goals or len(listed) < 2:
             return draw.one(listed)
-        step = -1 if LAST_FIRST in draw.wishes else 1
-        return listed[draw.source.below(len(listed), _wanted(of, tuple(map(draw.wishes.get, features)), step))]
+        step = -1 if LAST_FIRST in draw.goals else 1
+        return listed[draw.source.below(len(listed), _wanted(of, tuple(map(draw.goals.get, features)), step))]
 
     return Choice(make)
 
@@ -163,9 +163,9 @@ class _Words:
 
 
 @lru_cache(maxsize=2048)
-def _wanted(words: _Words, wishes: tuple[str | None, ...], step: int) -> Sequence[int]:
-    """Return the numbers of the options that have what is wished for, as far as it is granted."""
+def _wanted(words: _Words, goals: tuple[str | None, ...], step: int) -> Sequence[int]:
+    """Return the numbers of the options that reach the goals, as far as it is granted."""
     found: Sequence[int] = range(len(words.of))
-    for at, wish in [*enumerate(wishes)][::step]:
-        found = array("I", [number for number in found if words.of[number][at] == wish]) or found
+    for at, goal in [*enumerate(goals)][::step]:
+        found = array("I", [number for number in found if words.of[number][at] == goal]) or found
     return found

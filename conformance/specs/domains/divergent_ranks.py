@@ -15,7 +15,7 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import call_of
+from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.placing import place

@@ -162,7 +162,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C20",
         "Where the greatest or the least element is a zero, the result is a zero that some member holds.",
-        "jax.pmax",
+        "jax.pmax; mlx.distributed: all_max, all_min",
         some(facts.zero_is_chosen, "max", "min"),
     ),
     diverging(
@@ -172,6 +172,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
             "ieee754: section 9.6",
             some(facts.both_zeros, "max", "min"),
         ),
+        admits("mlx", "all_max and all_min give the maximum and the minimum, and nothing is said of zeros."),
         admits("mpi", "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN, and both zeros are equal as C compares them."),
         admits("torch", "ReduceOp names MAX and MIN and says nothing of zeros, which are equal as C++ compares them."),
         admits("tinygrad", "Tensor.max and Tensor.min say nothing of zeros."),

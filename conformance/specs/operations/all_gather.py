@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import joinable
 from conformance.specs.domains.calls import Drawn, alike, joining
 from conformance.specs.domains.domain import EQUAL, Draft, draft
-from conformance.specs.domains.near import joinable
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 

@@ -8,10 +8,10 @@ from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import axis_like, axis_near, splittable
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.near import axis_like, axis_near, splittable
-from conformance.specs.domains.shaping import axis_of
+from conformance.specs.domains.shapes import axis_of
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import root_near
 from conformance.specs.domains.calls import Drawn, alike, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.near import root_near
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
 

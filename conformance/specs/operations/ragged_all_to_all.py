@@ -80,7 +80,7 @@ def rows_of(width: int, rest: tuple[int, ...], members: int) -> choose.Choice[in
     each = math.prod(rest)
     found = [4, 2, 6, 4, 2, 6, 1, 17, 20, -(-MANY // max(each, 1)), -(-LONG // (width * max(each, 1)))]
     words = [extent_word(rows * each, width, members) for rows in found]
-    # Long ones are made where they are wished for.
+    # Long ones are made where they are a goal.
     listed = [(rows, word) for rows, word in zip(found, words, strict=True) if word not in ("long", "many")] * 8
     listed += [(rows, word) for rows, word in zip(found, words, strict=True) if word in ("long", "many")][:2]
     return choose.steered(listed, ("extent",), lambda one: (one[1],)).map(lambda one: one[0])

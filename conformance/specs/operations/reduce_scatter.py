@@ -5,9 +5,9 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import axis_like, splittable
 from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.near import axis_like, splittable
 from conformance.specs.domains.reducing import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION

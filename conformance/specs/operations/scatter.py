@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import axis_like, root_near, splittable
 from conformance.specs.domains.calls import Drawn, alike, root, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.near import axis_like, root_near, splittable
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 from conformance.specs.operations.broadcast import root_is_not_its_rank

@@ -13,7 +13,7 @@ from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain, with_leads
 from conformance.specs.domains.effects.effectful import script, shown
 from conformance.specs.domains.effects.mixing import alternating

@@ -13,7 +13,7 @@ from conformance.judging.clause import Clause
 from conformance.judging.compare import refused
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import PARTITIONS, draft
 from conformance.specs.domains.effects.chains import chain, with_leads
 from conformance.specs.domains.effects.effectful import Script, script, shown

@@ -13,7 +13,7 @@ from conformance.judging.liveness import ended, healthy, others_right
 from conformance.judging.subject import Subject
 from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.divergent_ranks import DivergentRanks, divergent_ranks
 from conformance.specs.op import rejection
 from conformance.specs.suite import Suite

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.effects.chains import chain
 from conformance.specs.domains.effects.effectful import Script, script

@@ -17,8 +17,8 @@ from conformance.reference.reductions import ORDER
 from conformance.reference.situations import factor_word, local_word
 from conformance.reference.spmd import flags
 from conformance.specs.domains import choose
+from conformance.specs.domains.arguments import axis_like, root_near, splittable
 from conformance.specs.domains.domain import TILED, Draft, Shape, draft
-from conformance.specs.domains.near import axis_like, root_near, splittable
 from conformance.specs.domains.sensitive import (
     ADDED,
     ALONE,

@@ -63,6 +63,24 @@ def test_pairs_that_leave_a_position_out_are_partial(pairs: Attr, expected: set[
     assert words([(2,)] * 4, PAIRED, pairs=pairs)["pairs"] == expected
 
 
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        ((), {"none"}),
+        (("i",), {"one"}),
+        (("nowhere",), {"one", "invalid"}),
+        (("nowhere", "i"), {"several", "invalid"}),
+        (("i", "i"), {"several", "invalid"}),
+    ],
+)
+def test_axes_are_told_by_how_many_there_are_and_whether_they_are_right(
+    axes: tuple[str, ...], expected: set[str]
+) -> None:
+    step = Step(op="any", inputs=(), outputs=(), axes=axes)
+    program = Program(mesh=(Axis("i", 2), Axis("j", 2)), steps=(step,), results=())
+    assert features(Case(program=program, inputs={}))["axes"] == expected
+
+
 def test_a_root_that_some_groups_lack_is_partial() -> None:
     assert words([(2,)] * 4, ((0, 1, 2), (3,)), root=2)["root"] == {"nonnegative", "partial"}
     assert words([(2,)] * 4, PAIRED, root=1)["root"] == {"nonnegative"}

@@ -10,7 +10,7 @@ from conformance.cases.tensor.dtypes import DTYPES, RARE, kind
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
-from conformance.specs.domains.pools import pool
+from conformance.specs.domains.values import pool
 from conformance.specs.suites.dtypes import SUITE
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.cases.program.program import EFFECTS
 from conformance.reference.situations import FEATURES, OF_CASE
-from conformance.specs.domains.feasible import infeasible
+from conformance.specs.domains.steering.feasible import infeasible
 
 ABSENT: Final = ("reduction", "dtype", "extent", "rank", "layout", "axis", "tiled", "root", "operands", "values")
 """Features whose word ``none`` says that there is nothing to tell."""

@@ -78,8 +78,11 @@ class Ground:
 
 
 PARTS: Final = 8
+MOST: Final = 2_000
 LARGE: Final = 24
-"""Pieces that cases are cut into, for as many processes, and large cases of one piece."""
+"""Pieces that cases are cut into, at least; cases of one piece, at most, and large ones.
+
+A survey that is ended loses the pieces that were under way: one of 2,000 small cases takes the reference 10 s."""
 
 
 def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
@@ -151,9 +154,9 @@ _CACHE: Final = type(functools.cache(len))
 
 
 def _parts(drawn: Sequence[AnyDrawn]) -> list[tuple[int, int]]:
-    """Return pieces of at most an eighth of the cases, and of at most 24 large ones, which are the last."""
+    """Return pieces of at most an eighth of the cases and of ``MOST``, and of at most 24 large ones, the last."""
     small = sum(not each.large for each in drawn)
-    size = -(-len(drawn) // PARTS) or 1
+    size = min(-(-len(drawn) // PARTS) or 1, MOST)
     cuts = [*range(0, small, size), *range(small, len(drawn), LARGE)]
     return list(zip(cuts, [*cuts[1:], len(drawn)], strict=True))
 

@@ -130,9 +130,11 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def _is_a_type(node: ast.AST) -> bool:
-    """Return whether a name is given to a type with arguments, as in ``Rule = Callable[[int], int]``."""
-    value = node.value if isinstance(node, ast.Assign) else None
-    return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id.istitle()
+    """Return whether a type is given a name, as in ``Rule = Callable[[int], int]`` and ``Value = Blocks | Token``."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return False
+    name = node.targets[0].id
+    return name[0].isupper() and not name.isupper() and isinstance(node.value, ast.Subscript | ast.BinOp)
 
 
 def _at(tree: ast.AST, place: Place) -> ast.AST:

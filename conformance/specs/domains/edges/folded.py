@@ -92,7 +92,7 @@ def with_folds(values: Sequence[Pattern]) -> tuple[Pattern, ...]:
 
 
 def _attrs(e: Edge) -> dict[str, Any]:
-    """Return the attributes of a fold by a reduction that is wished for."""
+    """Return the attributes of a fold by a reduction that is a goal."""
     return {"op": e.draw(choose.steered(_reductions(e), ("reduction",), lambda word: (word,))), **_more(e, e.turn)}
 
 

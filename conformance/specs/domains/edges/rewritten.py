@@ -79,9 +79,12 @@ def beside(other: str) -> Pattern:
             every_way(e)
             return
         home, places = e.place, _places_beside(e)[1:]
-        away = places[e.turn % len(places)]
-        listed = [(0, 0, home, home), (0, 1, home, home), (1, 0, home, home), (0, 0, home, away)]
-        listed += [(e.turn, e.turn // 2, home, home), *((0, 0, place, home) for place in places)]
+        listed = [(0, 0, home, home), (0, 1, home, home), (1, 0, home, home)]
+        listed += [
+            (e.turn, e.turn // 2, home, home),
+            *((0, 0, place, home) for place in places),
+            *((0, 0, home, place) for place in places),
+        ]
         for first, then in ((e.op, other), (other, e.op)):
             one, two = ways(e, first), ways(e, then)
             for at, (before, later, here, there) in enumerate(listed):

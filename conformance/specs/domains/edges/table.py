@@ -13,14 +13,14 @@ from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import RARE, kind
 from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import DTYPES
 from conformance.specs.domains.edges.folded import FOLDS, with_folds
 from conformance.specs.domains.edges.listing import Edge, Pattern, Place, sorts, world_of
 from conformance.specs.domains.edges.rewritten import BESIDE, VALUES, beside
 from conformance.specs.domains.edges.started import STARTED
 from conformance.specs.domains.edges.stored import STORED
-from conformance.specs.domains.seldom import seldom
+from conformance.specs.domains.steering.seldom_draws import seldom
 
 WIDE: Final = ("float32", "float16", "float64", "bfloat16")
 

@@ -36,7 +36,7 @@ class Chain:
 
     @property
     def draw(self) -> choose.Draw:
-        """Return the means to draw what no word is wished for."""
+        """Return the means to draw what has no goal."""
         return choose.Draw(self.program.drawn.draw.source)
 
     def flip(self) -> bool:

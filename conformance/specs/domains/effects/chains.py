@@ -1,9 +1,10 @@
 """Programs that grow as chains over a grammar of steps, of which each leaves some out.
 
-A chain has a collective that it is drawn for, with the words that are wished for (``specs.wishes``). Before it, and
-after it, come steps of any class on what is there: values are handed on, also where their shapes change, storage is
-viewed, written, copied and freed, collectives are started and waited for. Different chains leave different classes out,
-for what is left out decides what can meet as much as what is there (Groce et al., Swarm Testing, ISSTA 2012).
+A chain has a collective that it is drawn for, with the words that are its goals (``specs.domains.steering.goals``).
+Before it, and after it, come steps of any class on what is there: values are handed on, also where their shapes change,
+storage is viewed, written, copied and freed, collectives are started and waited for. Different chains leave different
+classes out, for what is left out decides what can meet as much as what is there (Groce et al., Swarm Testing, ISSTA
+2012).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from conformance.cases.case import Case
 from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED, call_of
+from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.effects.chain import Chain, assign, buffer, copy, free, let_go, view
 from conformance.specs.domains.effects.effectful import Script, groups_of, script

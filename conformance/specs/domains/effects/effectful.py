@@ -22,7 +22,7 @@ from conformance.judging.compare import same
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import call_of
+from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import Call, Shapes
 from conformance.specs.domains.domain import EQUAL, PARTITIONS, Draft, draft
 

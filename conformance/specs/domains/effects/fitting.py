@@ -10,11 +10,11 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, flags
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED
+from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.placing import orders
-from conformance.specs.domains.shaping import Shape
+from conformance.specs.domains.shapes import Shape
 
 FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")
 """Operations for which a block of any rows may do."""

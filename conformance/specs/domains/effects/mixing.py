@@ -15,7 +15,7 @@ from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import CALLED, call_of
+from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
 from conformance.specs.domains.effects.effectful import Script, groups_of, made

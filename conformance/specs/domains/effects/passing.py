@@ -9,7 +9,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.reference.situations import CLASSES
 from conformance.specs.domains import choose
-from conformance.specs.domains.called import call_of
+from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.effects.chains import OPS_OF
 from conformance.specs.domains.effects.effectful import Script, script
 from conformance.specs.domains.effects.exchanging import BESIDE, HOW_VIEWED, WAITS, WAYS, Exchange

@@ -22,7 +22,7 @@ class Speaking(AnyClause, Protocol[S_contra]):
         """Return what says whether it is about a case."""
 
 
-def asked_once(case: Request, judge: Callable[[Observation], Verdict], blame: Callable[[], AnyClause]) -> Dialogue:
+def ask_once(case: Request, judge: Callable[[Observation], Verdict], blame: Callable[[], AnyClause]) -> Dialogue:
     """Ask one request and judge what was seen; of a worker that gave nothing, ``blame`` tells the clause it breaks."""
     result = (yield Ask(case)).result
     if not isinstance(result, Broken):

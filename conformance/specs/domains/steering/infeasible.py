@@ -90,7 +90,7 @@ form | operation=send,recv | operands=none,several,same; dtype,extent,rank,layou
 
 
 @cache
-def apart() -> dict[tuple[str, str], Reason]:
+def reasons() -> dict[tuple[str, str], Reason]:
     """Return why two words cannot meet, each as ``feature=word``, for pairs in the order of the table."""
     found: dict[tuple[str, str], Reason] = {}
     order = list(FEATURES)

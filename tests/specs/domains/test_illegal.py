@@ -1,4 +1,4 @@
-"""Where one thing is wished to be wrong it is, and all else is right."""
+"""Where one thing is meant to be wrong it is, and all else is right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.runner.draws import numbered
 from conformance.specs import SUITES
-from conformance.specs.domains.wishes import wishes
+from conformance.specs.domains.steering.goals import goals_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from conformance.specs.domains.wishes import wishes
 def test_a_call_that_is_to_be_wrong_in_one_way_is_refused_for_it(op: str, word: str, clause: str) -> None:
     domain, seen = SUITES["collectives"].domains[op], Counter[str]()
     for number in range(1, 300):
-        if wishes(domain.name, 0, number).get("wrong") != word:
+        if goals_of(domain.name, 0, number).get("wrong") != word:
             continue
         case, _ = numbered(domain, 0, number)
         step = case.program.steps[-1]
@@ -42,6 +42,6 @@ def test_a_call_that_is_to_be_wrong_in_one_way_is_refused_for_it(op: str, word: 
 
 def test_draws_of_dangerous_words_are_to_be_right() -> None:
     name = SUITES["collectives"].domains["all_reduce"].name
-    wished = [wishes(name, 0, number) for number in range(1, 60)]
-    assert all(not each["wrong"] or each["chained"] == "no" for each in wished if "wrong" in each)
-    assert sum(each.get("wrong") == "" for each in wished) > 30
+    wanted = [goals_of(name, 0, number) for number in range(1, 60)]
+    assert all(not each["wrong"] or each["chained"] == "no" for each in wanted if "wrong" in each)
+    assert sum(each.get("wrong") == "" for each in wanted) > 30

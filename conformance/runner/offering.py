@@ -159,7 +159,7 @@ class Offering:
             return trial(case, suite, name)
 
 
-def pass_one(
+def draw_and_offer(
     plan: Plan,
     backends: Sequence[BackendRun],
     late: Callable[[], bool],

@@ -7,8 +7,8 @@ from typing import Final
 
 from conformance.specs.domains import choose
 from conformance.specs.domains.domain import TILED, Draft
-from conformance.specs.domains.shaping import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
-from conformance.specs.domains.wrong import wrong
+from conformance.specs.domains.illegal import wrong
+from conformance.specs.domains.shapes import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
 
 _WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
 _WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])

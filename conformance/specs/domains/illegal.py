@@ -11,19 +11,19 @@ T = TypeVar("T")
 
 
 def only(kinds: Collection[str], choice: choose.Choice[T]) -> choose.Choice[T]:
-    """Return a choice that is right where another kind of wrong than its own ``kinds`` is wished for."""
+    """Return a choice that is right where the goal is another kind of wrong than its own ``kinds``."""
 
     def make(draw: choose.Draw) -> T:
-        wish = draw.wishes.get("wrong")
-        if wish is None or wish in kinds:
+        goal = draw.goals.get("wrong")
+        if goal is None or goal in kinds:
             return draw(choice)
-        return choose.Draw(draw.source, {**draw.wishes, "wrong": ""})(choice)
+        return choose.Draw(draw.source, {**draw.goals, "wrong": ""})(choice)
 
     return choose.Choice(make)
 
 
 def wrong(kind: str, right: Sequence[T], options: Sequence[T]) -> choose.Choice[T]:
-    """Return the choice of what is ``right`` or, where a wrong ``kind`` is wished for, of one of the other options.
+    """Return the choice of what is ``right`` or, where a wrong ``kind`` is the goal, of one of the other options.
 
     Options that are words are kinds of their own, ``kind option``.
     """

@@ -15,7 +15,7 @@ BYTES: Final = 4 << 20
 """The same in bytes of the blocks of cases: judging one of 3 MB takes some 40 MB for a moment."""
 
 
-class Freed:
+class ReleasedMemory:
     """Counts what was judged, and gives memory back now and then."""
 
     def __init__(self) -> None:

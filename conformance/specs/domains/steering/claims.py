@@ -40,13 +40,13 @@ PLAIN: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {
 """For a feature of claims: the feature of the table of case features, and what each word allows there."""
 
 
-def narrowed(wishes: Mapping[str, str], limits: Claimed, seed: str) -> dict[str, str]:
-    """Return wishes in which every word that lies outside ``limits`` is another that lies within, drawn by ``seed``.
+def narrowed(goals: Mapping[str, str], limits: Claimed, seed: str) -> dict[str, str]:
+    """Return goals in which every word that lies outside ``limits`` is another that lies within, drawn by ``seed``.
 
-    A wish for something wrong is taken out where the claims are about legal programs alone.
+    A goal of something wrong is taken out where the claims are about legal programs alone.
     """
     # Not for secrets: the same seed must give the same cases.
-    random, found = Random(seed), dict(wishes)  # noqa: S311 - it chooses cases, and is no secret
+    random, found = Random(seed), dict(goals)  # noqa: S311 - it chooses cases, and is no secret
     for feature, words in allowed(limits).items():
         if words and found.get(feature) not in words:
             found[feature] = random.choice(words)

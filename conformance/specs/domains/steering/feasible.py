@@ -1,7 +1,7 @@
 """Which pairs of words of the table of case features can meet in one collective, and which of them seldom do.
 
 ``feasible.json`` is made by ``python -m conformance.runner.coverage.feasible``, which tries every pair. It has the
-pairs that cannot meet, by the reason (``apart``), and for each domain the rare pairs that it should draw.
+pairs that cannot meet, by the reason (``infeasible``), and for each domain the rare pairs that it should draw.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Words that should meet because mistakes hide where they do: they are dealt together, every conjunction in turn.
 
-Each feature alone is dealt anyhow (``wishes``). Here are the conjunctions that an implementation has code of its own
+Each feature alone is dealt anyhow (``goals``). Here are the conjunctions that an implementation has code of its own
 for: a dtype with a reduction, and with values that it treats in its own way; and what is wrong with a call, for blocks
 of every size, since some checks are passed over where there is nothing to do.
 """

@@ -2,8 +2,8 @@
 
 It is Latin hypercube sampling: of every feature the words are dealt in a random order, all of them before one comes
 again, and each feature in an order of its own. What a domain has no choice for, or what is illegal, is not granted.
-Over these lie words that should meet: those of a pair that is rare (``specs.domains.feasible``), of conjunctions in
-which mistakes hide, or of what is wrong with a draw and the block that it is wrong with (``specs.domains.dangerous``).
+Over these lie words that should meet: those of a pair that is rare (``feasible``), of conjunctions in which
+mistakes hide, or of what is wrong with a draw and the block that it is wrong with (``conjunctions``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choose import LAST_FIRST
-from conformance.specs.domains.dangerous import beside, dangerous, wrongs
-from conformance.specs.domains.feasible import rare
+from conformance.specs.domains.steering.conjunctions import beside, dangerous, wrongs
+from conformance.specs.domains.steering.feasible import rare
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "extent": {
@@ -68,7 +68,7 @@ THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
 
 
-def wishes(name: str, seed: int, number: int) -> dict[str, str]:
+def goals_of(name: str, seed: int, number: int) -> dict[str, str]:
     """Return the word that draw ``number`` of the domain ``name`` should have, for every feature."""
     return {**each_alone(name, seed, number), **_together(name, seed, number)}
 
