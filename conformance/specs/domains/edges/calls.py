@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.cases.tensor.dtypes import RARE, kind
+import numpy as np
+
+from conformance.cases.tensor.dtypes import NUMPY, RARE, kind
+from conformance.reference.operations import OPERATIONS
+from conformance.specs.domains.block_operations import call_of
+from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.edges.listing import Edge
+from conformance.specs.operations import OPS
 
 Attrs = dict[str, Any]
+
+
+class Unfit(ValueError):
+    """An operation of which no call takes the blocks that patterns are made of."""
+
 
 EXACT: Final = {
     "bool": ("or", "and", "xor"),
@@ -32,9 +43,21 @@ TURNED: Final = (
 
 
 def ways(e: Edge, op: str = "") -> list[Attrs]:
-    """Return the attributes of calls on blocks of ``contents.square``, the plain ones first."""
-    listed = _WAYS[op or e.op](e, exact(e.dtype))
-    return [each for number, each in enumerate(listed) if each not in listed[:number]]
+    """Return the attributes of calls on blocks of ``contents.square``, the plain ones first.
+
+    An operation that nobody listed is called as in its worked examples, or else as its own domain calls it. Raise
+    ``Unfit`` where it takes no such blocks.
+    """
+    op = op or e.op
+    found = _WAYS[op](e, exact(e.dtype)) if listed(op) else _of_examples(e, op) or _of_domain(e, op)
+    if not found:
+        raise Unfit(f"{op} takes no {e.dtype} blocks of shape {_square(e)} over {e.groups}")
+    return [each for number, each in enumerate(found) if each not in found[:number]]
+
+
+def listed(op: str) -> bool:
+    """Return whether somebody listed the calls of an operation, so that every pattern fits it."""
+    return op in _WAYS
 
 
 def exact(dtype: str) -> tuple[str, ...]:
@@ -80,6 +103,38 @@ _WAYS: Final[Mapping[str, Callable[[Edge, tuple[str, ...]], list[Attrs]]]] = {
     "scatter": lambda e, _: _rooted(e, CUT),
     "shuffle": lambda e, _: [{"sources": order} for order in _orders(e.size)],
 }
+
+
+def _of_examples(e: Edge, op: str) -> list[Attrs]:
+    """Return the attributes of worked examples that fit here, a fold by each reduction that rounds nothing."""
+    every = (
+        {**example.attrs, **word}
+        for example in OPS[op].examples
+        for word in ([{"op": each} for each in exact(e.dtype)] if "op" in example.attrs else [{}])
+    )
+    return [attrs for attrs in every if _fits(e, op, attrs)]
+
+
+def _of_domain(e: Edge, op: str) -> list[Attrs]:
+    """Return the attributes of a few calls that the operation's domain draws for these members, as far as they fit."""
+    drawn = Draft(e.draw, *e.place, e.dtype)
+    every = (dict(call_of(e.draw, op, drawn, "whole")[1].attrs) for _ in range(8))
+    return [attrs for attrs in every if attrs.get("op", "max") in exact(e.dtype) and _fits(e, op, attrs)]
+
+
+def _fits(e: Edge, op: str, attrs: Attrs) -> bool:
+    """Return whether an operation takes blocks of ``contents.square`` here."""
+    zeros = [np.zeros(_square(e), NUMPY[e.dtype]) for _ in range(e.world)]
+    try:
+        OPERATIONS[op](zeros, **attrs, groups=e.groups)
+    except ValueError:
+        return False
+    return True
+
+
+def _square(e: Edge) -> tuple[int, int]:
+    """Return the shape of blocks that every listed operation can cut."""
+    return 2 * e.size, e.size
 
 
 def _tables(n: int) -> list[tuple[tuple[int, ...], ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains import choose
-from conformance.specs.domains.edges.calls import exact
+from conformance.specs.domains.edges.calls import exact, listed, ways
 from conformance.specs.domains.edges.contents import alone, by_member, counted, specials
 from conformance.specs.domains.edges.listing import Edge, Pattern
 from conformance.specs.domains.reducing import accepted
@@ -103,7 +103,10 @@ def _more(e: Edge, number: int) -> dict[str, Any]:
         "reduce_scatter": {"axis": (0, -1)[number % 2], "tiled": True},
         "scan": {"exclusive": bool(number % 2)},
     }
-    return every.get(e.op, {})
+    if e.op in every or listed(e.op):
+        return every.get(e.op, {})
+    found = ways(e)
+    return {name: each for name, each in found[number % len(found)].items() if name != "op"}
 
 
 def _reductions(e: Edge) -> list[str]:

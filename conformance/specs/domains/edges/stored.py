@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.cases.tensor.dtypes import kind
+from conformance.reference.operations import TABLE
 from conformance.specs.domains.edges.calls import ways
 from conformance.specs.domains.edges.contents import counted, square
 from conformance.specs.domains.edges.listing import Edge, Pattern
@@ -157,7 +158,7 @@ STORED: Final[tuple[Pattern, ...]] = (
 
 
 def _everywhere(e: Edge) -> bool:
-    return e.op not in ("gather", "reduce")
+    return TABLE[e.op].writers == "all"
 
 
 def _like(e: Edge, name: str, other: str) -> bool:

@@ -15,6 +15,7 @@ from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choose
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import DTYPES
+from conformance.specs.domains.edges.calls import listed
 from conformance.specs.domains.edges.folded import FOLDS, with_folds
 from conformance.specs.domains.edges.listing import Edge, Pattern, Place, sorts, world_of
 from conformance.specs.domains.edges.rewritten import BESIDE, VALUES, beside
@@ -44,20 +45,28 @@ def patterns(suite: str, op: str) -> Sequence[Pattern]:
 
 def dealt(suite: str, op: str, domain: choose.Choice[Case]) -> choose.Choice[Case]:
     """Return the domain with a pattern of the table at each seldom draw, under the same name."""
-    listed = patterns(suite, op)
-    if not listed:
+    every = patterns(suite, op)
+    if not every:
         return domain
 
     def make(draw: choose.Draw) -> Case:
         turn = seldom(draw)
-        return domain.make(draw) if turn is None else _edge(draw, suite, op, listed, turn)
+        if turn is None:
+            return domain.make(draw)
+        try:
+            return _edge(draw, suite, op, every, turn)
+        except ValueError:
+            # Patterns are made to fit the operations that are listed.
+            if listed(op):
+                raise
+            return domain.make(draw)
 
     return choose.Choice(make, domain.name)
 
 
-def _edge(draw: choose.Draw, suite: str, op: str, listed: Sequence[Pattern], turn: int) -> Case:
+def _edge(draw: choose.Draw, suite: str, op: str, every: Sequence[Pattern], turn: int) -> Case:
     """Draw the program of a turn. What is dealt is wanted of the source: Hypothesis tries plainer ones too."""
-    pattern = listed[draw.source.below(len(listed), (turn % len(listed),))]
+    pattern = every[draw.source.below(len(every), (turn % len(every),))]
     places = sorts(op)
     if turn % 2:
         place = draw(_place(op))
