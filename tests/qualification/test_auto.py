@@ -57,6 +57,23 @@ def test_a_type_that_is_given_a_name_is_left_as_it_is() -> None:
     assert changes("m", "FOUND = KNOWN[1:]\n")
 
 
+NOTHING = """
+from typing import cast as to
+def f(x, y):
+    clause = "pairs.C4" if x else "pairs.C3"
+    text = f"no such axis as {x + y} of it"
+    check(to(int | str, x), "gather.C5", "root")
+    return x in (y, x), {c for c in y}, zip(x, y, strict=True)
+"""
+
+
+def test_what_cannot_change_anything_is_no_mutant() -> None:
+    made = [change.diff(NOTHING).partition("+ ")[2] for change in changes("m", NOTHING)]
+    assert any("zip(y, x, strict=True)" in each for each in made)
+    idle = ("clause =", "text =", "int & str", "'root', 'gather.C5'", "in (x, y)", "[::-1]", "zip(x, y)", "strict=False")
+    assert not [each for each in made if any(word in each for word in idle)]
+
+
 def test_a_corpus_depends_on_its_number_and_seed_alone_and_a_third_is_conditional(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

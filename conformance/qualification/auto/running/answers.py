@@ -6,10 +6,7 @@ import hashlib
 
 import msgspec
 
-from conformance.cases.case import Case
-from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
-from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer, Broken
 
 
@@ -28,11 +25,3 @@ def _content(result: Observation | Broken | None) -> object:
         return result.outcome, result.detail
     errors = [None if error is None else error.category for error in result.errors]
     return msgspec.structs.replace(result, seconds=0.0, errors=(), health=None), errors, _content(result.health)
-
-
-def broken_clause(case: Case, answer: Answer, terms: Terms) -> tuple[str, str] | None:
-    """Return the clause to blame for an answer and its requirement, ``None`` where only a *may* is broken or none."""
-    judged = verdict(meaning(case), answer, terms)
-    if judged.blame is None or judged.blame.requirement == "may":
-        return None
-    return judged.blame.id, judged.blame.requirement

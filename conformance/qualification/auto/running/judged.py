@@ -14,12 +14,13 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.judging.verdict import Verdict
-from conformance.qualification.auto.running.answers import broken_clause, told
+from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.pool import At
 from conformance.qualification.drawn import Drawn
 from conformance.qualification.other_cases import AnyDrawn
 from conformance.runner.dialects import dialect_of
-from conformance.runner.worker.answers import Answer, Question
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Question
 from conformance.runner.worker.in_process import InProcess
 
 
@@ -39,8 +40,9 @@ class Kill(msgspec.Struct, frozen=True):
 class Seen(msgspec.Struct, frozen=True):
     """What a mutant did: its kills, in the order in which they were come to, and how many cases it was given.
 
-    ``differs`` says that some answer was another than the unchanged code's, ``applied`` that a fault changed something,
-    ``cut`` that it had no time left, and ``control`` which clause the unchanged code breaks on a case that it fails.
+    ``differs`` says that some answer was another than the unchanged code's, and not because of what only *may* clauses
+    say otherwise of: those are ``permitted``. ``applied`` says that a fault changed something, ``cut`` that it had no
+    time left, and ``control`` which clause the unchanged code breaks on a case that it fails.
     """
 
     kills: tuple[Kill, ...] = ()
@@ -49,6 +51,7 @@ class Seen(msgspec.Struct, frozen=True):
     applied: bool = True
     cut: bool = False
     control: str = ""
+    permitted: tuple[str, ...] = ()
 
     def before(self, later: Seen) -> Seen:
         """Return both as one, ``later`` being the cases after these."""
@@ -59,6 +62,7 @@ class Seen(msgspec.Struct, frozen=True):
             self.applied or later.applied,
             later.cut,
             self.control or later.control,
+            tuple(sorted({*self.permitted, *later.permitted})),
         )
 
 
@@ -128,6 +132,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
     backend = held(work.make())
     worker = InProcess(BackendSpec("mutant", ()), backend=backend)
     kills: dict[tuple[str, str], Kill] = {}
+    permitted: set[str] = set()
     count, differs, cut, failed = 0, False, False, ""
     began = time.process_time()
     for number in work.cases:
@@ -142,8 +147,10 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
         answer = asked(worker, each)
         if answer == right[each.name] or answer == control.answer(each):
             continue
-        differs = True
-        broken = failing(worker, each)
+        said = verdict_on(worker, each)
+        broken, mays = blamed(said), allowed(said)
+        permitted |= mays
+        differs |= not mays
         if broken is None:
             continue
         failed = control.breaks(each)
@@ -153,13 +160,17 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
             break
     worker.close()
     applied = bool(getattr(backend, "applied", 1))
-    return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed)
+    found = tuple(sorted(permitted))
+    return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed, found)
 
 
 def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
-    """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first."""
+    """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first.
+
+    What only *may* clauses say otherwise of is no difference.
+    """
     worker = InProcess(BackendSpec("mutant", ()), backend=held(work.make()))
-    began, count = time.process_time(), 0
+    began, count, permitted = time.process_time(), 0, set[str]()
     for number in work.cases:
         each = drawn[number]
         if time.process_time() - began > work.seconds:
@@ -168,8 +179,11 @@ def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], 
         count += 1
         answer = asked(worker, each)
         if answer != right.get(each.name) and answer != control.answer(each):
-            return Seen(cases=count, differs=True)
-    return Seen(cases=count)
+            mays = allowed(verdict_on(worker, each))
+            if not mays:
+                return Seen(cases=count, differs=True)
+            permitted |= mays
+    return Seen(cases=count, permitted=tuple(sorted(permitted)))
 
 
 def asked(worker: InProcess, each: AnyDrawn) -> str:
@@ -181,11 +195,24 @@ def asked(worker: InProcess, each: AnyDrawn) -> str:
 
 def failing(worker: InProcess, each: AnyDrawn) -> tuple[str, str] | None:
     """Return the clause that a worker's answers break and its requirement, ``None`` where they break none."""
+    return blamed(verdict_on(worker, each))
+
+
+def blamed(said: Verdict) -> tuple[str, str] | None:
+    """Return the clause to blame and its requirement, ``None`` where only a *may* is broken or none."""
+    return None if said.blame is None or said.blame.requirement == "may" else (said.blame.id, said.blame.requirement)
+
+
+def allowed(said: Verdict) -> set[str]:
+    """Return the clauses that are broken where all of them are *may*: what breaks nothing else is right."""
+    return {name for name, how in said.clauses.items() if how == "broken"} if said.outcome == "passed" else set()
+
+
+def verdict_on(worker: InProcess, each: AnyDrawn) -> Verdict:
+    """Return the verdict on a worker's answers to a case."""
     if isinstance(each, Drawn):
-        answer: Answer = worker.ask(each.case)
-        return broken_clause(each.case, answer, worker.ready.terms)
-    blame = _judged(worker, each).blame
-    return None if blame is None or blame.requirement == "may" else (blame.id, blame.requirement)
+        return verdict(meaning(each.case), worker.ask(each.case), worker.ready.terms)
+    return _judged(worker, each)
 
 
 def _judged(worker: InProcess, each: AnyDrawn) -> Verdict:

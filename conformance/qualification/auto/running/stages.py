@@ -96,36 +96,38 @@ class Stages:
         for mutant, had in alive:
             cases = [*self._cases(mutant)[had.cases :], *(self._others if isinstance(mutant.made, Change) else ())]
             if cases:
-                same = alike.get(mutant.digest, 0) and not had.differs
+                same = mutant.digest in alike and not had.differs
                 left.append((mutant, cases, self._limits.first if same else self._limits.rest, 0))
             else:
                 yield self._row(mutant, had, alike)
         for mutant, more in self._run(left):
             yield self._row(mutant, seen[mutant.digest][1].before(more), alike)
 
-    def _row(self, mutant: AutoMutant, seen: Seen, alike: Mapping[str, int]) -> Row:
-        reach, small = self.reach(mutant), alike.get(mutant.digest, 0)
+    def _row(self, mutant: AutoMutant, seen: Seen, alike: Mapping[str, Seen]) -> Row:
+        reach, small = self.reach(mutant), alike.get(mutant.digest)
         reason = read_reasons().get(mutant.digest, "")
         if seen.kills:
             return row_of(mutant, "killed", seen, reach=reach)
         if not reach or not seen.applied:
             return row_of(mutant, "not_reached", seen, reach=reach)
-        if small and not seen.differs:
-            reason = f"as the unchanged code on {small} small cases"
+        if small is not None and not seen.differs:
+            reason = f"as the unchanged code on {small.cases} small cases"
+            mays = sorted({*seen.permitted, *small.permitted})
+            reason += f", but for what only {', '.join(mays)} say otherwise of" if mays else ""
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         if reason and mutant.family == "engine":
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         late = "there was no time for all cases" if seen.cut else ""
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
 
-    def _alike(self, mutants: Sequence[AutoMutant]) -> dict[str, int]:
-        """Return on how many small cases each mutant does as the unchanged code, where it does on all; else 0.
+    def _alike(self, mutants: Sequence[AutoMutant]) -> dict[str, Seen]:
+        """Return what was seen of the mutants that do as the unchanged code on all small cases, by their digests.
 
         The condition of a fault is forced true.
         """
         if not mutants:
             return {}
-        small, found = self._small, {}
+        small = self._small
 
         def run(mutant: AutoMutant, at: At) -> Seen:
             made = mutant.made
@@ -137,10 +139,11 @@ class Stages:
                 work = Work(lambda: self._made(mutant), reached, self._limits.small)
             return told_apart(work, small.drawn, small.survey.answers, at, self._unchanged)
 
-        for mutant, seen in self._children(mutants, run):
-            same = isinstance(seen, Seen) and not seen.differs and not seen.cut
-            found[mutant.digest] = seen.cases if isinstance(seen, Seen) and same else 0
-        return found
+        return {
+            mutant.digest: seen
+            for mutant, seen in self._children(mutants, run)
+            if isinstance(seen, Seen) and seen.cases and not seen.differs and not seen.cut
+        }
 
     @cached_property
     def _small(self) -> Ground:

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.qualification.auto.source.idle import casts_in, idle, untold
 from conformance.qualification.auto.source.operators import changes_of
 
 Place = tuple[tuple[str, int | None], ...]
@@ -58,21 +59,29 @@ class Change:
         tree, inner = ast.parse(source), self.place[self.outer :]
         now = ast.unparse(_short(_with(_at(tree, self.place[: self.outer]), inner, self.made)))
         was, now_lines = self.statement.splitlines(), now.splitlines()
-        gone = [f"- {line}" for line in was if line not in now_lines]
-        new = [f"+ {line}" for line in now_lines if line not in was]
+        gone = [line for line in was if line not in now_lines]
+        new = [line for line in now_lines if line not in was]
+        gone, new = _near(gone, new)
         return "\n".join(
-            (f"{self.module}:{self.lines[0]} in {self.function or 'the module'} ({self.kind})", *gone, *new)
+            (
+                f"{self.module}:{self.lines[0]} in {self.function or 'the module'} ({self.kind})",
+                *(f"- {line}" for line in gone),
+                *(f"+ {line}" for line in new),
+            )
         )
 
 
 def changes(module: str, source: str, *, c_text: bool = False) -> list[Change]:
-    """Return every change of a module, in the order of its source."""
+    """Return every change of a module, in the order of its source, but for those that change nothing (``idle``)."""
     tree = ast.parse(source)
     counts: Counter[tuple[str, ...]] = Counter()
     told: dict[Place, str] = {}
     found = []
-    for place, node, statement, function in _places(tree):
+    for place, node, statement, function in _places(tree, c_text=c_text):
+        above, over = _at(tree, place[:-1]), _at(tree, place[:-2]) if len(place) > 1 else None
         for kind, made in changes_of(node, c_text=c_text):
+            if idle(kind, node, made, above, over):
+                continue
             if statement not in told:
                 told[statement] = ast.unparse(_short(_at(tree, statement)))
             key = (function, kind, told[statement], ast.unparse(ast.fix_missing_locations(made)))
@@ -92,8 +101,9 @@ def changed_tree(source: str, change: Change) -> ast.Module:
     return ast.fix_missing_locations(made)
 
 
-def _places(tree: ast.Module) -> Iterator[tuple[Place, ast.AST, Place, str]]:
+def _places(tree: ast.Module, *, c_text: bool) -> Iterator[tuple[Place, ast.AST, Place, str]]:
     """Yield each node that may change, with the way to it, the way to its statement, and the function it is in."""
+    casts = casts_in(tree)
     waiting: list[tuple[Place, ast.AST, Place, str]] = [((), tree, (), "")]
     while waiting:
         place, node, statement, function = waiting.pop()
@@ -115,10 +125,30 @@ def _places(tree: ast.Module) -> Iterator[tuple[Place, ast.AST, Place, str]]:
                 continue
             listed = value if isinstance(value, list) else [value]
             for at, child in enumerate(listed):
-                if isinstance(child, ast.AST) and not _is_docstring(child):
+                if not isinstance(child, ast.AST) or untold(child, node, c_text=c_text, casts=casts):
+                    continue
+                if not _is_docstring(child):
                     index = at if isinstance(value, list) else None
                     children.append(((*place, (name, index)), child, statement, function))
         waiting += reversed(children)
+
+
+NEAR: Final = 120
+"""Characters of a long line that are shown on each side of what changed: a string of C text is one line."""
+
+
+def _near(gone: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Return lines that are gone and new, of one pair of long ones what is near the change."""
+    if len(gone) != 1 or len(new) != 1 or max(len(gone[0]), len(new[0])) < 4 * NEAR:
+        return gone, new
+    was, now = gone[0], new[0]
+    start, end = max(0, _alike(was, now) - NEAR), max(0, _alike(was[::-1], now[::-1]) - NEAR)
+    return [was[start : len(was) - end]], [now[start : len(now) - end]]
+
+
+def _alike(one: str, other: str) -> int:
+    """Return with how many of the same characters two texts begin."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -168,12 +168,13 @@ def _call(node: ast.Call) -> Made:
             made = deepcopy(node)
             made.args[at], made.args[at + 1] = made.args[at + 1], made.args[at]
             yield "swapped arguments", made
+    name = node.func.id if isinstance(node.func, ast.Name) else None
     for at, keyword in enumerate(node.keywords):
-        if keyword.arg is not None:
+        # That two have as many elements is an assertion: it is never false of what is right.
+        if keyword.arg is not None and (name, keyword.arg) != ("zip", "strict"):
             made = deepcopy(node)
             del made.keywords[at]
             yield "dropped argument", made
-    name = node.func.id if isinstance(node.func, ast.Name) else None
     if name == "range" and node.args:
         made = deepcopy(node)
         at = 0 if len(node.args) == 1 else 1

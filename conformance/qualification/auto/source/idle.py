@@ -1,0 +1,80 @@
+"""Changes of source that cannot change what the code does, by the rules of the language, and what only tells people.
+
+All such mutants would be equivalent, and to find that out takes a minute each.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+from typing import Final
+
+CLAUSE: Final = re.compile(r"[a-z_]+\.[A-Z]\d+")
+"""The number of a clause. No backend is asked by which of them it refuses a program."""
+
+SENTENCE: Final = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
+"""Words for people, as an error has them."""
+
+UNORDERED: Final = ("any", "all", "set", "frozenset")
+"""Functions to which the order of what they are given makes no difference."""
+
+
+def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
+    """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
+
+    They are the order of what is only counted in, the order of the numbers of clauses, an argument that is the number
+    of a clause exchanged for another text, and no assertion that two have as many elements: it is never false of what
+    is right.
+    """
+    if kind == "constant" and isinstance(above, ast.keyword):
+        return _zip(over) and above.arg == "strict" and isinstance(node, ast.Constant) and node.value is True
+    if kind == "swapped arguments" and isinstance(node, ast.Call) and isinstance(made, ast.Call):
+        pairs = zip(node.args, made.args, strict=True)
+        moved = [
+            one.value for one, other in pairs if isinstance(one, ast.Constant) and ast.dump(one) != ast.dump(other)
+        ]
+        texts = [each for each in moved if isinstance(each, str)]
+        return len(texts) == 2 and any(map(CLAUSE.fullmatch, texts))
+    if kind != "order":
+        return False
+    if isinstance(node, ast.comprehension):
+        return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and _unordered(over))
+    if isinstance(node, ast.Tuple | ast.List):
+        asked = above.comparators[-1] if isinstance(above, ast.Compare) else None
+        inside = isinstance(above, ast.Compare) and isinstance(above.ops[-1], ast.In | ast.NotIn)
+        return (inside and node is asked) or all(map(_clause, node.elts))
+    return False
+
+
+def untold(node: ast.AST, above: ast.AST, *, c_text: bool, casts: Collection[str]) -> bool:
+    """Return whether nothing in a node says what the code does: a sentence, which clause it is, or a type.
+
+    ``casts`` are the names that ``typing.cast`` has in the module; its first argument is a type. Where strings hold
+    ``c_text`` none of them is a sentence.
+    """
+    if isinstance(node, ast.IfExp):
+        return _clause(node.body) and _clause(node.orelse)
+    if isinstance(node, ast.JoinedStr) and not c_text:
+        texts = [each.value for each in node.values if isinstance(each, ast.Constant)]
+        return any(SENTENCE.search(text) for text in texts if isinstance(text, str))
+    called = above.func if isinstance(above, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in casts and node is above.args[0]  # type: ignore[attr-defined]  # a call, as asked above
+
+
+def casts_in(tree: ast.AST) -> frozenset[str]:
+    """Return the names by which a module calls ``typing.cast``."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "typing"]
+    return frozenset(name.asname or name.name for node in imports for name in node.names if name.name == "cast")
+
+
+def _clause(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CLAUSE.fullmatch(node.value))
+
+
+def _zip(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
+
+
+def _unordered(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in UNORDERED
