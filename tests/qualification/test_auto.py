@@ -11,7 +11,7 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.tensor import from_array
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.qualification.auto.auto import Profile, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
@@ -21,7 +21,7 @@ from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.ground import _halves
-from conformance.qualification.auto.running.judged import Kill, failing
+from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
@@ -30,6 +30,7 @@ from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases
 from conformance.qualification.rows import head
+from conformance.reference.transforms.no_rule import NotLinear
 from conformance.runner.dialects import dialects, suites
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
@@ -70,7 +71,7 @@ def f(x, y):
 def test_what_cannot_change_anything_is_no_mutant() -> None:
     made = [change.diff(NOTHING).partition("+ ")[2] for change in changes("m", NOTHING)]
     assert any("zip(y, x, strict=True)" in each for each in made)
-    idle = ("clause =", "text =", "int & str", "'root', 'gather.C5'", "in (x, y)", "[::-1]", "zip(x, y)", "strict=False")
+    idle = ("clause =", "text =", "int & str", "'root', 'gather.C5'", "in (x, y)", "[::-1]", "zip(x, y)", "=False")
     assert not [each for each in made if any(word in each for word in idle)]
 
 
@@ -140,6 +141,19 @@ def test_a_wrong_value_and_what_is_not_refused_are_found_in_every_dialect(dialec
         backend = FaultyValues(Fault(effect, frozenset({f"dialect={dialect}", legal}), 0, 0))
         worker = InProcess(BackendSpec("f", ()), backend=backend)
         assert any(failing(worker, each) for each in drawn)
+
+
+def test_what_breaks_a_may_alone_is_allowed_and_who_ends_there_is_not() -> None:
+    every = other_cases(0, 60, ("transforms",), ("transposed_program",))
+    one = next(each for each in every if isinstance(dialects()["types"].mean(each.case).no_rule, NotLinear))
+    held = {name: list(map(to_array, one.case.inputs[name])) for name in one.case.answered}
+    said = []
+    for made in (held, {}):
+        backend = Reference()
+        backend.pullback = lambda *_, made=made: made  # type: ignore[method-assign]
+        said.append(verdict_on(InProcess(BackendSpec("f", ()), backend=backend), one))
+    assert (allowed(said[0]), blamed(said[0])) == ({"transposes.C13"}, None)
+    assert (allowed(said[1]), blamed(said[1])) == (set(), ("transposes.C14", "must"))
 
 
 def test_the_modules_that_hold_c_are_among_those_that_are_changed() -> None:

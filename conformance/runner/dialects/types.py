@@ -42,6 +42,15 @@ PUSHED: Final = "pushed_program"
 OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED, "lowered": LOWERED, "pushed": PUSHED}
 """The operation of each kind of case."""
 
+ANSWERED: Final = {
+    NAME: "types.C14",
+    "transposed": "transposes.C14",
+    "batched": "batches.C1",
+    "lowered": "lowering.C1",
+    "pushed": "pushes.C1",
+}
+"""For each kind of case the clause that everything computed is asked by."""
+
 
 def mean(case: TypedCase) -> TypedMeaning | None:
     """Return what a case means.
@@ -120,7 +129,15 @@ def _implied(meaning: TypedMeaning) -> Iterator[str]:
 
 def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
     """Ask for types and values, for cotangents or for mapped results."""
-    return ask_once(meaning.case, lambda seen: judge(meaning, seen, terms.follows), lambda: speaking(meaning)[-1])
+    return ask_once(meaning.case, lambda seen: judge(meaning, seen, terms.follows), lambda: _ended(meaning))
+
+
+def _ended(meaning: TypedMeaning) -> TypedClause:
+    """Return the clause to blame where a worker gave nothing: who may refuse a program may not end with it."""
+    demanding = [clause for clause in speaking(meaning) if clause.requirement != "may"]
+    return (
+        demanding[-1] if demanding else next(clause for clause in CLAUSES if clause.id == ANSWERED[meaning.case.kind])
+    )
 
 
 def size(case: TypedCase) -> tuple[int, ...]:

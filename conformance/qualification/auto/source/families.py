@@ -18,6 +18,7 @@ GRAPH: Final = ("conversion", "elementwise", "evaluate", "movement", "nodes")
 JUDGING: Final = (
     *("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free", "sharded.all_reduce.copies"),
     *("graph.evaluate._each", "graph.nodes.inside"),
+    "sharded.all_reduce.chosen",
     *("meeting.Meeting._why", "meeting.Meeting._kind", "meeting.Meeting._rest", "effects._of_other_size"),
 )
 
@@ -38,7 +39,8 @@ REFERENCE: Final = Family(
         *(f"conformance.reference.sharded.{name}" for name in ("all_reduce", "parts")),
         "conformance.backends.reference.sharded",
     ),
-    # The judge alone calls these, or the backend has its own, or they say which clause a refusal is by.
+    # The judge alone calls these, or the backend has its own, or they say which clause a refusal is by, or choose
+    # among algorithms that are all right.
     but=frozenset(f"conformance.reference.{name}" for name in JUDGING),
 )
 """What the backend ``reference`` runs. The rest judges: how far apart right values may be, and schedules, of which it
