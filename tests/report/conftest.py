@@ -169,6 +169,7 @@ def sample_header(**changes: object) -> Header:
         "sleepy": {"sleepy": "0.10"},
     }
     values = {
+        "format": 1,
         "suites": ("collectives",),
         "spec_digest": "5c1e" * 16,
         "reference_digest": "a7d0" * 16,

@@ -185,15 +185,16 @@ def test_a_folder_with_a_log_is_never_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "run.jsonl").read_bytes() == before
 
 
-def test_a_log_of_another_format_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("older", "told"), [(b'"format":0', "0"), (b'"was":1', r"\(none named\)")])
+def test_a_log_of_another_format_is_refused_and_stays_as_it_is(older: bytes, told: str, tmp_path: Path) -> None:
     plan = Plan(ops=("barrier",), examples=2, suites=("collectives",))
     run(Reference(), tmp_path, plan)
     log = tmp_path / "run.jsonl"
-    older = log.read_bytes().replace(b'"format":1', b'"format":0', 1)
-    log.write_bytes(older)
-    with pytest.raises(LogError, match=r"run\.jsonl:1: the log has format 0; this version reads format 1"):
+    written = log.read_bytes().replace(b'"format":1', older, 1)
+    log.write_bytes(written)
+    with pytest.raises(LogError, match=rf"run\.jsonl:1: the log has format {told}; this version reads format 1"):
         run(Reference(), tmp_path, plan, resume=True)
-    assert log.read_bytes() == older
+    assert log.read_bytes() == written
 
 
 def test_outside_its_claims_a_case_is_unsupported_and_a_working_one_under_claimed(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:
         b'"clauses":{"o.C1":"held"},"seconds":0.1}\n'
     )
     head = Header(
-        suites=(), spec_digest="", reference_digest="", seed=0, profile="", examples=1, ops=(), started="",
+        format=1, suites=(), spec_digest="", reference_digest="", seed=0, profile="", examples=1, ops=(), started="",
         environment={}, backends=(),
     )  # fmt: skip
     (tmp_path / "run.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + 2 * line)

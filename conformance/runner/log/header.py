@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.environment import digests, environment
-from conformance.runner.log.log import BackendEntry, CaseRecord, Header, LogError, Record, read
+from conformance.runner.log.log import FORMAT, BackendEntry, CaseRecord, Header, LogError, Record, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.worker.judgeable import Judgeable
@@ -41,6 +41,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         for name, worker in workers.items()
     )
     return Header(
+        format=FORMAT,
         suites=plan.suites,
         spec_digest=spec,
         reference_digest=reference,

@@ -36,7 +36,7 @@ class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     """What was run, with what, where. Digests are SHA-256 of the sources they name."""
 
-    format: int = FORMAT
+    format: int
     suites: tuple[str, ...]
     spec_digest: str
     reference_digest: str
@@ -211,19 +211,33 @@ def read(path: Path) -> list[Record]:
         if not line.strip():
             continue
         try:
+            if not records:
+                _check_format(line, f"{path}:{number}")
             record = DECODER.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             if not line.endswith(b"\n"):
                 break
             raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
-        if isinstance(record, Header) and record.format != FORMAT:
-            raise LogError(f"{path}:{number}: the log has format {record.format}; this version reads format {FORMAT}")
         records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
     if not records or not isinstance(records[0], Header):
         raise LogError(
             f"{path}: a run log begins with a header line; without it nothing of the run can be used: start it again"
         )
     return records
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """What every header has, of whatever format."""
+
+    type: str = ""
+    format: Any = "(none named)"
+
+
+def _check_format(line: bytes, where: str) -> None:
+    """Raise ``LogError`` for a header of another format, whose other fields may be others, or of none."""
+    head = msgspec.json.decode(line, type=_Form)
+    if head.type == "header" and head.format != FORMAT:
+        raise LogError(f"{where}: the log has format {head.format}; this version reads format {FORMAT}")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
