@@ -13,10 +13,12 @@ Streaming kernels have no mode; there the word says how many elements, of all st
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.reductions import dividend
+from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.prelude import PRELUDE
 from conformance.cases.tensor.dtypes import DRAWN, RARE, kind
 
@@ -156,14 +158,21 @@ def render_rare() -> str:
 def _folds(*pairs: tuple[str, str]) -> Iterator[str]:
     """Yield the kernels that fold elements of one dtype in another."""
     # A loop inside the loop, even of one round, made plain folds of 64 Ki to 1 Mi floats 1.4 times as slow.
-    yield from (_fold(name, *pair, loop) for pair in pairs for name, loop in (("fold", _ONCE), ("within", _WITHIN)))
+    kinds = (("fold", _ONCE), ("within", _WITHIN))
+    yield from (_fold(f"{name}_{'_'.join(pair)}", *pair, loop) for pair in pairs for name, loop in kinds)
 
 
-def render_wide(body: Body) -> str:
-    """Return the OpenCL C of the one kernel of a body that takes more storages than those of ``render``."""
-    loop = _WITHIN if body.within else _ONCE
-    name = "within" if body.within else "fold"
-    return PRELUDE + _fold(name, body.source, body.accumulator, loop, body.slots)
+def render_one(body: Body) -> str:
+    """Return the OpenCL C of the one kernel of a body that streams nothing, whatever storages it takes."""
+    return PRELUDE + alone(body).replace(NAME, body.kernel, 1)
+
+
+@cache
+def alone(body: Body) -> str:
+    """Return what ``render_one`` has behind the prelude, with ``NAME`` for the kernel's name."""
+    if body.operation == "move":
+        return _move(NAME, MOVES[int(body.source)])
+    return _fold(NAME, body.source, body.accumulator, _WITHIN if body.within else _ONCE, body.slots)
 
 
 def _cases(to: str, letter: str, slots: int) -> str:
@@ -221,9 +230,8 @@ def _fold(name: str, source: str, dtype: str, loop: tuple[str, str, str, str], s
     nan = f"if ({unordered}) at = 0x7fffffff;" if unordered else ""
     scale = f"if (mode == 1) a = {_scaled(dtype)}; " if kind(dtype) in ("float", "complex") else ""
     divide = "" if dtype == "bool" else _quotient(dtype)
-    wide = "" if slots == SLOTS else f"_{slots}"
     return f"""\
-__kernel void {name}_{source}_{dtype}{wide}({arguments(load, store, slots, slots)}) {{
+__kernel void {name}({arguments(load, store, slots, slots)}) {{
 {_HEAD}  long operation = part[6], mode = part[7];
   ulong repeats = 1;
   for (long d = 0; d < inner; ++d) repeats *= (ulong)within[d];

@@ -12,6 +12,7 @@ import pyopencl as cl
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.render.fused import fused, geometry
+from conformance.backends.opencl.render.kernels import alone
 from conformance.backends.opencl.runtime.kernels import Kernels
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.schedule.item import (
@@ -147,7 +148,8 @@ class ConstantCommand(Command):
 class Ready(NamedTuple):
     """What kernels need besides storages: the kernels, the table, and where it lists each item's parts.
 
-    ``numbers`` are those that generic kernels take, from ``firsts`` on.
+    ``numbers`` are those that generic kernels take, from ``firsts`` on. What binds fewer elements than
+    ``optimise_from`` is not optimised.
     """
 
     kernels: Kernels
@@ -155,13 +157,15 @@ class Ready(NamedTuple):
     begins: Mapping[Kernel, int]
     numbers: cl.Buffer | None = None
     firsts: Mapping[Launch, int] = MappingProxyType({})
+    optimise_from: int = 0
 
 
 def command(item: Item, queue: int, after: tuple[int, ...], memory: MemoryPlan, launched: Ready) -> Command:
     """Return the command of ``item``; raise ``TypeError`` for an item that no device can do."""
     if isinstance(item, Kernel):
-        ready = launched.kernels.kernel(item.body), launched.table, launched.begins[item]
-        return KernelCommand(item, queue, after, memory, ready)
+        small = is_small(item, launched.kernels, launched.optimise_from)
+        kernel = launched.kernels.fused(alone(item.body)) if small else launched.kernels.kernel(item.body)
+        return KernelCommand(item, queue, after, memory, (kernel, launched.table, launched.begins[item]))
     if isinstance(item, Fused):
         kernel, first = launched.kernels.fused(fused(item.launch)), launched.firsts.get(item.launch)
         numbers = () if first is None or launched.numbers is None else (launched.numbers, np.int32(first))
@@ -173,6 +177,12 @@ def command(item: Item, queue: int, after: tuple[int, ...], memory: MemoryPlan, 
     if isinstance(item, Barrier):
         return Command(item, queue, after, memory)
     raise TypeError(f"no device can do a {type(item).__name__}")
+
+
+def is_small(item: Kernel, kernels: Kernels, optimise_from: int) -> bool:
+    """Return whether an item's kernel is one of those that are built for a plan, all together and not optimised."""
+    elements = sum(region.size for region in (*item.sources, *item.targets))
+    return not kernels.together and item.body.stream is None and elements < optimise_from
 
 
 def _bound(region: Region, memory: MemoryPlan) -> Bound:

@@ -13,7 +13,8 @@ import pyopencl as cl
 from conformance.backends.opencl.graph.node import Launch, Node
 from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.render.fused import fused, numbers
-from conformance.backends.opencl.runtime.command import Ready, command
+from conformance.backends.opencl.render.kernels import alone
+from conformance.backends.opencl.runtime.command import Ready, command, is_small
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
@@ -53,11 +54,13 @@ class Plan:
         for held in (each for each in (constant, arguments) if each is not None):
             weakref.finalize(self, session.memory.release, held)
         texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
+        views = (item for item in made.items if isinstance(item, Kernel))
+        texts |= {alone(item.body): False for item in views if is_small(item, session.kernels, optimise_from)}
         try:
             session.kernels.build(texts)
         except cl.RuntimeError as error:
             raise _unbuilt(launches, session, str(error)) from error
-        ready = Ready(session.kernels, constant, begins, arguments, firsts)
+        ready = Ready(session.kernels, constant, begins, arguments, firsts, optimise_from)
         queue_of = session.platform.queue_of
         queues = [queue_of(item.device) for item in made.items]
         self.commands = tuple(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.backends.opencl.render.kernels import Body, alone
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.runtime import kernels
 from conformance.backends.opencl.runtime.kernels import Kernels, _built
@@ -58,3 +59,20 @@ def test_another_process_takes_the_kernels_that_are_whole(
     second.build({text: True})
     assert second.fused(text).num_args == 1
     assert len(built) == (0 if spoil is None else 1)
+
+
+def test_only_what_is_needed_is_built_and_what_is_small_in_one_program(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if session.platform.context.devices[0].platform.name == POCL:
+        pytest.skip("PoCL builds a program as fast as a kernel")
+    monkeypatch.setenv(FOLDER, OFF)
+    built: list[str] = []
+    monkeypatch.setattr(kernels, "_built", lambda *asked: built.append(asked[1]) or _built(*asked))
+    made = Kernels(session.platform.context)
+    made.begin()
+    assert not built
+    fold, move = (Body(op, word, word) for op, word in (("sum", "float32"), ("move", "4")))
+    made.build({alone(fold): False, alone(move): False})
+    assert made.fused(alone(fold)).num_args == made.kernel(fold).num_args == 17
+    assert [source.count("__kernel") for source in built] == [2, 1]
