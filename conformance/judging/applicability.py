@@ -18,10 +18,14 @@ VALUES: Final = (same, admissible)
 
 
 class Asked(NamedTuple):
-    """A clause that speaks, and the number of the part that it speaks about; ``None`` is the whole program."""
+    """A clause that speaks, and the number of the part that it speaks about; ``None`` is the whole program.
+
+    It is ``inherited`` where it speaks about what that part was made of, and so about all of its results.
+    """
 
     part: int | None
     clause: Clause
+    inherited: bool = False
 
 
 def applicable(subject: Subject, of: Of) -> list[Clause]:
@@ -46,13 +50,20 @@ def ordered(subject: Subject, of: Of) -> tuple[Clause, ...]:
 
 
 def speaking(subject: Subject, of: Of) -> list[Asked]:
-    """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing."""
+    """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing.
+
+    Where a *should* settles what such a one made, it is asked of the results that depend on it, and no *must* is.
+    """
     found: list[Asked] = []
     for number, part in enumerate(subject.parts):
         if part.expected or number == len(subject.parts) - 1:
             found += [Asked(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)]
+        else:
+            settling = [clause for clause in of(part.step.op) if _settling(clause) and _speaks(part, clause)]
+            after = [other for other, act in enumerate(subject.acts) if number in act.after and act.results]
+            found += [Asked(other, clause, inherited=True) for clause in settling for other in after]
     found += [Asked(None, clause) for clause in ordered(subject, of) if not clause.each and _speaks(subject, clause)]
-    loose = {number for number, clause in found if _settles_all(subject, number, clause)}
+    loose = {each.part for each in found if settles_all(subject, each)}
     if not loose:
         return found
     if not subject.expected.keys() - loosened(subject, found):
@@ -67,7 +78,7 @@ def demanding(clause: Clause) -> bool:
 
 def loosened(subject: Subject, asked: Sequence[Asked]) -> set[str]:
     """Return the results of which a *should* settles whether they are there at all."""
-    numbers = {number for number, clause in asked if _settles_all(subject, number, clause)}
+    numbers = {each.part for each in asked if settles_all(subject, each)}
     return {name for number in numbers if number is not None for name in subject.parts[number].expected}
 
 
@@ -83,8 +94,24 @@ def unsettled_part(subject: Subject, of: Of) -> bool:
 def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[ElementMasks]:
     """Return which elements of the results of a part some *should* settles."""
     about = subject.parts[part]
-    found = [_mask_of(about, clause) for number, clause in asked if number == part and _settling(clause)]
+    settling = [each.clause for each in asked if each.part == part and _settling(each.clause) and not each.inherited]
+    found = [_mask_of(about, clause) for clause in settling]
     return [mask for mask in found if mask is not None]
+
+
+def settles_all(subject: Subject, asked: Asked) -> bool:
+    """Return whether what is asked is a *should* about whether there is a value at all."""
+    part = asked.part
+    return (
+        part is not None
+        and _settling(asked.clause)
+        and (asked.inherited or _mask_of(subject.parts[part], asked.clause) is None)
+    )
+
+
+def settles_elements(subject: Subject, asked: Asked) -> bool:
+    """Return whether it is a *should* about some elements, and not about whether there are any."""
+    return asked.part is not None and _settling(asked.clause) and not settles_all(subject, asked)
 
 
 def specificity(clause: AnyClause, clauses: Sequence[AnyClause]) -> tuple[int, int, int]:
@@ -100,16 +127,14 @@ def _speaks(subject: Subject, clause: Clause) -> bool:
     return subject.asked.spoke[clause.id]
 
 
-def _settles_all(subject: Subject, number: int | None, clause: Clause) -> bool:
-    return number is not None and _settling(clause) and _mask_of(subject.parts[number], clause) is None
-
-
 def _settling(clause: Clause) -> bool:
     return clause.each and clause.check in VALUES and clause.requirement != "must"
 
 
 def _mask_of(subject: Subject, clause: Clause) -> ElementMasks | None:
     """Return which elements a clause settles, or ``None`` for all there is."""
+    if clause.settles is None:
+        return None
     if clause.id not in subject.asked.masks:
-        subject.asked.masks[clause.id] = clause.settles(subject) if clause.settles is not None else None
+        subject.asked.masks[clause.id] = clause.settles(subject)
     return subject.asked.masks[clause.id]

@@ -17,13 +17,14 @@ from conformance.judging.applicability import (
     loosened,
     masks,
     ordered,
+    settles_elements,
     speaking,
     specificity,
     unsettled_part,
 )
 from conformance.judging.cause import error_of
 from conformance.judging.clause import AnyClause, Clause, Held, Outcome
-from conformance.judging.compare import inputs_kept
+from conformance.judging.compare import answered, inputs_kept
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
@@ -71,11 +72,12 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     asked = speaking(subject, of)
     diverged = divergences(subject, seen, asked)
     own = {clause.id for clause in of(subject.step.op)}
-    held: dict[str, Held] = {clause.id: "diverges" for _, clause in diverged}
+    held: dict[str, Held] = {each.clause.id: "diverges" for each in diverged}
     broken: list[tuple[Clause, str]] = []
-    wrong = {number for number, _ in diverged if number is not None}
+    wrong = {each.part for each in diverged if each.part is not None}
     asked = left_to_ask(asked, diverged, seen)
-    for (number, clause), problem in _answers(subject, seen, asked, wrong, of):
+    for each, problem in _answers(subject, seen, asked, wrong, of):
+        number, clause = each.part, each.clause
         if problem or clause.id in own:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":
@@ -107,7 +109,7 @@ def divergences(subject: Subject, seen: Observation, asked: Sequence[Asked]) -> 
         each
         for each in asked
         for other in each.clause.admitted
-        if other.shown(subject if each.part is None else subject.parts[each.part], seen)
+        if not each.inherited and other.shown(subject if each.part is None else subject.parts[each.part], seen)
     ]
 
 
@@ -120,7 +122,7 @@ def left_to_ask(asked: Sequence[Asked], diverged: Sequence[Asked], seen: Observa
         return list(asked)
     if seen.raised:
         return [each for each in asked if each.clause.check is inputs_kept]
-    numbers = {number for number, _ in diverged} | {None}
+    numbers = {each.part for each in diverged} | {None}
     left = [each for each in asked if each not in diverged]
     return [each for each in left if each.part not in numbers or each.clause.check not in VALUES]
 
@@ -147,7 +149,16 @@ def _answers(
         left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
         demanded = replace(subject, expected=left) if number is None and loose else about
         apart = recommended[number] if number is not None else [mask for each in recommended for mask in each]
-        yield from _asked_of(about, demanded, seen, apart, [e for e in asked if e.part == number], excused=excused)
+        own = [each for each in asked if each.part == number and not _unsaid(subject, seen, each)]
+        yield from _asked_of(about, demanded, seen, apart, own, excused=excused)
+
+
+def _unsaid(subject: Subject, seen: Observation, each: Asked) -> bool:
+    """Return whether a clause says nothing: of some elements where there are none, or of what a source makes of them.
+
+    What depends on a value that a followed source gives differently may be anything.
+    """
+    return (seen.raised and settles_elements(subject, each)) or (each.inherited and bool(each.clause.admitted))
 
 
 def _asked_of(
@@ -166,6 +177,8 @@ def _asked_of(
         clause, must = each.clause, demanding(each.clause)
         if must and excused and seen.raised:
             continue
+        if clause.guarantee is not None and answered(about, seen):
+            continue  # A law compares results: that there are any is for others to demand.
         told = others if must and clause.check in VALUES else seen
         question = clause.check, must
         if question not in answers:
@@ -174,11 +187,12 @@ def _asked_of(
 
 
 def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of, error: str | None = None) -> Verdict:
-    """Return the verdict on a worker that gave no observation: every applicable clause is broken.
+    """Return the verdict on a worker that gave no observation: every applicable clause but laws is broken.
 
     ``error`` is the signal or the exit status that ended it.
     """
-    found, clauses = applicable(subject, of), ordered(subject, of)
+    clauses = ordered(subject, of)
+    found = [clause for clause in applicable(subject, of) if clause.guarantee is None]
     blame = max(found, key=lambda clause: specificity(clause, clauses), default=None)
     broken: dict[str, Held] = {clause.id: "broken" for clause in found}
     return Verdict(outcome=outcome, clauses=broken, blame=blame, detail=detail, error=error)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from conformance.backends.protocol import Ready
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.guarantees import check_guarantees
 from conformance.cases.declarations.terms import terms
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict, judge
 from conformance.qualification.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.runner.draws import draw_cases
-from conformance.runner.meaning import bound, meaning
+from conformance.runner.meaning import bound, meaning, verdict
+from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import SUITES
 
 
@@ -54,3 +61,25 @@ def test_a_guarantee_that_is_none_or_stands_alone_is_refused(given: tuple[str, .
 def test_a_mutant_gives_what_it_breaks() -> None:
     check_guarantees(AddsInOrderOfArrival().guarantees)
     assert "run_to_run" in AddsInOrderOfArrival().guarantees
+
+
+def mean_of_integers_beside_a_sum() -> Case:
+    """Return two steps: what only a *should* asks for, and a sum of floats whose order shows."""
+    blocks = {"x": np.array([[1], [2], [4]], np.int32), "z": np.array([[2.0**24], [1], [-(2.0**24)]], np.float32)}
+    steps = [
+        Step(op="all_reduce", inputs=(name,), outputs=(name * 2,), axes=("i",), attrs={"op": op})
+        for name, op in (("x", "mean"), ("z", "sum"))
+    ]
+    inputs = {
+        name: Operand(blocks=tuple(map(from_array, rows)), layouts=("contiguous",) * 3) for name, rows in blocks.items()
+    }
+    return Case(program=Program(mesh=(Axis("i", 3),), steps=tuple(steps), results=("xx", "zz")), inputs=inputs)
+
+
+def test_determinism_c1_says_nothing_of_ranks_that_raised_or_crashed() -> None:
+    subject, agreeing = meaning(mean_of_integers_beside_a_sum()), terms(frozenset({"ranks_agree"}))
+    assert "determinism.C1" in verdict(subject, Answer(Reference().execute(subject.case)), agreeing).clauses
+    refusal = RankError(kind="NoKernel", message="no mean of int32", category="internal")
+    seen = verdict(subject, Answer(Observation(errors=(refusal,) * 3)), agreeing)
+    assert (seen.blame and seen.blame.id, "determinism.C1" in seen.clauses) == ("reduction.C13", False)
+    assert "determinism.C1" not in verdict(subject, Answer(Broken("crashed", "SIGSEGV")), agreeing).clauses

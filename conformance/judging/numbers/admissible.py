@@ -45,20 +45,24 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
 
 
 def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
-    """Demand of results that are there what ``admissible`` does, without what only a *should* excludes.
+    """Demand of results that are there that no element has a value which ``admissible`` admits and a *should* excludes.
 
     That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
     is not finite.
     """
-    return None if answered(subject, seen) else _outside(subject, seen, strictly=True)
+    for one in differences(subject, seen) if answered(subject, seen) is None else ():
+        both = zip(elements(subject, one), elements(subject, one, strictly=True), strict=True)
+        if any(found and found.classes and strict and not strict.classes for found, strict in both):
+            return one.problem
+    return None
 
 
-def _outside(subject: Subject, seen: Observation, *, strictly: bool = False) -> str | None:
+def _outside(subject: Subject, seen: Observation) -> str | None:
     for one in differences(subject, seen):
         if _of_one_collective(subject) and "op" not in subject.step.attrs and _another_nan(one):
             continue  # What moves blocks keeps every bit; that is a clause of its own, and no other is broken by it.
         outside = []
-        for found in elements(subject, one, strictly=strictly):
+        for found in elements(subject, one):
             if found is None:
                 return one.problem
             if not found.classes:
