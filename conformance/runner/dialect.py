@@ -105,9 +105,9 @@ class Dialect(Generic[C, S]):
     whether the claim is too small; ``features`` has the words of claims, none for those counted in whole numbers.
 
     ``reductions`` and ``neutral`` yield cases that are smaller by one step, and those with one special feature less,
-    ``heads`` the beginnings of a case, the shortest first; what they yield may be malformed. ``size`` says how large a
-    case is, the worst to read first; ``empty`` whether there is nothing in it to compare. ``slow`` ones are asked less
-    often while they are made smaller.
+    ``heads`` the beginnings of a case, the shortest first, and ``parts`` its steps, each as a case of its own; what
+    they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether there is
+    nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     Of ``at_once`` cases, where that is a number, so many are asked about at a time. Where it is ``dear`` to ask about a
@@ -142,6 +142,7 @@ class Dialect(Generic[C, S]):
     answered: bool = False
     unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()
     heads: Callable[[C], Iterator[C]] = lambda _: iter(())
+    parts: Callable[[C], Iterator[C]] = lambda _: iter(())
 
     @cached_property
     def ops(self) -> tuple[str, ...]:

@@ -55,13 +55,17 @@ class Queries:
         self._known.clear()
         self._renew()
 
-    def alone(self, one: Trial, late: Callable[[], bool] = lambda: False, before: Sequence[int] = ()) -> Verdict | None:
-        """Return the verdict on a case in a process of its own, after the cases of the origins ``before``, in order.
+    def alone(
+        self, one: Trial, late: Callable[[], bool] = lambda: False, before: Sequence[int | Trial] = ()
+    ) -> Verdict | None:
+        """Return the verdict on a case in a process of its own, after the cases ``before`` it, in order.
 
-        It is ``None`` where none can be run so, or one before it ended that process.
+        Of those that the run drew the origin is enough: each is drawn again when its turn comes. The verdict is
+        ``None`` where none can be run so, or one before it ended that process.
         """
         self.heard()
-        found = alone(chain(map(self._origins.again, before), [one]), self._worker, self._terms, late)
+        cases = (each if isinstance(each, Trial) else self._origins.again(each) for each in before)
+        found = alone(chain(cases, [one]), self._worker, self._terms, late)
         if found is None or len(found) <= len(before):
             return None
         judged, _ = found[-1]

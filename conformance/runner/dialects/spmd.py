@@ -30,7 +30,7 @@ from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.log.log import Covered
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
-from conformance.runner.shrinking.heads import heads
+from conformance.runner.shrinking.heads import heads, parts
 from conformance.runner.shrinking.neutral import empty, neutral
 from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.shrinking.size import size
@@ -143,4 +143,5 @@ DIALECT: Final = Dialect(
     empty=empty,
     slow=lambda case: case.troubled,
     heads=heads,
+    parts=parts,
 )

@@ -16,6 +16,7 @@ from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.log.log import SequenceFailure
 from conformance.runner.shrinking.alike import way
 from conformance.runner.shrinking.sequences import Found, shortest
+from conformance.runner.shrinking.smaller_sequences import smaller
 
 MORE: Final = 3
 """Cases of one way to fail, beside the smallest, that are run alone."""
@@ -77,7 +78,7 @@ def _judge_again(backend: BackendRun, names: list[str], late: Callable[[], bool]
 def sequences(
     backend: BackendRun, save: Callable[[str, Any], str], late: Callable[[], bool]
 ) -> Iterator[SequenceFailure]:
-    """Yield, once for each cause found, the shortest sequence that makes cases fail that pass alone.
+    """Yield, once for each cause found, the shortest sequence that makes cases fail that pass alone, of smaller cases.
 
     What failed later in the same process as the case that a sequence was found for has the same cause.
     """
@@ -92,11 +93,14 @@ def sequences(
         if one is not None:
             found.setdefault(one.origins[:-1], (one, []))[1].extend(names)
     for one, names in found.values():
-        yield _failure(backend, one, names, save)
+        yield _failure(backend, one, names, save, late)
 
 
-def _failure(backend: BackendRun, found: Found, names: list[str], save: Callable[[str, Any], str]) -> SequenceFailure:
-    judged, trials = found.judged, [backend.origins.again(origin) for origin in found.origins]
+def _failure(
+    backend: BackendRun, found: Found, names: list[str], save: Callable[[str, Any], str], late: Callable[[], bool]
+) -> SequenceFailure:
+    drawn = [backend.origins.again(origin) for origin in found.origins]
+    trials, judged = smaller(backend, drawn, found.judged, late)
     assert judged.blame is not None
     return SequenceFailure(
         backend=backend.name,
@@ -111,6 +115,6 @@ def _failure(backend: BackendRun, found: Found, names: list[str], save: Callable
         explains=tuple(names),
         error=judged.error,
         known=next(
-            (backend.failures.covered[one.name] for one in trials[:-1] if one.name in backend.failures.covered), None
+            (backend.failures.covered[one.name] for one in drawn[:-1] if one.name in backend.failures.covered), None
         ),
     )

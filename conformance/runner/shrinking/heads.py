@@ -1,4 +1,7 @@
-"""The beginnings of a program, each asked for what its last step gives: the first that fails shows which step does."""
+"""The beginnings of a program, each asked for what its last step gives: the first that fails shows which step does.
+
+Of what raises, its collectives one by one show it, too.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
+from conformance.judging.acts import acts
 
 
 def heads(case: Case) -> Iterator[Case]:
@@ -18,3 +22,8 @@ def heads(case: Case) -> Iterator[Case]:
             named = {name for each in steps for name in (*each.inputs, *each.into)} | {*step.outputs}
             inputs = {name: operand for name, operand in case.inputs.items() if name in named}
             yield replace(case, program=replace(program, steps=steps, results=step.outputs), inputs=inputs)
+
+
+def parts(case: Case) -> Iterator[Case]:
+    """Yield each collective of a legal program of several as a program of its own, on what it reads there."""
+    yield from (act.alone for act in acts(case))

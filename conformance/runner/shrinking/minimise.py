@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from conformance.judging.clause import AnyClause
@@ -182,17 +183,22 @@ def _search(backend: BackendRun, one: Trial, first: Verdict, late: Callable[[], 
 def _begun(backend: BackendRun, found: Smallest, late: Callable[[], bool]) -> Smallest | None:
     """Return the smallest case that the shortest beginning of one comes to which fails in the same way by itself.
 
-    What nobody asked for is blamed on what was made of it, and what is raised on any step of a program. ``None`` where
-    the case itself is blamed as its beginning is, or none of them fails so.
+    What nobody asked for is blamed on what was made of it, and what is raised on any step of a program. Where a
+    *should* is blamed for what was raised, since no *must* demands all of the answer, each step is asked for alone too.
+    ``None`` where the case itself is blamed as its beginning is, or none of them fails so.
     """
     whole = _trial(found.case)
-    for case in whole.dialect.heads(found.case) if whole.facts.legal else ():
+    excused = found.judged.outcome == "errored" and not breaks_must(found.judged)
+    beginnings = chain(whole.dialect.heads(found.case), whole.dialect.parts(found.case) if excused else ())
+    for case in beginnings if whole.facts.legal else ():
         try:
             one = _trial(case)
         except ValueError:
             continue  # a beginning that is malformed
+        if backend.scope.outside(one):
+            continue
         judged = _by_itself(backend, one, late)
-        if judged is None or judged.blame is None or way(judged) != way(found.judged):
+        if judged is None or judged.blame is None or not _as(judged, found.judged):
             continue
         if judged.blame == found.judged.blame or breaks_must(judged) < breaks_must(found.judged):
             return None
@@ -201,6 +207,12 @@ def _begun(backend: BackendRun, found: Smallest, late: Callable[[], bool]) -> Sm
         same = alone is not None and _same(alone, smallest.judged)
         return smallest if same else Smallest(case, judged, minimal=False)
     return None
+
+
+def _as(judged: Verdict, whole: Verdict) -> bool:
+    """Return whether a part fails as the whole does; of a *should* the words of an error are not told."""
+    words = "" if not breaks_must(whole) else way(judged).says
+    return way(judged)._replace(says=words) == way(whole)
 
 
 def _by_itself(backend: BackendRun, one: Trial, late: Callable[[], bool]) -> Verdict | None:

@@ -13,6 +13,7 @@ import pytest
 from conformance.backends.base import Claims
 from conformance.backends.discovery import BackendSpec, find
 from conformance.backends.reference import Reference
+from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord, read
@@ -69,9 +70,12 @@ def test_what_an_error_leaves_wrong_is_one_sequence_and_no_failure_of_later_case
     failure = next(each for each in result.failures if each.clause == "reduction.C2")
     (sequence,) = result.sequences
     assert {(each.outcome, each.error) for each in result.failures} == {("errored", "RuntimeError")}
+    assert "reduction.C13" not in {each.clause for each in result.failures}  # refused beside means of integers, too
     assert failure.minimal
     assert failure.alone
-    assert len(sequence.cases) == 2
+    (before, last) = [load(tmp_path / file).program for file in sequence.files]
+    assert [each.attrs["op"] for each in (*before.steps, *last.steps)] == ["product", "sum"]
+    assert (before.world, last.world) == (1, 2)
     assert len(sequence.explains) > 5
     assert (result.unexplained, result.unrepeated) == ((), {})
     last = {r.case: r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)}
