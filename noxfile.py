@@ -114,10 +114,10 @@ def seeds(session: nox.Session) -> None:
 
 @nox.session
 def compilers(session: nox.Session) -> None:
-    """Judge graphs through ``torch.compile`` and the schedules of JAX's compiled HLO, nightly; ``--seed``."""
+    """Judge graphs through ``torch.compile``, and the schedules of Inductor and of JAX's HLO, nightly; ``--seed``."""
     install(session, "jax", "torch")
     session.run("conformance", "run", "--suite", "schedules", "-b", "jax", *session.posargs)
-    session.run("conformance", "run", "--suite", "graphs", "-b", "torch-compile", *COMPILED, *session.posargs)
+    session.run("conformance", "run", "--suite", "graphs,schedules", "-b", "torch-compile", *COMPILED, *session.posargs)
 
 
 @nox.session

@@ -41,7 +41,11 @@ def fit(found: Indices, valid: Touched) -> IndexMap | None:
     if high - low > len(flat):
         return None
     split = _split(found.reshape(-1)[low:high])
-    if split is None or (len(split) > 1 and len(flat) < found.size):
+    if len(flat) < found.size and (split is None or len(split) > 1):
+        # What is said of the other points says nothing, and may go on in the same way.
+        whole = fit(found, np.ones(found.shape, np.bool_)) if box is not None else None
+        return None if whole is None else (replace(whole[0], mask=box), *whole[1:])
+    if split is None:
         return None
     count = np.cumprod((1, *shape[:0:-1]))[::-1]
     counted = Affine(extents=shape, strides=tuple(int(stride) for stride in count))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from conformance.backends.base import Backend, Claims, Types
+from conformance.backends.base import Backend, Claims, Types, Unsupported
 from conformance.backends.torch import claims
 from conformance.backends.torch.complaints import complaining
 from conformance.backends.torch.operation import Operation
@@ -21,7 +21,9 @@ from conformance.backends.torch.typed import claims as typed
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
+from conformance.cases.schedule.schedule import Schedule as NeutralSchedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array
@@ -206,7 +208,12 @@ class TorchCompile(Backend):
 
     def describe(self) -> dict[str, str]:
         """Return the version and the compiler."""
-        return {"torch": self._version, "compiler": "inductor, full graphs, static shapes", "threads": "1"}
+        return {
+            "torch": self._version,
+            "compiler": "inductor, full graphs, static shapes",
+            "schedules": "of a traced function, with emulate_precision_casts",
+            "threads": "1",
+        }
 
     @property
     def case_limit(self) -> float:
@@ -222,6 +229,16 @@ class TorchCompile(Backend):
         """Compile each round of a graph and run it, in this process."""
         with complaining():
             found: Mapping[str, Array] = self._graphs.run(case)
+        return found
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> NeutralSchedule:
+        """Return what Inductor's scheduler makes of a graph, up to the code, of which nothing is built or run."""
+        if isinstance(asked, Case):
+            raise Unsupported("a schedule is read of a graph that is compiled for one device")
+        with complaining():
+            found: NeutralSchedule = import_module("conformance.backends.torch.inductor.schedule").schedule(
+                asked, planned=planned
+            )
         return found
 
 

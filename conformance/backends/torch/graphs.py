@@ -94,7 +94,9 @@ class Eager(Walk):
     def _view(self, name: str) -> torch.Tensor:
         """Return the view that a name of storage is; raise ``Unsupported`` where torch would copy."""
         target: torch.Tensor = self.value(name)
-        if target.numel() and target.untyped_storage().data_ptr() != self.storages[self.home(name)].data_ptr():
+        # Of tensors without data, too, which a compiler traces with.
+        own, whole = (each.untyped_storage()._cdata for each in (target, self.storages[self.home(name)]))  # noqa: SLF001
+        if target.numel() and own != whole:
             raise Unsupported(f"node {name!r}: torch has no view of this part of its storage")
         return target
 

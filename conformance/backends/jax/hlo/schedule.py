@@ -7,17 +7,16 @@ contents are the first results: JAX pairs donated arguments with results of thei
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from msgspec.structs import replace
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
+from conformance.backends.bodies.labelled import labelled
 from conformance.backends.graph_walk import place_of
 from conformance.backends.jax.graphs import Compiled
 from conformance.backends.jax.hlo.items import Items
@@ -27,19 +26,12 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import elements
-from conformance.cases.schedule.kernel_body import Constant, Load, Store
 from conformance.cases.schedule.schedule import Binding, Bounds, Buffer, Device, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import from_array
 
-_MOVING = (Load, Constant, Store)
-
 PLACED = Device(alignment=1)
 """Where values begin within an arena is XLA's affair."""
-
-COMPUTED = ("alu", "cast", "bitcast", "reduce", "gather")
-"""Nodes whose last write in a result's own memory is known to finish them. Movement and constants that are asked for
-have to be written too, for a jitted function returns arrays of its own, and are said to be nobody's."""
 
 
 def schedule(graph: Graph) -> Schedule:
@@ -70,7 +62,7 @@ def schedule(graph: Graph) -> Schedule:
         devices={device: PLACED},
         buffers=storage.declared(),
         variables={name: Bounds(low=each.low, high=each.high) for name, each in graph.variables.items()},
-        items=tuple(_labelled(kernels, places, graph)),
+        items=tuple(labelled(kernels, places, graph)),
         graph=graph,
         places=tuple(places),
     )
@@ -163,31 +155,3 @@ def _check_writes(traced: Traced, kernels: list[Kernel]) -> None:
             found, touched = elements(access.map, {})
             if not set(found[touched].reshape(-1).tolist()) <= assigned[name]:
                 raise Unsupported(f"item {kernel.id!r}: it writes more of a donated array than what is assigned")
-
-
-def _labelled(kernels: list[Kernel], places: list[Place], graph: Graph) -> Iterator[Kernel]:
-    """Yield the items, those that write a result's own memory last with the node that they finish."""
-    nodes = {node.id: node for node in graph.nodes}
-    # What is made of no element, or of constants, is one, and XLA writes it all the same: a result is an array.
-    varying = {node.id for node in graph.nodes if node.op in ("buf", "var") and 0 not in node.shape}
-    for node in graph.nodes:
-        varying.update([node.id] if varying.intersection(node.of) else [])
-    last: dict[str, str] = {}
-    for kernel in kernels:
-        last |= {access.buffer: kernel.id for access in kernel.accesses if access.write}
-    named = {
-        (last[each.buffer], each.buffer): each.node
-        for each in places
-        if each.buffer in last and nodes[each.node].op in COMPUTED and each.node in varying
-    }
-    for kernel in kernels:
-        # What only moves was computed by another, or is a constant, which has to be in an array of its own too.
-        moves = kernel.bodies and all(isinstance(line, _MOVING) for body in kernel.bodies for line in body.instructions)
-        labels = [
-            named.get((kernel.id, access.buffer)) if access.write and not moves else None for access in kernel.accesses
-        ]
-        yield replace(
-            kernel,
-            accesses=tuple(replace(access, node=label) for access, label in zip(kernel.accesses, labels, strict=True)),
-            provenance=tuple(dict.fromkeys(label for label in labels if label is not None)),
-        )

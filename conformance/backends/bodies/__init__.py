@@ -1,0 +1,1 @@
+"""What adapters have in common that read kernels of compilers: the lines of a body, and which node a write finishes."""
