@@ -167,7 +167,8 @@ def _unknown(result: Result) -> Iterator[str]:
         first, count = result.unexplained[0], len(result.unexplained)
         yield f"{count} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
     for name, count in result.unrepeated.items():
-        yield f"{name}: {count} cases failed once after others and passed alone; no sequence makes them fail again"
+        many = f"{count} case{'' if count == 1 else 's'}"
+        yield f"{name}: {many} failed once after others and passed alone; no sequence makes that happen again"
     if result.resumed:
         yield f"{result.resumed} records were taken over from an earlier run, {result.asked_again} of them asked again"
     for record in result.differing:

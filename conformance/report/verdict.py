@@ -185,7 +185,9 @@ def _unjudged(column: Column) -> list[str]:
 
 
 def _unclaimed(column: Column, scope: frozenset[str]) -> list[str]:
-    return sorted(scope - set(column.entry.claims)) if column.entry.claims else []
+    """Return the operations that are not claimed; no claim is about schedules, which are asked of whoever has some."""
+    asked = {record.op for record in column.records if record.outcome not in UNJUDGED and not record.under_claimed}
+    return sorted(scope - set(column.entry.claims) - asked) if column.entry.claims else []
 
 
 def _clause_counts(
@@ -272,7 +274,7 @@ def _after_others(column: Column) -> Iterable[str]:
     """Yield what fails only after other cases, and what was asked for and not judged."""
     once = sum(record.unrepeated is not None for record in column.records)
     if once:
-        yield f"{once} cases failed after others and passed alone in a fresh process."
+        yield f"{once} case{'' if once == 1 else 's'} failed after others and passed alone in a fresh process."
     if column.sequences:
         yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
     if _unjudged(column):

@@ -145,6 +145,16 @@ def test_unsupported_cases_are_counted_on_the_clauses_that_others_met(
     assert report.backends[1].verdict == "inconclusive"
 
 
+def test_an_operation_that_no_claim_is_about_and_cases_judged_is_not_called_unclaimed(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    entry = BackendEntry(name="acme", description={}, claims={"turn": {}})
+    for claimed, found in (({}, False), ({"under_claimed": True}, True)):
+        run = read_run(tiny(record("a", **claimed), backends=(entry,), name=f"run{found}"))
+        why = summarise([run], specification).backends[0].why
+        assert ("Not claimed: shift." in why) is found
+
+
 def test_an_operation_outside_the_claims_is_unsupported_even_if_never_asked(
     tiny: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:

@@ -112,5 +112,6 @@ def _why_not_whole(footer: Footer) -> str | None:
             f"{footer.differing} of {footer.asked_again} records of an earlier run came out otherwise when asked again"
         )
     if once:
-        return f"{once} cases failed once after others and passed alone, and no sequence makes them fail again"
+        cases = f"{once} case{'' if once == 1 else 's'}"
+        return f"{cases} failed once after others and passed alone, and no sequence makes that happen again"
     return None
