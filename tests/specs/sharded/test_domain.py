@@ -10,6 +10,7 @@ from conformance.cases.sharded.codec import load_sharded, save_sharded
 from conformance.cases.sharded.validate import validate_sharded
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
+from conformance.reference.sharded.all_reduce import chosen
 from conformance.runner.dialects.sharded import DIALECT
 from conformance.runner.draws import numbered
 from conformance.runner.shrinking.sharded_reductions import sharded_reductions
@@ -27,6 +28,13 @@ def test_the_model_of_parts_agrees_with_the_oracle_on_whole_tensors() -> None:
         assert verdict.outcome == "passed", verdict.detail
         spoken.update(verdict.clauses)
     assert {clause.id for clause in CLAUSES if clause.requirement == "must"} - spoken <= {"sharded.C36"}
+
+
+def test_two_draws_of_a_run_fold_past_the_size_from_which_a_ring_is_taken() -> None:
+    for number in (13, 77):
+        case, _ = numbered(sharded_cases(), 3, number)
+        made = next(node for node in case.of.graph.nodes if node.op == "reduce")
+        assert chosen(case.world, int(str(made.shape[0]))) == "ring"
 
 
 def test_no_case_is_asked_to_make_a_clause_speak_that_only_answers_do() -> None:

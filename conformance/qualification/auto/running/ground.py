@@ -20,7 +20,7 @@ from conformance.qualification.auto.conditional.facts import Words, words_in
 from conformance.qualification.auto.running.judged import asked, held
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
-from conformance.qualification.auto.source.reach import Lines, numbers, reached, traced
+from conformance.qualification.auto.source.reach import Lines, lines_below, numbers, reached, traced
 from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
 from conformance.qualification.drawn import found, keep
 from conformance.qualification.mutant_module import MutantError
@@ -162,7 +162,10 @@ def _parts(drawn: Sequence[AnyDrawn]) -> list[tuple[int, int]]:
 
 
 def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
-    backend = held(changed_backend(family, None)())
+    files = {_origin(module): module for module in family.changed}
+    made: list[type[Backend]] = []
+    imported = traced([(0, lambda: made.append(changed_backend(family, None)))], files)
+    backend = held(made[0]())
     worker = InProcess(BackendSpec(family.name, ()), backend=backend)
     claims = worker.ready.claims
     caches = [each for each in gc.get_objects() if type(each) is _CACHE]
@@ -181,8 +184,11 @@ def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], 
     # The reference claims everything, and what a small case means is the dearest part of it.
     everything = family.memory is not None
     claimed = [number for number in range(*part) if everything or _claimed(claims, drawn[number].case)]
-    files = {_origin(module): module for module in family.changed}
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
+    # On functions that the import calls every case depends.
+    every = sum(1 << (number - part[0]) for number in claimed)
+    for module, seen in imported.items():
+        lines[module] |= dict.fromkeys(seen.keys() & lines_below(source_of(module)), every)
     return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
 
 

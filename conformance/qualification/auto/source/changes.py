@@ -32,8 +32,8 @@ class Change:
     """One change of one module: ``made`` stands at ``place`` of its tree.
 
     ``lines`` are those of which one has to be come to for the change to matter, ``below`` whether they are in a
-    function and not executed once, by the import. ``statement`` is what it changes, and ``number``
-    tells equal changes of equal statements of a function apart.
+    function, and not, as the defaults of its arguments are, executed once, by the import. ``statement`` is what it
+    changes, and ``number`` tells equal changes of equal statements of a function apart.
     """
 
     module: str
@@ -87,7 +87,10 @@ def changes(module: str, source: str, *, c_text: bool = False) -> list[Change]:
             key = (function, kind, told[statement], ast.unparse(ast.fix_missing_locations(made)))
             counts[key] += 1
             lines, number = _lines(_at(tree, statement), node), counts[key]
-            below = any(isinstance(_at(tree, place[:at]), ast.FunctionDef | ast.Lambda) for at in range(1, len(place)))
+            below = any(
+                isinstance(_at(tree, place[:at]), ast.FunctionDef | ast.Lambda) and place[at][0] != "args"
+                for at in range(1, len(place))
+            )
             found.append(
                 Change(module, function, kind, lines, below, told[statement], place, len(statement), made, number)
             )

@@ -16,6 +16,9 @@ CLAUSE: Final = re.compile(r"[a-z_]+\.[A-Z]\d+")
 SENTENCE: Final = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
 """Words for people, as an error has them."""
 
+MALFORMED: Final = ("CaseError", "ScheduleError")
+"""Errors of files that no backend is ever asked about."""
+
 UNORDERED: Final = ("any", "all", "set", "frozenset")
 """Functions to which the order of what they are given makes no difference."""
 
@@ -24,9 +27,11 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
 
     They are the order of what is only counted in, the order of the numbers of clauses, an argument that is the number
-    of a clause exchanged for another text, and no assertion that two have as many elements: it is never false of what
-    is right.
+    of a clause exchanged for another text, no assertion that two have as many elements, which is never false of what
+    is right, and no refusal of what is malformed.
     """
+    if isinstance(node, ast.Raise):
+        return _malformed(node)
     if kind == "constant" and isinstance(above, ast.keyword):
         return _zip(over) and above.arg == "strict" and isinstance(node, ast.Constant) and node.value is True
     if kind == "swapped arguments" and isinstance(node, ast.Call) and isinstance(made, ast.Call):
@@ -36,8 +41,15 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
         ]
         texts = [each for each in moved if isinstance(each, str)]
         return len(texts) == 2 and any(map(CLAUSE.fullmatch, texts))
-    if kind != "order":
-        return False
+    return kind == "order" and _in_any_order(node, above, over)
+
+
+def _malformed(node: ast.Raise) -> bool:
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return isinstance(raised, ast.Name) and raised.id in MALFORMED
+
+
+def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
     if isinstance(node, ast.comprehension):
         return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and _unordered(over))
     if isinstance(node, ast.Tuple | ast.List):

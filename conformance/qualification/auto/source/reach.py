@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FrameType
@@ -42,6 +43,12 @@ def traced(runs: Iterable[tuple[int, Callable[[], object]]], files: Mapping[str,
             lines = found[files[file]]
             lines[at] = lines.get(at, 0) | 1 << number
     return found
+
+
+def lines_below(source: str) -> set[int]:
+    """Return the lines of a module that are in the bodies of functions."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return {line for each in functions for line in range(each.body[0].lineno, (each.end_lineno or 0) + 1)}
 
 
 def reached(change: Change, lines: Lines, count: int) -> int:

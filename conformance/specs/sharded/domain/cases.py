@@ -11,6 +11,7 @@ from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
 from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
+from conformance.specs.sharded.domain.past import past_case
 from conformance.specs.sharded.domain.programs import programs
 from conformance.specs.sharded.domain.several import several
 
@@ -28,5 +29,5 @@ KINDS: Final = (
 
 @choose.composite
 def sharded_cases(draw: Draw) -> ShardedCase:
-    """Draw a case of any kind; seldom draws have one of patterns."""
-    return edge_case(draw) or draw(draw(choose.sampled_from(KINDS)))
+    """Draw a case of any kind; seldom draws have one of patterns, and two of a run are past a size."""
+    return edge_case(draw) or past_case(draw) or draw(draw(choose.sampled_from(KINDS)))
