@@ -105,6 +105,8 @@ FOLDS: Final[tuple[Entry, ...]] = (
     *(("fold in a wider", *each) for each in product(WIDER, ("add", "mul"), ((0,), (1,), (0, 1)))),
     *(("fold of fold", first, then) for first, then in product(get_args(Fold), get_args(Fold))),
     *(("fold of nothing", dtype, fold) for dtype, fold in product(FOLDED, get_args(Fold))),
+    *(("fold of pad", *each) for each in product(get_args(Fold), ((2, 0), (0, 3), (1, 1)), (0, 1))),
+    *(("fold of many", *each) for each in product(("bool", "uint8", "int8"), ("add", "mul", "xor"), (128, 256, 257))),
 )
 
 SHAPED: Final[tuple[Entry, ...]] = tuple(
@@ -185,6 +187,19 @@ def _fold_of_nothing(e: Listing, _: int, dtype: str, fold: str) -> list[Node]:
     return [e.fold(fold, e.buf(np.zeros((0, 3)), dtype), 0)] if taking(dtype, (fold,)) else []
 
 
+def _fold_of_pad(e: Listing, number: int, fold: str, sides: tuple[int, int], axis: int) -> list[Node]:
+    """Fold an axis that alone was padded: the zeros are among its terms."""
+    every = [dtype for dtype in FOLDED if taking(dtype, (fold,))]
+    at = _negative(e, (3, 4), every[number % len(every)])
+    return [e.fold(fold, e.pad(at, *(sides if each == axis else (0, 0) for each in range(2))), axis)]
+
+
+def _fold_of_many(e: Listing, number: int, dtype: str, fold: str, count: int) -> list[Node]:
+    """Fold as many ones as a counter of few bits comes round at."""
+    ones = e.buf(np.ones((count, 2)), dtype)
+    return [e.fold(fold, ones, *((0, 1) if number % 2 else (0,)))]
+
+
 def _gathered(e: Listing, _: int, dtype: str, axis: int, indexed: tuple[int, ...]) -> list[Node]:
     """Take rows or columns by indices near the last, in one dimension or two."""
     held = e.buf(np.arange(300).reshape((100, 3) if axis == 0 else (3, 100)), "int32")
@@ -226,6 +241,8 @@ _KINDS: Final[Mapping[str, Callable[..., list[Node]]]] = {
     "fold of axes": _fold_of_axes,
     "fold in a wider": _fold_in_wider,
     "fold of nothing": _fold_of_nothing,
+    "fold of pad": _fold_of_pad,
+    "fold of many": _fold_of_many,
     "gathered": _gathered,
     "shaped": _shaped,
 }

@@ -6,10 +6,11 @@ infinities and no number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from conformance.cases.graph.graph import Node
@@ -37,6 +38,8 @@ _TIES: Final = (
 """Numbers halfway between two of a narrower dtype, or above that by less than one in between tells."""
 
 _SPECIAL: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 0.5, -0.75, 127.9, -2.5)
+
+_PAIRED: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 0.5, -2.5)
 
 _COUNTED: Final = (0, 1, 2, 3, 5, 64, 96, 255, 256, 257, 2049, 65536, 2**24 + 1, 2**31, 2**53 + 1, 2**60 + 2**36 + 1)
 
@@ -94,7 +97,11 @@ def ends(dtype: str) -> list[int]:
 def _pool(dtype: str) -> list[Any]:
     if dtype == "bool":
         return [False, True]
-    return ends(dtype) if kind(dtype) == "integer" else list(_SPECIAL)
+    if kind(dtype) == "integer":
+        return ends(dtype)
+    info = ml_dtypes.finfo(NUMPY[dtype])
+    # Products of the first leave the range, those of the second fall below it.
+    return [float(info.max), float(info.smallest_normal), *_PAIRED]
 
 
 def _divisors(dtype: str) -> list[int]:
@@ -153,14 +160,8 @@ class Operands:
         return self._buffer(dtype, "sources", values)
 
 
-def numbers(e: Listing, entries: Sequence[tuple[int, Entry]]) -> list[Node]:
-    """List the entries, each with its number among all, and return what is to be asked for."""
-    operands = Operands(e)
-    once: dict[tuple[str, str], Node] = {}
-    return [_made(operands, number, entry, once) for number, entry in entries]
-
-
-def _made(o: Operands, number: int, entry: Entry, once: dict[tuple[str, str], Node]) -> Node:
+def made(o: Operands, number: int, entry: Entry, once: dict[tuple[str, str], Node]) -> Node:
+    """List an entry with its number among all, and return what is to be asked for; ``once`` keeps conversions."""
     what, *rest = entry
     if what == "cast":
         source, between, last = (CLASSES[at][number % len(CLASSES[at])] for at in rest)

@@ -90,7 +90,11 @@ TARGETS: Final[Mapping[str, Way]] = {
 }
 """Views that are assigned to."""
 
-VALUES: Final = ("other", "itself moved", "computed of itself", "computed of itself moved", "constant", "thrice")
+VALUES: Final = (
+    *("other", "itself moved", "computed of itself", "computed of itself moved", "constant", "thrice"),
+    *("seen between", "moved before, seen between"),
+)
+"""What is assigned to them; of the last two a second assign takes their place, after a view of them was read."""
 
 ASSIGNS: Final[tuple[Entry, ...]] = tuple(("assign", *pair) for pair in product(TARGETS, VALUES))
 
@@ -125,9 +129,16 @@ def _assigned(e: Listing, target: str, value: str) -> list[Node]:
         "computed of itself": lambda: e.alu("add", at, at),
         "computed of itself moved": lambda: e.alu("sub", own, at),
         "constant": lambda: e.const(7, at),
-        "thrice": lambda: other,
     }
-    done = e.assign(at, made[value]())
+    twice = value in ("seen between", "moved before, seen between")
+    # A view that was named before the assign is no reason to keep what it was.
+    seen = e.flip(e.turn(held, 1, 0), 1) if value == "moved before, seen between" else at
+    done = e.assign(at, made.get(value, lambda: other)())
+    if twice:
+        between = [e.alu("not", seen), e.fold("max", seen, 0)]
+        whole = e.buf(np.arange(40, 56).reshape(4, 4), held.dtype)
+        e.assign(*((at, e.alu("not", other)) if value == "seen between" else (held, whole)))
+        return [before, *between, done, held]
     if value == "thrice":
         e.assign(held, e.alu("add", held, held))
         e.assign(TARGETS[target](e, held), e.alu("not", other))
@@ -179,7 +190,11 @@ def bind(e: Listing) -> None:
 
 
 def bound_again(e: Listing) -> None:
-    """List, in a round with another number for the variable, what functions are told, and ask for it."""
+    """List, in a round with another number for the variable, what it is, is told to and cuts off, and ask for that."""
+    value = e.asked.add("var", (), "int32", device="d0", arg="n")
+    held = e.buf(np.arange(15).reshape(3, 5) + 1, "int32")
+    part = e.asked.moved("shrink", (3, "n"), held, ((0, 3), (0, "n")))
+    e.asked.wanted += [e.alu("mul", value, value).id, e.fold("add", part, 0, 1).id]
     for node in [node for node in e.asked.nodes if node.op == "call" and str(node.arg).startswith("told")]:
         made = replace(node, id=f"n{len(e.asked.nodes)}")
         e.asked.nodes.append(made)

@@ -17,7 +17,7 @@ from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
-from conformance.specs.graphs.domain import near_moves, near_numbers, near_times
+from conformance.specs.graphs.domain import near_moves, near_numbers, near_steps, near_times
 from conformance.specs.graphs.domain.asked import Asked, Words
 from conformance.specs.graphs.domain.listing import Listing
 
@@ -26,7 +26,9 @@ TURNS: Final = 18
 
 WHOLE: Final = ("int32", "int16", "int64", "int8", "uint8")
 
-TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (near_moves.EVERY, near_numbers.EVERY, near_times.EVERY)
+NUMBERS: Final = (*near_numbers.EVERY, *near_steps.EVERY)
+
+TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (near_moves.EVERY, NUMBERS, near_times.EVERY)
 """Entries of movement, of numbers, and of storage in time."""
 
 
@@ -34,12 +36,9 @@ def dealt(turn: int) -> list[tuple[int, tuple[Any, ...]]]:
     """Return the entries of the case of a turn, each with its number in its table."""
     table, share = TABLES[turn % len(TABLES)], TURNS // len(TABLES)
     at = turn // len(TABLES) % share
-    listed = list(enumerate(table))
-    if table is near_numbers.EVERY:
-        listed = listed[at::share]
-    else:
-        # Entries of one kind together: many have no word for some kinds, and should be asked about the others.
-        listed = listed[len(table) * at // share : len(table) * (at + 1) // share]
+    # Entries of one kind together: many have no word for some kinds, and should be asked about the others.
+    together = slice(len(table) * at // share, len(table) * (at + 1) // share)
+    listed = list(enumerate(table))[slice(at, None, share) if table is NUMBERS else together]
     if turn % TURNS == TURNS - 1:
         # Extents that are variables are in one case alone: many have no word for them.
         listed += enumerate(near_times.VARIABLES, len(table))
@@ -55,7 +54,7 @@ def neighbours(draw: Draw, turn: int) -> GraphCase:
     if turn % len(TABLES) == 0:
         found = near_moves.moved(e, entries)
     elif turn % len(TABLES) == 1:
-        found = near_numbers.numbers(e, entries)
+        found = near_steps.numbers(e, entries)
     else:
         found, late = near_times.times(e, entries)
     asked.wanted = [node.id for node in found]
