@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.reference.reductions import narrowed
@@ -13,6 +14,20 @@ def cast(values: Array, dtype: str) -> Array:
     with np.errstate(all="ignore"):
         if np.iscomplexobj(values) and "complex" not in dtype:
             values = values.real
+        if kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2 and values.dtype.kind in "iu":
+            # ml_dtypes goes by way of float32, which rounds too.
+            return narrowed(_in_double(values), NUMPY[dtype])
         if values.dtype == np.float64 and kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2:
             return narrowed(values, NUMPY[dtype])
         return values.astype(NUMPY[dtype])
+
+
+def _in_double(values: Array) -> NDArray[np.float64]:
+    """Return integers as float64; of one with more digits the last kept bit is set where others are lost.
+
+    Rounded to a float of few bits that gives what the integer itself would.
+    """
+    wide = values if values.dtype == np.uint64 else values.astype(np.int64)
+    lost = wide.dtype.type(0x7FF)
+    cut = (wide & ~lost) | np.where(wide & lost, lost + wide.dtype.type(1), wide.dtype.type(0))
+    return np.where(np.abs(wide.astype(np.float64)) >= 2.0**53, cut, wide).astype(np.float64)

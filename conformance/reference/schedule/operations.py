@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
-from conformance.reference.reductions import narrowed
+from conformance.reference.graph.conversion import cast
 
 Where = NDArray[np.bool_]
 
@@ -123,13 +123,11 @@ def open_cast(values: Array, dtype: str) -> Where:
         if there != "float" or here == "complex":
             return nowhere
         held: Any = NUMPY[dtype]
-        direct = narrowed(values, held) if values.dtype == np.float64 and held.itemsize <= 2 else values.astype(held)
+        direct = cast(values, dtype)
         found = nowhere
         for step in (np.float32, np.float64):
             if held.itemsize < np.dtype(step).itemsize:
-                by_way = values.astype(step)
-                again = narrowed(by_way, held) if step is np.float64 and held.itemsize <= 2 else by_way.astype(held)
-                found = found | _differ(direct, again)
+                found = found | _differ(direct, cast(values.astype(step), dtype))
         if held.itemsize == 1:
             finite = np.isfinite(values) if here == "float" else np.ones(values.shape, np.bool_)
             found = found | ~finite | ~np.isfinite(direct)

@@ -62,15 +62,15 @@ class Kind:
 
 _INSIDE: Final = {**patterns_moved.INSIDE, **patterns_folded.INSIDE, **patterns_combined.INSIDE}
 _ACROSS: Final = {**patterns_moved.ACROSS, **patterns_combined.ACROSS}
-_ALL: Final = {**patterns_folded.LATE, **_INSIDE, **_ACROSS}
+_ALL: Final = {**patterns_folded.EMPTY, **patterns_folded.LATE, **_INSIDE, **_ACROSS}
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
 GRID: Final = Kind({**patterns_grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
 ODD_GRID: Final = Kind(
-    {**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2), (2, 2), (2, 3)), 4, placed="odd", complete=True
+    {**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2), (2, 2), (2, 3)), 5, placed="odd", complete=True
 )
 LATE: Final = Kind(
-    {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 5, several=False, complete=True
+    {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True
 )
 UNEVEN: Final = Kind(_ALL, ((3,), (2,), (4,)), 6, placed="default")
 ODD: Final = Kind(_ALL, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 9, placed="odd", complete=True)

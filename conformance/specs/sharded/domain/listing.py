@@ -79,6 +79,15 @@ class Sharded(Listing):
                 return found
         return default_places(shape, self.mesh, several=False)[-1]
 
+    def shared(self, shape: tuple[int, ...]) -> Placement:
+        """Return another placement each time whose first split axis has elements on more than one device."""
+        for _ in range(TRIES):
+            found = self.cut(shape)
+            first = min(found.splits, key=lambda split: split.axis)
+            if len(set(first.cuts)) > 2:
+                return found
+        return default_places(shape, self.mesh, several=False)[-1]
+
     def held(self, values: Any, dtype: str, at: Placement) -> Node:
         """Add a buffer at a place."""
         made = self.buf(values, dtype)

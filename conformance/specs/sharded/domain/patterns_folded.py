@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
+from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choose
 from conformance.specs.sharded.domain.listing import Sharded, below, counted
@@ -113,8 +114,8 @@ def _large(e: Sharded) -> list[Node]:
 def _late(e: Sharded, word: Fold, dtype: str = "") -> Node:
     """Return a fold that is pending, of small values that are all different."""
     dtype = dtype or e.signed
-    at = e.put(counted(e.square, dtype) - 4 if not dtype.startswith("u") else counted(e.square, dtype), dtype, cut=True)
-    return e.late(at, word)
+    values = counted(e.square, dtype) - 4 if not dtype.startswith("u") else counted(e.square, dtype)
+    return e.late(e.held(values, dtype, e.shared(e.square)), word)
 
 
 def _not_linear(e: Sharded) -> list[Node]:
@@ -147,13 +148,57 @@ def _other_folds_late(e: Sharded) -> list[Node]:
         q = _late(e, word)
         found += [p, e.alu("neg", p), e.alu("add", p, e.const(2, p)), e.alu("mul", p, e.const(-1, p)), e.to(p)]
         found += [e.alu("add", p, q), e.alu("max", p, q)] if p.shape == q.shape else [q]
+        found += [e.fold(each, p, 0) for each in NUMBERS]
+    return found
+
+
+def _late_converted(e: Sharded) -> list[Node]:
+    """Convert pending sums of bytes that wrap, of floats with a fraction, and of bits; and what is made of them."""
+    found = []
+    for dtype, values, others in (
+        ("int8", (100, 77, 100, -3), ("int32", "uint8", "bool", e.real)),
+        ("uint8", (200, 100, 0, 77), ("int32", "int8", "float32")),
+        ("float32", (0.5, 0.75, -1.5, 0.25), ("int32", "bool", "float64")),
+    ):
+        at = e.held(np.resize(values, e.square), dtype, e.shared(e.square))
+        p = e.late(at, "add")
+        found += [e.cast(p, other) for other in others]
+        found += [e.cast(e.alu("add", p, p), others[0]), e.alu("add", e.cast(p, others[0]), e.cast(p, others[0]))]
+        found += [e.fold("add", e.cast(p, others[0]), 0), e.alu("abs", p), p]
+    bits = e.asked.add("bitcast", found[0].shape, "uint32", found[0])
+    return [*found, bits, e.alu("not", found[0])]
+
+
+def _of_empty_parts(e: Sharded) -> list[Node]:
+    """Fold data to which any wrong identity of a part without elements would add, with such a part at either end."""
+    (name, size) = e.mesh[0].name, e.mesh[0].size
+    shape = (size - 1 or 1, 2)
+    fewer = even_cuts(shape[0], max(size - 1, 1))
+    ends = [(0, *fewer), (*fewer, shape[0])] if e.odd and size > 1 else [even_cuts(shape[0], size)] * 2
+    found = []
+    for number, (dtype, value, words) in enumerate(
+        (
+            (e.signed, -3, (*NUMBERS, "and")),
+            ("uint8", 250, (*NUMBERS, "and", "or", "xor")),
+            ("uint32", 2**32 - 5, ("min", "and", "max")),
+            ("bool", True, ("and", "or", "add", "mul", "min", "max")),
+            (e.real, -np.inf, ("max", "add")),
+            (e.real, np.inf, ("min", "mul")),
+            ("float16", -60000.0, ("max", "mul")),
+        )
+    ):
+        for cuts in ends if number % 2 else ends[::-1]:
+            split = Split(axis=0, along=(name,), cuts=cuts)
+            at = e.held(np.full(shape, value), dtype, Placement(splits=(split,)))
+            found += [e.fold(word, at, 0) for word in words]
+        found.append(e.fold(words[0], at, 0, 1))
     return found
 
 
 def _late_together(e: Sharded) -> list[Node]:
     """Combine pending values of different folds, of different places, and with whole ones."""
     values, shape = counted(e.square, e.signed) % 9 - 4, e.square
-    home = e.cut(shape)
+    home = e.shared(shape)
     axis = min(split.axis for split in home.splits)
     one, two = (e.held(values + n, e.signed, home) for n in range(2))
     p, q, r = e.late(one, "add"), e.late(two, "add"), e.late(two, "max")
@@ -171,7 +216,7 @@ def _late_moved(e: Sharded) -> list[Node]:
     """Move a pending value to several places, twice to one, and turn it before it is folded."""
     found = []
     for word in ("add", "max"):
-        at = e.put(counted(e.square, e.signed) - 7, e.signed, cut=True)
+        at = e.held(counted(e.square, e.signed) - 7, e.signed, e.shared(e.square))
         p: Node = e.late(at, word)
         shape = tuple(int(extent) for extent in p.shape)
         twice = e.place(shape)
@@ -194,10 +239,14 @@ INSIDE: Final[Mapping[str, Pattern]] = {
 }
 """Patterns of folds that are done when the next step begins."""
 
+EMPTY: Final[Mapping[str, Pattern]] = {"empty parts": _of_empty_parts}
+"""Patterns of axes that have fewer elements than devices."""
+
 LATE: Final[Mapping[str, Pattern]] = {
     "not linear": _not_linear,
     "other folds late": _other_folds_late,
     "late together": _late_together,
+    "late and converted": _late_converted,
     "late and moved": _late_moved,
 }
 """Patterns of folds that stay pending, for which JAX and tinygrad have no words."""

@@ -55,6 +55,19 @@ def _over_each_axis(e: Sharded) -> list[Node]:
     return found
 
 
+def _crossed_and_turned(e: Sharded) -> list[Node]:
+    """Turn, flip, fold and combine squares of which each mesh axis cuts an axis, so that every part has one shape."""
+    shape = (e.count, e.count)
+    crossed = [place for place in even_places(shape, e.mesh) if len(place.splits) > 1]
+    found = []
+    for place in crossed:
+        at = e.held(counted(shape, e.whole), e.whole, place)
+        turned = e.turn(at, 1, 0)
+        found += [turned, e.alu("sub", at, turned), e.to(turned, place), e.fold("add", turned, 0)]
+        found += [e.turn(e.spread(at, 2), 1, 2, 0), e.alu("lt", turned, at)]
+    return found
+
+
 def _round_trips(e: Sharded) -> list[Node]:
     """Move a tensor through every placement of a grid."""
     first, *places = _every_place(e, e.square)
@@ -85,6 +98,7 @@ INSIDE: Final[Mapping[str, Pattern]] = {
     "same shapes": _same_shapes,
     "over each axis": _over_each_axis,
     "round trips": _round_trips,
+    "crossed and turned": _crossed_and_turned,
 }
 """Patterns of which frameworks with meshes of two axes have the words."""
 
