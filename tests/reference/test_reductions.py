@@ -10,6 +10,7 @@ import pytest
 
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.numbers.precision import exactly, precision
+from conformance.reference.graph.conversion import cast
 from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import fold, narrowed
 
@@ -29,6 +30,16 @@ def test_c10_a_mean_divides_by_a_count_that_the_dtype_does_not_hold(dtype: str, 
     assert Fraction(float(np.array(count, NUMPY[dtype]))) != count
     wanted = [precision(dtype).rounded(Fraction(float(number)) / count) for number in terms[0]]
     assert [exactly(number) for number in fold(terms, "mean")] == wanted
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_integers_become_floats_of_few_bits_by_one_rounding(dtype: str) -> None:
+    bits = 8 * NUMPY[dtype].itemsize - 1
+    # Ties of eight digits, of both parities, and what is next to them.
+    ties = [(2 * odd + 1) << place for odd in (128, 129, 200) for place in range(bits - 8)]
+    wanted = [number + by for number in ties for by in (-1, 0, 1)]
+    found = cast(np.array(wanted, object).astype(NUMPY[dtype]), "bfloat16")
+    assert [exactly(number) for number in found] == [precision("bfloat16").rounded(Fraction(each)) for each in wanted]
 
 
 @pytest.mark.parametrize("dtype", NARROW)

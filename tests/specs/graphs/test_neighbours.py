@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -15,7 +16,7 @@ from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain import near_times
+from conformance.specs.graphs.domain import near_steps, near_times
 from conformance.specs.graphs.domain.graphs import graph_cases
 from conformance.specs.graphs.domain.neighbours import TABLES, TURNS, dealt
 
@@ -64,3 +65,40 @@ def test_every_two_conversions_meet() -> None:
     assert len(met) == 9 * 8 * 8
     for narrow in ("float16", "bfloat16"):
         assert {("float64", "float32", narrow), ("float32", narrow, "float32"), ("float64", narrow, "float64")} <= met
+
+
+def test_results_are_converted_and_bits_are_read_of_every_dtype() -> None:
+    widened, read, known = set(), set(), set()
+    for turn in range(1, TURNS, len(TABLES)):
+        nodes = _nodes(turn)
+        for node in nodes.values():
+            of = [nodes[name] for name in node.of]
+            if node.op == "cast" and of[0].op == "alu":
+                widened.add((of[0].arg, of[0].dtype, node.dtype))
+            if node.op in ("bitcast", "cast") and of[0].op in ("cast", "alu", "bitcast"):
+                read.add((of[0].op, node.op))
+            if node.op == "alu" and node.arg == "where" and {"const"} & {each.op for each in of[1:]}:
+                known.add((node.dtype, *(each.op == "const" for each in of[1:])))
+    assert {(word, *pair) for word in ("add", "mul", "shl") for pair in near_steps.WIDER[:6]} <= widened
+    assert {("cast", "bitcast"), ("bitcast", "cast"), ("alu", "bitcast"), ("bitcast", "bitcast")} <= read
+    sides = ((True, False), (False, True), (True, True))
+    assert known >= {(dtype, *side) for dtype in ("float16", "float64", "uint8", "bool") for side in sides}
+
+
+def test_storage_is_assigned_twice_with_a_view_read_between() -> None:
+    between = set()
+    for turn in range(2, TURNS, len(TABLES)):
+        nodes = _nodes(turn)
+        listed = [*nodes.values()]
+        assigns = [at for at, node in enumerate(listed) if node.op == "assign"]
+        for first, then in pairwise(assigns):
+            one, two = (nodes[nodes[listed[at].id].of[0]] for at in (first, then))
+            if _buffer(one, nodes) == _buffer(two, nodes):
+                between |= {_buffer(nodes[name], nodes) for node in listed[first + 1 : then] for name in node.of}
+    assert len(between - {""}) >= len(near_times.TARGETS)
+
+
+def _buffer(node: Node, nodes: dict[str, Node]) -> str:
+    while node.op in MOVEMENT:
+        node = nodes[node.of[0]]
+    return str(node.arg) if node.op == "buf" else ""

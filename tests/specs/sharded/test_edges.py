@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement
 from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import kind as kind_of
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.qualification.sharded_mutants import Changed, Way
+from conformance.reference.graph.nodes import axes_of
 from conformance.reference.sharded.parts import Parts, Sharding
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choose import Choice
@@ -50,6 +53,30 @@ def test_patterns_mean_what_the_model_of_parts_makes_of_them(seed: int) -> None:
         assert subject.legal, subject.rejected
         verdict = judge_sharded(subject, Reference().sharded(case), CLAUSES, STANDARD)
         assert verdict.outcome == "passed", verdict.detail
+
+
+def test_a_run_folds_parts_without_elements_of_every_kind() -> None:
+    met = set()
+    for case in cases(0):
+        for node in (each for each in case.of.graph.nodes if each.op == "reduce" and each.of[0] in case.homes):
+            for split in case.homes[node.of[0]].splits:
+                if any(begin == end for begin, end in pairwise(split.cuts)) and split.axis in axes_of(node):
+                    met.add((kind_of(node.dtype), node.dtype.startswith("u"), node.fold))
+    words = {"add", "mul", "max", "min"}
+    assert met >= {("integer", unsigned, word) for unsigned in (False, True) for word in (*words, "and")}
+    assert met >= {("float", False, word) for word in words} | {("bool", False, word) for word in ("and", "or", "mul")}
+
+
+def test_pending_folds_have_terms_on_several_devices_and_are_widened() -> None:
+    cuts, widened = [], set()
+    for case in cases(0):
+        late = {node.id: node for node in case.of.graph.nodes if node.op == "reduce" and node.id in case.moves}
+        homes = [case.homes.get(node.of[0], Placement()) for node in late.values()]
+        cuts += [split.cuts for home in homes for split in home.splits]
+        casts = [node for node in case.of.graph.nodes if node.op == "cast" and node.of[0] in late]
+        widened |= {(late[node.of[0]].dtype, node.dtype) for node in casts}
+    assert sum(len(set(each)) > 2 for each in cuts) > len(cuts) * 3 // 4
+    assert widened >= {("int8", "int32"), ("uint8", "int8"), ("float32", "int32")}
 
 
 class SecondCopyIsOld(ShardedWalk):

@@ -32,7 +32,17 @@ BITS: Final = (
 )  # fmt: skip
 """Pairs of dtypes of one width."""
 
-SEEN: Final = ("there", "back", "converted", "of converted", "computed", "of computed", "masked", "compared")
+SEEN: Final = (
+    "there",
+    "there and back",
+    "back",
+    "converted",
+    "of converted",
+    "computed",
+    "of computed",
+    "masked",
+    "compared",
+)
 SIDES: Final = ("first", "second", "both")
 
 _HELD: Final = (*INTEGERS, *FLOATS, "bool")
@@ -90,6 +100,7 @@ def _bits(o: Operands, _: int, form: str, one: str, other: str) -> Node:
     most = int(np.iinfo(NUMPY[other]).max) // (2 if other.startswith("u") else 1)
     made: Mapping[str, Callable[[], Node]] = {
         "there": lambda: there,
+        "there and back": lambda: _read(e, there, one),
         "back": lambda: _read(e, e.alu("add", there, e.const(1, there)), one),
         "converted": lambda: _read(e, e.cast(o.left(other), one), other),
         "of converted": lambda: e.cast(there, one),
