@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -114,7 +115,8 @@ def _large(e: Sharded) -> list[Node]:
 def _late(e: Sharded, word: Fold, dtype: str = "") -> Node:
     """Return a fold that is pending, of small values that are all different."""
     dtype = dtype or e.signed
-    values = counted(e.square, dtype) - 4 if not dtype.startswith("u") else counted(e.square, dtype)
+    # Of terms that grew from device to device the last one would be the greatest of all.
+    values = (np.arange(math.prod(e.square)) * 7 % 23).reshape(e.square) - 4 * (not dtype.startswith("u"))
     return e.late(e.held(values, dtype, e.shared(e.square)), word)
 
 
@@ -200,7 +202,7 @@ def _late_together(e: Sharded) -> list[Node]:
     values, shape = counted(e.square, e.signed) % 9 - 4, e.square
     home = e.shared(shape)
     axis = min(split.axis for split in home.splits)
-    one, two = (e.held(values + n, e.signed, home) for n in range(2))
+    one, two = (e.held(each, e.signed, home) for each in (values, values[::-1, ::-1] + 1))
     p, q, r = e.late(one, "add"), e.late(two, "add"), e.late(two, "max")
     whole = e.put(values[0] if axis == 0 else values[:, 0], e.signed)
     return [

@@ -140,11 +140,18 @@ def _regrouped(e: Sharded) -> list[Node]:
     last = Split(axis=1, along=(e.mesh[0].name,), cuts=even_cuts(rows, e.mesh[0].size))
     wide = e.held(counted((2, rows), e.whole), e.whole, Placement(splits=(last,)))
     alike = e.put(counted((rows, 2 * rows), e.whole) % 100, e.whole, cut=True) if rows < 6 else at
+    # As many rows, or columns, as there are parts.
+    size = max(e.mesh[0].size, 2)
+    fit = e.put(counted((size * 3,), e.whole, 7), e.whole, cut=True) if e.odd else long
+    parts = e.by_rows(counted((size * size,), e.whole), e.whole)
     return [
         *(e.moved("reshape", shape, at) for shape in ((2 * rows,), (rows, 1, 2), (1, rows, 2, 1), (2, rows))),
         *(e.moved("reshape", shape, cube) for shape in ((2 * rows, 2), (2, 2 * rows), (4 * rows,), (rows, 4))),
         *(e.moved("reshape", shape, wide) for shape in ((2 * rows,), (rows, 2))),
         *(e.moved("reshape", shape, long) for shape in ((rows, 2), (2, rows), (1, 2 * rows, 1))),
+        *(e.moved("reshape", shape, fit) for shape in ((size, 3), (3, size)) if e.odd),
+        e.moved("reshape", (size, size), parts),
+        e.turn(e.moved("reshape", (size, size), parts), 1, 0),
         e.moved("reshape", (rows, 2, math.prod(shape_of(alike)) // rows // 2), alike),
         e.moved("reshape", (2 * rows,), e.moved("permute", (2, rows), at, (1, 0))),
     ]
