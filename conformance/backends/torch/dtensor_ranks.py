@@ -7,8 +7,8 @@ import time
 import msgspec
 
 from conformance.backends.torch.dtensor import Part, serve
-from conformance.backends.torch.processes.asked import Asked
 from conformance.backends.torch.processes.store import Store
+from conformance.backends.torch.processes.world import World
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout
@@ -20,15 +20,15 @@ class Ranks:
 
     def __init__(self, world: int, store: Store) -> None:
         """Start nothing yet."""
-        self._asked = Asked(world, store, serve, Part)
+        self._processes = World(world, store, serve, Part)
 
     def run(self, case: ShardedCase) -> Observation:
         """Run a case on all ranks and return what each of them has of its results."""
         began = time.monotonic()
-        parts = self._asked.ask(case)
+        parts = self._processes.ask(case)
         if isinstance(parts, str):
             error = RankError(kind="Crash", message=parts, category="no_answer")
-            return Observation(errors=(error,) * self._asked.world)
+            return Observation(errors=(error,) * self._processes.world)
         seen = _merged(case, [parts[device] for device in case.devices])
         if seen.raised:
             # Some may have left the others in the middle of a collective.
@@ -37,7 +37,7 @@ class Ranks:
 
     def close(self) -> None:
         """Kill the ranks."""
-        self._asked.close()
+        self._processes.close()
 
 
 def _merged(case: ShardedCase, parts: list[Part]) -> Observation:

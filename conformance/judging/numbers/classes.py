@@ -18,7 +18,7 @@ from conformance.judging.numbers.carried import HAS_EXTENDED, Carried, carried
 from conformance.judging.numbers.column import MOST, Column, column, parts_of
 from conformance.judging.numbers.formats import flushed, subnormal
 from conformance.judging.numbers.precision import Real, negative
-from conformance.judging.numbers.spread import spread
+from conformance.judging.numbers.sum_interval import sum_interval
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order, one_nan
 from conformance.reference.reductions import ORDER
 
@@ -166,7 +166,7 @@ def _near(terms: Column, value: Array, words: Words) -> bool:
 
 def _spread(terms: Column, value: Array, words: Words) -> bool:
     how = _how(terms, words)
-    ends, part = spread(terms, how), _parts(terms, value)[0]
+    ends, part = sum_interval(terms, how), _parts(terms, value)[0]
     if not isinstance(part, Fraction):
         either = any if not infinite(terms.dtype) else all
         return either(ends.over) if np.isnan(value[0]) else ends.over[0 if part > 0 else 1]

@@ -22,12 +22,12 @@ from conformance.specs.schedules.copies import COPIES
 from conformance.specs.schedules.dedup import DEDUP, DEDUP_OF_TWO
 from conformance.specs.schedules.form import FORM
 from conformance.specs.schedules.fusion import FUSION
+from conformance.specs.schedules.information_flow import INFORMATION_FLOW
 from conformance.specs.schedules.law import LAW
 from conformance.specs.schedules.memory import MEMORY, MEMORY_OF_TWO
 from conformance.specs.schedules.movement import MOVED
 from conformance.specs.schedules.no_kernel import NO_KERNEL
 from conformance.specs.schedules.order import ORDER, ORDER_OF_TWO
-from conformance.specs.schedules.seen import SEEN
 from conformance.specs.schedules.splits import SPLITS
 from conformance.specs.schedules.staging import STAGING
 from conformance.specs.schedules.variables import VARIABLES, VARIABLES_OF_TWO
@@ -48,7 +48,7 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
     *STAGING,
     *WAITS,
     *LAW,
-    *SEEN,
+    *INFORMATION_FLOW,
 )
 """The clauses about one schedule."""
 

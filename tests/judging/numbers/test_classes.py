@@ -16,7 +16,7 @@ from conformance.judging.numbers.carried import carried
 from conformance.judging.numbers.classes import Class, classes_of, reachable
 from conformance.judging.numbers.column import Column, column, parts_of
 from conformance.judging.numbers.formats import rounded_to
-from conformance.judging.numbers.spread import spread
+from conformance.judging.numbers.sum_interval import sum_interval
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order
 from conformance.reference.reductions import fold
 from tests.judging.numbers.drawn import FACTOR, columns, rounded_tree
@@ -92,7 +92,7 @@ def test_no_tree_leaves_the_spread_of_sums(data: st.DataObject) -> None:
     terms = data.draw(columns(data.draw(st.sampled_from(["sum", "mean", "premul_sum"])), most=24))
     value = rounded_tree(data, terms)
     assume(value is not None)
-    ends = spread(terms, carried(terms.dtype, terms.op, terms.factor, len(terms.terms), DEFAULT))
+    ends = sum_interval(terms, carried(terms.dtype, terms.op, terms.factor, len(terms.terms), DEFAULT))
     ((real, _),) = parts_of(value)
     assert ends.low <= real <= ends.high
 

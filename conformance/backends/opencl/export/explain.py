@@ -24,11 +24,11 @@ from conformance.backends.opencl.schedule.schedule import Schedule
 
 def explained_round(number: int, dry_run: DryRun) -> Explanation:
     """Return what a round of a graph becomes."""
-    asking = dry_run.asking
+    round_values = dry_run.round_values
     wanted = [each.value for each in dry_run.lowering.wanted]
-    values = reversed(reachable([*wanted, *(each.value for each in asking.assigns)]))
-    lines = [*(_value(value, asking.made.get(value, "")) for value in values)]
-    lines += [f"write {each.asked}: %{each.value.number} into {each.buffer}" for each in asking.assigns]
+    values = reversed(reachable([*wanted, *(each.value for each in round_values.assigns)]))
+    lines = [*(_value(value, round_values.made.get(value, "")) for value in values)]
+    lines += [f"write {each.asked}: %{each.value.number} into {each.buffer}" for each in round_values.assigns]
     lines += [f"asked for {name}: %{value.number}" for name, value in dry_run.asked.items()]
     names = names_of(dry_run)
     return _explained(f"round {number}", tuple(lines), dry_run.schedule, names, tuple(dry_run.devices))

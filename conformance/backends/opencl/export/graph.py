@@ -45,9 +45,9 @@ def exported_graph(dry_run: DryRun, case: GraphCase, device: neutral.Device) -> 
     }
     became = dry_run.lowered.became
     asked |= {
-        became.get(node, node): (dry_run.asking.made[value],)
+        became.get(node, node): (dry_run.round_values.made[value],)
         for value, node in dry_run.lowering.nodes.items()
-        if value in dry_run.asking.made
+        if value in dry_run.round_values.made
     }
     whole = declared(case)
     own = buffers(made, results, names, devices)
@@ -83,7 +83,7 @@ def _parts(dry_run: DryRun, case: GraphCase, names: dict[Node, str]) -> dict[str
     lying = dry_run.lowering.nodes
     return {
         names[lying[value]]: part
-        for value, part in dry_run.asking.parts.items()
+        for value, part in dry_run.round_values.parts.items()
         if value in lying and lying[value] in names and part[0] in listed
     }
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from conformance.backends.base import Refused
-from conformance.backends.opencl.graph.asked import Asking
 from conformance.backends.opencl.graph.index_map import IndexMap, composed, identity
 from conformance.backends.opencl.graph.node import (
     Buffer,
@@ -22,6 +21,7 @@ from conformance.backends.opencl.graph.node import (
     whole,
 )
 from conformance.backends.opencl.graph.operations import collective
+from conformance.backends.opencl.graph.rounds import RoundValues
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.launches import Writer
@@ -55,7 +55,7 @@ class Lowering(msgspec.Struct, frozen=True):
 
 
 def nodes_of(
-    asking: Asking,
+    round_values: RoundValues,
     wanted: Sequence[Value],
     kept_on: Collection[Value],
     given: Mapping[str, Buffer],
@@ -67,26 +67,28 @@ def nodes_of(
     ``given`` are the buffers as the round finds them, ``kept`` the values that have been computed before. Those of
     ``kept_on`` are needed after the round and so get storage that no buffer shares.
     """
-    first = {name: asking.versions[name] - sum(each.buffer == name for each in asking.assigns) for name in given}
-    roots = [*wanted, *(each.value for each in asking.assigns)]
+    first = {
+        name: round_values.versions[name] - sum(each.buffer == name for each in round_values.assigns) for name in given
+    }
+    roots = [*wanted, *(each.value for each in round_values.assigns)]
     order = [value for value in reachable(roots, kept) if value.size]
-    forced = _forced(order, asking, wanted, kept_on, kept)
+    forced = _forced(order, round_values, wanted, kept_on, kept)
     limits: dict[int, int] = {}
     while True:
-        fresh = Freshness(order, asking.assigns, asking.replaced, forced, kept)
-        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
-        if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits, asking)):
+        fresh = Freshness(order, round_values.assigns, round_values.replaced, forced, kept)
+        found = partition(order, round_values.assigns, forced, kept, fresh, settings, limits, {})
+        if not (_crossing(found.homes, forced) | _crowded(found.homes, settings, limits, round_values)):
             break
     together = merged(found, fresh, settings)
     while together:
-        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, together)
+        found = partition(order, round_values.assigns, forced, kept, fresh, settings, limits, together)
         bad = unfit(found, together, settings)
         if not bad:
             break
         together = {value: leader for value, leader in together.items() if value not in bad}
     else:
-        found = partition(order, asking.assigns, forced, kept, fresh, settings, limits, {})
-    builder = _Builder(asking, given, kept, first, settings)
+        found = partition(order, round_values.assigns, forced, kept, fresh, settings, limits, {})
+    builder = _Builder(round_values, given, kept, first, settings)
     builder.build(found.homes, order)
     return Lowering(
         tuple(builder.place(value) for value in wanted),
@@ -98,12 +100,16 @@ def nodes_of(
 
 
 def _forced(
-    order: Sequence[Value], asking: Asking, wanted: Iterable[Value], kept_on: Collection[Value], kept: Collection[Value]
+    order: Sequence[Value],
+    round_values: RoundValues,
+    wanted: Iterable[Value],
+    kept_on: Collection[Value],
+    kept: Collection[Value],
 ) -> dict[Value, str]:
     """Return the values that get storage whatever their users are, with the reason."""
     forced: dict[Value, str] = {}
     reached = set(order)
-    fresh = Freshness(order, asking.assigns, asking.replaced, (), kept)
+    fresh = Freshness(order, round_values.assigns, round_values.replaced, (), kept)
 
     def store(value: Value, reason: str) -> None:
         if value in reached and value not in kept and value.op != "const":
@@ -112,7 +118,7 @@ def _forced(
     for value in wanted:
         if value in kept_on:
             store(value, "a result that is needed later")
-        elif not _viewed(value, asking, kept):
+        elif not _viewed(value, round_values, kept):
             store(_kept_by(value), "a result")
     for value in order:
         if value.op == "copy":
@@ -152,13 +158,13 @@ def strided(value: Value) -> bool:
     return value.op != "move" or (value.arg.mask is None and value.of[0].op != "move")
 
 
-def _viewed(value: Value, asking: Asking, kept: Collection[Value]) -> bool:
+def _viewed(value: Value, round_values: RoundValues, kept: Collection[Value]) -> bool:
     """Return whether a value is there already, as a view of a buffer or of what was computed before."""
     below = base(value)
     if not strided(value):
         return False
     seen = (value.arg,) if value.op == "move" else identity(value.shape)
-    return below in kept or (below.op == "load" and asking.unchanged(below, seen))
+    return below in kept or (below.op == "load" and round_values.unchanged(below, seen))
 
 
 def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
@@ -198,7 +204,7 @@ def _crossing(homes: Iterable[Home], forced: dict[Value, str]) -> bool:
     return found
 
 
-def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int], asking: Asking) -> bool:
+def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int], round_values: RoundValues) -> bool:
     """Lower the limits of kernels that take too many storages; return whether there are any.
 
     Raise ``Refused`` for one that takes too many for a single operation.
@@ -209,7 +215,7 @@ def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int], 
         if taken >= settings.most_buffers:
             number = home.value.number
             if len(home.asked) <= 1 or limits.get(number) == 0:
-                name = asking.made.get(home.value) or (home.assign.asked if home.assign else home.value.op)
+                name = round_values.made.get(home.value) or (home.assign.asked if home.assign else home.value.op)
                 raise Refused(
                     f"node {name!r}: its kernel takes {taken + 1} buffers, of which one may have "
                     f"{settings.most_buffers}, and nothing of it can be stored before"
@@ -236,13 +242,13 @@ class _Builder:
 
     def __init__(
         self,
-        asking: Asking,
+        round_values: RoundValues,
         given: Mapping[str, Buffer],
         kept: Mapping[Value, Buffer],
         first: Mapping[str, int],
         settings: Settings,
     ) -> None:
-        self._asking, self._settings = asking, settings
+        self._asking, self._settings = round_values, settings
         self.nodes: dict[Value, Node] = dict(kept)
         self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
         self._meetings: dict[object, Collective] = {}

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from conformance.backends.base import Unsupported
-from conformance.backends.opencl.graph.asked import Asking, devices_of, storages_of
 from conformance.backends.opencl.graph.node import Buffer, Movement
+from conformance.backends.opencl.graph.rounds import RoundValues, devices_of, storages_of
 from conformance.backends.opencl.graph.trace import Traced, trace
 from conformance.backends.opencl.graph.value import Value, base
 from conformance.backends.opencl.graph.view import View, contiguous
@@ -87,7 +87,7 @@ class DryRun(msgspec.Struct, frozen=True):
     schedule: Schedule
     lowered: Lowered
     lowering: Lowering
-    asking: Asking
+    round_values: RoundValues
     devices: dict[str, int]
     asked: dict[str, Value]
     later: tuple[Value, ...]
@@ -101,23 +101,23 @@ def dry_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[
     """
     devices = devices_of(case)
     storages = storages_of(case, devices)
-    asking = Asking(case.graph, storages, devices, settings.split_from)
+    round_values = RoundValues(case.graph, storages, devices, settings.split_from)
     kept: dict[Value, Buffer] = {}
     for number, each in enumerate(case.rounds):
         for name in each.writes:
             if name in storages:
-                asking.written(name)
-        asking.begin()
+                round_values.written(name)
+        round_values.begin()
         bound = case.bound(number)
         for node in case.listed(number):
-            asking.take(node, bound)
-        asked = {name: asking.worth(name) for name in each.asked}
-        later = tuple(value for value in _later(case, number, asking) if value not in kept)
+            round_values.take(node, bound)
+        asked = {name: round_values.worth(name) for name in each.asked}
+        later = tuple(value for value in _later(case, number, round_values) if value not in kept)
         given = {name: Buffer(one.device, one.dtype, one.size, name) for name, one in storages.items()}
-        lowering = nodes_of(asking, [*asked.values(), *later], later, given, kept, settings)
+        lowering = nodes_of(round_values, [*asked.values(), *later], later, given, kept, settings)
         made, lowered = scheduled_round(lowering, settings, alignment)
         there = (*given.values(), *kept.values())
-        yield DryRun(made, lowered, lowering, asking, devices, asked, later, there)
+        yield DryRun(made, lowered, lowering, round_values, devices, asked, later, there)
         for value in later:
             kept[value] = Buffer(value.device, value.dtype, value.size, kept_name(value))
 
@@ -127,7 +127,7 @@ def kept_name(value: Value) -> str:
     return f"kept {value.number}"
 
 
-def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
+def _later(case: GraphCase, number: int, round_values: RoundValues) -> list[Value]:
     """Return what the values, listed up to now, that nodes of later rounds take or that they ask for are movement of.
 
     What was asked for is there as long as there are rounds: somebody may ask for the same by another name. Movement in
@@ -138,9 +138,9 @@ def _later(case: GraphCase, number: int, asking: Asking) -> list[Value]:
     names = [name for node in case.graph.nodes[case.rounds[number].until :] for name in node.of]
     names += [name for each in rounds for name in each.asked]
     names += case.rounds[number].asked if rounds else ()
-    known = asking.meanings
+    known = round_values.meanings
     found = (known[name] for name in names if name in known)
     values = dict.fromkeys(base(each) for each in found if isinstance(each, Value))
     again = {name for each in rounds for name in each.asked}.intersection(case.rounds[number].asked)
-    values |= dict.fromkeys(each for name in sorted(again) if not strided(each := asking.worth(name)))
+    values |= dict.fromkeys(each for name in sorted(again) if not strided(each := round_values.worth(name)))
     return [value for value in values if value.size and value.op != "const"]

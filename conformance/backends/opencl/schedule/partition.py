@@ -13,7 +13,6 @@ from typing import Final
 
 import msgspec
 
-from conformance.backends.opencl.graph.asked import Assign
 from conformance.backends.opencl.graph.index_map import (
     Affine,
     IndexMap,
@@ -27,6 +26,7 @@ from conformance.backends.opencl.graph.index_map import (
     then,
     widened,
 )
+from conformance.backends.opencl.graph.rounds import Assign
 from conformance.backends.opencl.graph.value import Value, plain
 from conformance.backends.opencl.settings import Settings
 
@@ -168,23 +168,23 @@ def partition(
     ``forced`` are the values that need a storage, with the reason; those ``kept`` have one, and so have leaves.
     ``together`` names for values the later one in whose kernel they are stored too.
     """
-    asking = _Wishes(assigns)
+    round_values = _Wishes(assigns)
     for value in order:
-        wanted = asking.of(value)
+        wanted = round_values.of(value)
         leaf = value in kept or value.op in ("const", "received") or (value.op == "load" and value not in forced)
         if leaf:
             reason = _stale(value, wanted, fresh) if value.op == "load" else ""
         else:
             reason = forced.get(value) or _apart(value, wanted, fresh, settings, limits)
-        if reason and (value in forced or asking.needed_outside(wanted, together.get(value))):
-            asking.store(value, wanted, reason, together.get(value, value))
+        if reason and (value in forced or round_values.needed_outside(wanted, together.get(value))):
+            round_values.store(value, wanted, reason, together.get(value, value))
         elif leaf:
             for home, _ in wanted:
                 home.stored.add(value)
         else:
             for home, at in wanted:
-                asking.sources(home, value, at)
-    return Partition(tuple(asking.homes), frozenset(asking.stored))
+                round_values.sources(home, value, at)
+    return Partition(tuple(round_values.homes), frozenset(round_values.stored))
 
 
 class _Wishes:

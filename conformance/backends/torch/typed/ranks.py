@@ -7,8 +7,8 @@ from functools import partial
 
 from conformance.backends.raised import RaisedElsewhere
 from conformance.backends.torch.operation import Operation
-from conformance.backends.torch.processes.asked import Asked
 from conformance.backends.torch.processes.store import Store
+from conformance.backends.torch.processes.world import World
 from conformance.backends.torch.typed.rank import Answer, serve
 from conformance.cases.observation import RankError
 from conformance.cases.tensor.dtypes import Array
@@ -22,11 +22,11 @@ class Ranks:
 
     def __init__(self, world: int, store: Store, operations: Mapping[str, Operation]) -> None:
         """Start nothing yet."""
-        self._asked: Asked[Answer] = Asked(world, store, partial(serve, operations), Answer)
+        self._processes: World[Answer] = World(world, store, partial(serve, operations), Answer)
 
     def ask(self, case: TypedCase) -> tuple[dict[str, AxisType], dict[str, list[Array]]]:
         """Return the types and blocks of what a case asks for; raise what ranks raised, where each did as the first."""
-        answers = self._asked.ask(case)
+        answers = self._processes.ask(case)
         if isinstance(answers, str):
             raise RaisedElsewhere(RankError(kind="Crash", message=answers, category="no_answer"))
         if errors := [answer.error for answer in answers if answer.error is not None]:
@@ -38,4 +38,4 @@ class Ranks:
 
     def close(self) -> None:
         """Kill the ranks."""
-        self._asked.close()
+        self._processes.close()

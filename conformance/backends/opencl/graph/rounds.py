@@ -76,7 +76,7 @@ class Storage(msgspec.Struct, frozen=True):
     device: int
 
 
-class Asking:
+class RoundValues:
     """What the nodes of a graph mean, as they are listed."""
 
     def __init__(

@@ -19,7 +19,7 @@ from conformance.judging.numbers.precision import Precision, precision
 _EXTENDED: Final = Precision(64, Fraction(2) ** -16445, Fraction(2) ** 16384 - Fraction(2) ** 16320)
 
 
-class Spread(NamedTuple):
+class SumInterval(NamedTuple):
     """The least and the greatest result, and whether a partial sum may leave the format upwards, or downwards."""
 
     low: Fraction | float
@@ -27,7 +27,7 @@ class Spread(NamedTuple):
     over: tuple[bool, bool]
 
 
-def spread(terms: Column, how: Carried) -> Spread:
+def sum_interval(terms: Column, how: Carried) -> SumInterval:
     """Return the ends of what sums, means and premul_sums of finite terms come to in a number model.
 
     The i-th largest of the n - 1 nodes of a tree has at most n - i + 1 leaves below it, and what it adds is at most
@@ -51,7 +51,7 @@ def spread(terms: Column, how: Carried) -> Spread:
         lost += form.quantum(most) / 2 + (sent.quantum(most) / 2 if sent is not None else 0)
     over = tuple(form.rounded(side[-1] + lost) == math.inf for side in sums)
     ends = [_ended(form.rounded(exact + far), how, form) for far in (-lost, lost)]
-    return Spread(min(ends[0]), max(ends[1]), (over[0], over[1]))
+    return SumInterval(min(ends[0]), max(ends[1]), (over[0], over[1]))
 
 
 def _leaves(terms: Column, how: Carried) -> list[Fraction]:

@@ -128,7 +128,7 @@ def _speaks(facts: Facts) -> bool:
     return graph is not None and said and holdable(facts) and executable(facts) is not None
 
 
-SEEN = (
+INFORMATION_FLOW = (
     ScheduleClause(
         "law.C3",
         "Where a schedule cannot be run, no value depends on bytes that no item brings to it.",

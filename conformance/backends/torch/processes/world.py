@@ -28,7 +28,7 @@ START: Final = 60.0
 """Seconds that forked ranks may take to meet."""
 
 
-class Asked(Generic[Answer]):
+class World(Generic[Answer]):
     """The processes of one world. Each gives an answer of type ``answer`` when it has met the others."""
 
     def __init__(self, world: int, store: Store, serve: Serve, answer: type[Answer]) -> None:
