@@ -71,7 +71,7 @@ class Operations(DefaultHandler):
         self._inside: Array = np.ones((), np.bool_)
         self._forwarded: dict[str, Value] = {}
 
-    def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
         word = PLAIN.get(name)
         if word is None or kwargs:
             raise Unsupported(f"a kernel with {name}")
@@ -115,10 +115,10 @@ class Operations(DefaultHandler):
         found = np.asarray(worth(index, self._at))
         return Value(self.lines.cast(self.lines.index(found), named(dtype)), found)
 
-    def to_dtype(self, value: Value, dtype: torch.dtype, *_: Any, **__: Any) -> Value:
+    def to_dtype(self, x: Value, dtype: torch.dtype, *_: Any, **__: Any) -> Value:
         """Add a conversion."""
-        line = self.lines.cast(value.line, named(dtype))
-        return Value(line, None if value.known is None else value.known.astype(NUMPY[named(dtype)]))
+        line = self.lines.cast(x.line, named(dtype))
+        return Value(line, None if x.known is None else x.known.astype(NUMPY[named(dtype)]))
 
     def to_dtype_bitcast(self, value: Value, dtype: torch.dtype, *_: Any) -> Value:
         """Take the bits for another dtype's."""
