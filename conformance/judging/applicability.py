@@ -128,7 +128,8 @@ def _speaks(subject: Subject, clause: Clause) -> bool:
 
 
 def _settling(clause: Clause) -> bool:
-    return clause.each and clause.check in VALUES and clause.requirement != "must"
+    of_values = clause.check in VALUES or clause.settles is not None
+    return clause.each and of_values and clause.requirement != "must"
 
 
 def _mask_of(subject: Subject, clause: Clause) -> ElementMasks | None:

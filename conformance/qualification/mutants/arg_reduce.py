@@ -90,17 +90,16 @@ class ArgReduceTellsZerosApart(Reference):
         return out
 
 
-class ArgReduceFindsTheNaN(Reference):
-    """A NaN wins, as in NumPy's argmax, and its position is returned."""
+class ArgReduceBesideNaNIsMinusOne(Reference):
+    """Nothing is greater than a NaN, so that the position is still what the search began with."""
 
     breaks = "arg_reduce.C5"
 
     def arg_reduce(self, blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
         out = arg_reduce(blocks, op=op, groups=groups)
         for group in groups:
-            first = np.argmax([blocks[member] != blocks[member] for member in group], axis=0).astype(np.int32)
             for rank in group:
-                out[rank] = np.where(out[rank] == NOWHERE, first, out[rank])
+                out[rank] = np.where(out[rank] == NOWHERE, np.int32(-1), out[rank])
         return out
 
 

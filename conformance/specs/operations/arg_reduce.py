@@ -12,11 +12,10 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.tensor.tensor import to_array
-from conformance.judging.clause import Divergence
-from conformance.judging.compare import answered
+from conformance.judging.compare import answered, differences
+from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import fold
-from conformance.specs.divergences import diverging
 from conformance.specs.domains import choose
 from conformance.specs.domains.calls import Drawn, alike, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
@@ -51,23 +50,20 @@ def nan_among_members(subject: Subject) -> ElementMasks | None:
     return found
 
 
-def some_member(subject: Subject, seen: Observation) -> bool:
-    """Return whether beside a NaN every position is one of the group, and every other is the right one."""
-    masks = None if answered(subject, seen) else nan_among_members(subject)
-    if masks is None:
-        return False
+def position_or_nowhere(subject: Subject, seen: Observation) -> str | None:
+    """Demand beside a NaN the position of any member or that of none, and of all other elements the right one."""
+    masks, problem = nan_among_members(subject), admissible(subject, seen)
+    if masks is None or problem is None or answered(subject, seen):
+        return problem
     sizes = {rank: len(group) for group in subject.groups for rank in group}
-    for name, blocks in subject.expected.items():
-        for rank, (expected, found) in enumerate(zip(blocks, seen.results[name], strict=True)):
-            mask = masks[name][rank]
-            if expected is None or found is None or mask is None:
-                continue
-            got = to_array(found)
-            if (got.dtype, got.shape) != (expected.dtype, expected.shape):
-                return False
-            if not np.where(mask, (got >= 0) & (got < sizes[rank]), got == expected).all():
-                return False
-    return True
+    for one in differences(subject, seen):
+        got, mask = to_array(one.tensor), masks[one.name][one.rank]
+        if (got.dtype, got.shape) != (one.expected.dtype, one.expected.shape):
+            return problem
+        member = mask is not None and mask & (got >= 0) & (got < sizes[one.rank])
+        if not (member | (got == one.expected)).all():
+            return problem
+    return None
 
 
 _POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
@@ -129,21 +125,17 @@ OP = Op(
             "jax.pargmax: _axis_index_of_val",
             has_ties,
         ),
-        diverging(
+        replace(
             value(
                 "arg_reduce.C5",
-                "Where the element of some member is NaN, no member holds the extreme, and the position is 2**31 - 1.",
-                "jax.pargmax: _axis_index_of_val",
+                "Where the element of some member is NaN, the position is that of a member, or 2**31 - 1 since no "
+                "member holds the extreme.",
+                "jax.pargmax: _axis_index_of_val; mpi.operations",
                 has("values", "nan"),
                 "should",
                 nan_among_members,
             ),
-            Divergence(
-                "mpi",
-                "MPI 4.1 6.9.4 compares the values, says nothing of what is no number, and gives a position that was "
-                "contributed.",
-                some_member,
-            ),
+            check=position_or_nowhere,
         ),
         rejection("arg_reduce.C6", "A reduction other than max and min is rejected.", "jax.pargmax"),
     ),
