@@ -26,6 +26,9 @@ MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
 KINDS: Final = ("none", "even", "strided", "unsorted")
 """Kinds of groups of two members or more."""
 
+ANY_SHAPE: Final = ("all_reduce", "arg_reduce", "broadcast", "permute", "reduce", "scan", "shuffle")
+"""Operations that take blocks of any shape, with the attributes of another one too."""
+
 _MESH: Final = choose.sampled_from(MESHES)
 _DTYPE: Final = choose.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
 _DELAY: Final = choose.sampled_from([0.05, 0.1, 0.2])
@@ -55,11 +58,10 @@ class DivergentRanks:
         """Return the ranks that are none of ``ranks``."""
         return tuple(rank for rank in range(self.drawn.world) if rank not in ranks)
 
-    @property
     def changed(self) -> Call | None:
-        """Return the call with other attributes that are legal by themselves, if it has any."""
-        attrs = _changed(self.call, self.drawn)
-        return None if attrs is None else replace(self.call, attrs=attrs)
+        """Draw the call with another attribute that is legal by itself, if it has any."""
+        found = _changed(self.call, self.drawn)
+        return replace(self.call, attrs={**self.call.attrs, **self.drawn.draw.one(found)}) if found else None
 
     @property
     def other_dtype(self) -> str:
@@ -76,18 +78,27 @@ class DivergentRanks:
         return tuple(group[::-1] for group in given)
 
     def operand(self, call: Call | None = None, *, dtype: str | None = None, wider: bool = False) -> str:
-        """Draw an input for a call; ``wider`` blocks have an axis more."""
+        """Draw an input for a call; ``wider`` blocks have an axis more, or its elements in another shape."""
         call = call or self.call
         drawn = self.drawn if dtype is None else replace(self.drawn, dtype=dtype)
         values = call.values if dtype is None else "any"
         most = max(call.operand, key=lambda shape: shape[:1])
-        blocks = drawn.blocks(drawn.dtype, values, (*most, 2) if wider else most)
+        shape = self._unlike(call.op, most) if wider else most
+        blocks = drawn.blocks(drawn.dtype, values, shape)
         layout: Layout = "contiguous"
         plain = Operand(blocks=tuple(from_array(block) for block in blocks), layouts=(layout,) * drawn.world)
         rows = [shape[:1] for shape in call.operand]
         name = f"x{len(self.inputs)}"
         self.inputs[name] = plain if len(set(rows)) == 1 else drawn.with_rows(plain, [row[0] for row in rows])
         return name
+
+    def _unlike(self, op: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Draw another shape: with an axis more, or as many elements where the operation cuts no axis."""
+        found = [(*shape, 2)]
+        if op in ANY_SHAPE:
+            turned = shape[::-1] if shape[::-1] != shape else (*shape, 1)
+            found += [turned, (*shape[:-1], shape[-1] + 1) if shape else (1,)]
+        return self.drawn.draw.one(found)
 
     def again(self) -> str | None:
         """Draw another operand for the call, now and then."""
@@ -158,22 +169,33 @@ def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     return call_of(draw, op, drawn, "whole")
 
 
-def _changed(call: Call, drawn: Draft) -> Mapping[str, Attr] | None:
-    """Return other attributes for the same blocks, or ``None`` where no other are legal by themselves."""
+def _changed(call: Call, drawn: Draft) -> list[Mapping[str, Attr]]:
+    """Return other values of one attribute each, for the same blocks; none where no other are legal by themselves."""
     attrs: dict[str, Any] = dict(call.attrs)
     shape, size = call.operand[0] if call.operand else (), drawn.group_size
-    other: dict[str, Any] = {}
+    found: list[dict[str, Any]] = []
     if "op" in attrs:
         names = dict.fromkeys(REDUCTIONS[kind(drawn.dtype)])
-        other = {"op": next(name for name in names if name != attrs["op"])}
-    elif "root" in attrs:
-        other = {"root": (attrs["root"] + 1) % size}
-    elif call.op == "shuffle":
-        other = {"sources": (*attrs["sources"][1:], attrs["sources"][0])}
+        found.append({"op": next(name for name in names if name != attrs["op"])})
+    if "root" in attrs:
+        found.append({"root": (attrs["root"] + 1) % size})
+    if "exclusive" in attrs:
+        found.append({"exclusive": not attrs["exclusive"]})
+    if "local_axes" in attrs and shape and len(attrs["local_axes"]) < len(shape):
+        named = {axis % len(shape) for axis in attrs["local_axes"]}
+        found.append({"local_axes": (*attrs["local_axes"], next(a for a in range(len(shape)) if a not in named))})
+    if call.op == "shuffle":
+        found.append({"sources": (*attrs["sources"][1:], attrs["sources"][0])})
     elif call.op == "permute":
-        other = {"pairs": tuple((source, (to + 1) % size) for source, to in attrs["pairs"])}
-    elif call.op == "all_gather" and shape:
-        other = {"axis": 0, "tiled": not attrs["tiled"]}
+        found.append({"pairs": tuple((source, (to + 1) % size) for source, to in attrs["pairs"])})
+    elif call.op in ("all_gather", "gather") and shape:
+        found.append({"axis": 0, "tiled": not attrs["tiled"]})
+        found += [{"axis": at} for at in range(len(shape)) if len(shape) > 1 and at != attrs["axis"] % len(shape)]
     elif call.op == "all_to_all" and len(shape) > 1:
-        other = {"concat_axis": (attrs["concat_axis"] + 1) % len(shape)}
-    return attrs | other if other else None
+        found.append({"concat_axis": (attrs["concat_axis"] + 1) % len(shape)})
+    elif call.op in ("reduce_scatter", "scatter"):
+        cut = attrs["axis"] % len(shape)
+        found += [
+            {"axis": at} for at, extent in enumerate(shape) if at != cut and extent % size == 0 and attrs["tiled"]
+        ]
+    return [each for each in found if each.items() - attrs.items()]

@@ -116,7 +116,7 @@ def wrong_groups(draw: choose.Draw, count: int) -> Groups:
     groups = tuple(tuple(range(first, first + size)) for first in range(0, count, size))
     at = draw.one((len(groups) - 1, 0, len(groups) // 2))
     one, twice = groups[at], groups[at - 1][0]
-    odd = draw.one([(*one, twice), (*one[:-1], count), one[:-1], (-1, *one[1:])])
+    odd = draw.one([(*one, twice), (*one[:-1], count), one[:-1], (-1, *one[1:]), (*one[:-1], twice)])
     return (*groups[:at], odd, *groups[at + 1 :])
 
 

@@ -47,7 +47,8 @@ def pairs_near(draw: choose.Draw, size: int) -> Pairs:
     misuse = draw(_MISUSE)
     if len(pairs) > 1 and misuse != "none":
         at = draw.one(sorted({1, len(pairs) - 1, 0}))
-        one, (source, destination) = pairs[at], pairs[at - 1]
+        # What is named again was named by the pair before or by one further away.
+        one, (source, destination) = pairs[at], pairs[draw.one([at - 1, at - 1 - len(pairs) // 2])]
         pairs[at] = {
             "source": (source, one[1]),
             "destination": (one[0], destination),

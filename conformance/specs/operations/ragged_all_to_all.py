@@ -71,7 +71,12 @@ def rows_left(subject: Subject) -> bool:
     return any(len(set(rows)) < space for rows in written_rows(subject))
 
 
-_RESTS: Final = choose.steered([(), (2,), (0,), (2, 1)], ("rank",), lambda rest: (rank_word(1 + len(rest)),))
+_RESTS: Final = choose.steered([(), (2,), (0,), (2, 1), (5, 7)], ("rank",), lambda rest: (rank_word(1 + len(rest)),))
+
+
+_UNLIKE: Final = choose.sampled_from([False, False, True])
+_TABLE_DTYPES: Final = choose.sampled_from(["int32", "int64", "uint8", "int16", "uint32"])
+"""Dtypes of tables: each may have one of its own."""
 
 
 @cache
@@ -109,7 +114,8 @@ def programs(draw: choose.Draw) -> Case:
     _misuse(misuse, tables, rows, space)
     written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
     operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}
-    operands |= {name: _spread(drawn, rows_of) for name, rows_of in tables.items()}
+    dtypes = {name: draw(_TABLE_DTYPES) for name in TABLES} if draw(_UNLIKE) else dict.fromkeys(TABLES, "int32")
+    operands |= {name: _spread(drawn, rows, dtypes[name]) for name, rows in tables.items()}
     return drawn.program("ragged_all_to_all", operands, ("y",), {})
 
 
@@ -135,11 +141,17 @@ def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
         tables["output_offsets"] = tables["output_offsets"] - space - 1
 
 
-def _spread(drawn: Draft, rows: Sequence[Any]) -> Operand:
-    """Return one operand that gives every rank the row of its position, as int32 unless it holds floats."""
+def _spread(drawn: Draft, rows: Sequence[Any], dtype: str) -> Operand:
+    """Return one operand that gives every rank the row of its position, in int32 where it does not fit ``dtype``.
+
+    Floats stay what they are.
+    """
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
     arrays = [np.asarray(rows[at.get(rank, 0) % len(rows)]) for rank in range(drawn.world)]
-    blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(np.int32)) for array in arrays)
+    found = np.concatenate([array.reshape(-1) for array in arrays])
+    fits = found.dtype.kind != "f" and bool((found.astype(dtype) == found).all())
+    held = np.dtype(dtype if fits else "int32")
+    blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(held)) for array in arrays)
     plain: Layout = "contiguous"
     return Operand(blocks=blocks, layouts=(plain,) * drawn.world)
 

@@ -14,7 +14,11 @@ from conformance.specs.op import Example, Op, rejection, value
 def programs(draw: choose.Draw) -> Case:
     """Draw the sum of a number over any axes and any partition, now and then one that leaves the range of int32."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    number = draw(choose.sampled_from([1, 0, 2, -3, 1000, 1, 2, -3, 2**29, -(2**31)]))
+    most = max(map(len, drawn.rank_groups()), default=1)
+    # The ends of int32, what is just beyond them, and numbers that float32 does not hold.
+    ends = [(2**31 - 1) // most, -(2**31 // most), (2**31 - 1) // most + 1, -(2**31 // most) - 1]
+    rounded = [(2**24 + 1) // most | 1, -(2**30 // most) | 1]
+    number = draw(choose.sampled_from([1, 0, 2, -3, 1000, *ends, *rounded, *rounded, 2**29, -(2**31)]))
     return drawn.program("reduce_constant", {}, ("y",), {"value": number})
 
 

@@ -63,9 +63,10 @@ def operations(program: DivergentRanks) -> Case:
 
 def attributes(program: DivergentRanks) -> Case:
     """One rank gives another root, another reduction, other pairs."""
-    if program.changed is None:
+    changed = program.changed()
+    if changed is None:
         return operations(program)
-    program.run(program.changed, ranks=(program.odd,))
+    program.run(changed, ranks=(program.odd,))
     program.run(program.call, ranks=program.rest)
     return program.case()
 

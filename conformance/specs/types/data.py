@@ -28,9 +28,10 @@ from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.domains.steering.seldom_draws import seldom
+from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
+from conformance.specs.types.rare.calls import called_program, lowered_program, mapped_calls
 from conformance.specs.types.rare.linear import linear_program
 from conformance.specs.types.rare.mapped import mapped_listing
 from conformance.specs.types.rare.states import states_program
@@ -61,10 +62,10 @@ def typed_cases(draw: Draw) -> TypedCase:
 def transposed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a cotangent for each of its results: the last value, or some, inputs too.
 
-    At some numbers of draws it has several chains, each with a result of its own.
+    At some numbers of draws it has several chains, each with a result of its own, or calls of a table.
     """
-    turn = seldom(draw)
-    drawn = _with_results(draw, draw(typed_programs(BACK))) if turn is None else linear_program(draw, turn)
+    rare = _linear(draw)
+    drawn = rare or _with_results(draw, draw(typed_programs(BACK)))
     program = _shortened(drawn, back=True)
     case = _case(draw, program, back=True)
     program = case.program
@@ -105,8 +106,7 @@ def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
 @choose.composite
 def pushed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a tangent for each of them, of its type."""
-    turn = seldom(draw)
-    program = draw(typed_programs(FORTH)) if turn is None else linear_program(draw, turn)
+    program = _linear(draw) or draw(typed_programs(FORTH))
     case = _case(draw, _shortened(program, back=True), back=True)
     tangents = {
         name: _blocks(draw, case.program.mesh, AxisType(varying=given.varying), given.shape, given.dtype)
@@ -115,13 +115,27 @@ def pushed_cases(draw: Draw) -> TypedCase:
     return replace(case, tangents=tangents)
 
 
+def _linear(draw: Draw) -> TypedProgram | None:
+    """Return the linear program of a draw with such a number, or ``None`` for any other draw."""
+    turn, share = seldom(draw), neighbour(draw)
+    if share is not None:
+        return called_program(draw, share)
+    return None if turn is None else linear_program(draw, turn)
+
+
 @choose.composite
 def lowered_cases(draw: Draw) -> TypedCase:
     """Draw a well-typed program to be lowered; its inputs are there for its shapes alone.
 
-    At some numbers of draws it begins with a reduction over groups of which some are smaller than others.
+    At some numbers of draws it begins with a reduction over groups of which some are smaller than others, or has calls
+    of a table.
     """
-    program = draw(typed_programs(LOWERED) if seldom(draw) is None else uneven_programs(LOWERED._replace(starts=NEVER)))
+    share = neighbour(draw)
+    if share is not None:
+        program = lowered_program(draw, share)
+    else:
+        uneven = LOWERED._replace(starts=NEVER)
+        program = draw(typed_programs(LOWERED) if seldom(draw) is None else uneven_programs(uneven))
     return replace(_case(draw, _shortened(program, back=False), back=False), lowered=True)
 
 
@@ -129,12 +143,14 @@ def lowered_cases(draw: Draw) -> TypedCase:
 def batched_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and one or two levels to map it over, each of up to three slices.
 
-    At some numbers of draws it has several chains, with operands that no level maps.
+    At some numbers of draws it has several chains, with operands that no level maps, or calls of a table.
     """
-    sizes = draw(choose.sampled_from([(2,), (3,), (2,), (3,), (1,), (2, 2), (2, 3), (3, 2)]))
+    turn, share = seldom(draw), neighbour(draw)
+    others = [(2,), (3,), (2,), (3,), (1,)] if share is None else [(2, 2), (2, 2)]
+    sizes = draw(choose.sampled_from([*others, (2, 2), (2, 3), (3, 2)]))
     axes = tuple(Axis(name=name, size=size) for name, size in zip(("p", "q"), sizes, strict=False))
-    turn = seldom(draw)
     rare = None if turn is None else mapped_listing(draw, turn, axes)
+    rare = rare if share is None else mapped_calls(draw, share, axes)
     program = draw(mapped_programs(axes)) if rare is None else rare.program()
     unmapped = rare.unmapped if rare else set()
     wide = _shortened(replace(program, mesh=(*program.mesh, *axes)), back=False)

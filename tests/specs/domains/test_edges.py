@@ -42,3 +42,10 @@ def test_a_run_has_every_pattern(suite: str) -> None:
     for op in CALLED:
         turns = len(range(FIRST, SUITES[suite].drawn(op, EXAMPLES), EVERY))
         assert 0 < len(patterns(suite, op)) <= turns, op
+
+
+def test_positions_of_extremes_are_drawn_with_the_patterns_of_folds() -> None:
+    names = [pattern.__name__ for pattern in patterns("collectives", "arg_reduce")]
+    assert {"columns", "ties", "bits", "scalars"} <= set(names)
+    case = drawn("collectives", "arg_reduce", 0, names.index("ties"))
+    assert {operand.blocks[0].dtype for operand in case.inputs.values()} >= {"uint64"}

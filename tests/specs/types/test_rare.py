@@ -8,8 +8,9 @@ from conformance.cases.types.typed_case import TypedCase, validate_case
 from conformance.reference.types.meaning import typed_meaning
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choose import Choice
-from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
-from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
+from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST, SECOND
+from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
+from conformance.specs.types.rare.calls import CALLS
 from conformance.specs.types.rare.linear import EITHER, TYPED, UNTYPED
 from conformance.specs.types.rare.mapped import ACROSS, LOOPS
 
@@ -56,3 +57,38 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: str, name: str, drawn: Coun
 def test_programs_about_states_are_accepted_and_refused_in_turn() -> None:
     refused = [typed_meaning(case).refused is not None for case in seldom_cases(typed_cases(), 20)]
     assert refused == [False, True] * 10
+
+
+def shares(domain: Choice[TypedCase], count: int) -> list[TypedCase]:
+    return [numbered(domain, 0, SECOND + EVERY * turn)[0] for turn in range(count)]
+
+
+@pytest.mark.parametrize("domain", [transposed_cases(), pushed_cases(), batched_cases(), lowered_cases()])
+def test_programs_of_the_table_of_calls_mean_something(domain: Choice[TypedCase]) -> None:
+    for case in shares(domain, 12):
+        validate_case(case)
+        meaning = typed_meaning(case)
+        assert meaning.refused is None
+        assert meaning.no_rule is None
+
+
+def test_a_run_has_every_linear_call_over_axes_that_are_turned() -> None:
+    linear = {each.op for each in CALLS if each.linear} - {"sum", "permute", "shuffle"}
+    turned = {True: set[str](), False: set[str]()}
+    for case in shares(transposed_cases(), 9):
+        names = case.program.names
+        turned[case.program.checked] |= {step.op for step in case.program.steps if step.axes == names[::-1]}
+    assert linear <= turned[True]
+    assert linear - {"cast"} <= turned[False]
+
+
+def test_a_run_maps_calls_over_two_levels_in_either_order_and_beside_a_mesh_axis() -> None:
+    named = {step.axes for case in shares(batched_cases(), 9) for step in case.program.steps}
+    assert {("q",), ("p",), ("p", "q"), ("q", "p")} <= named
+    assert any(axes[:1] == ("q",) and axes[1:] and axes[1] != "p" for axes in named)
+
+
+def test_a_run_lowers_an_operand_that_is_started_twice() -> None:
+    for case in shares(lowered_cases(), 4):
+        started = [step.inputs for step in case.program.steps if step.start]
+        assert len(set(started)) < len(started)

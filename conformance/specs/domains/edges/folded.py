@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
+from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains import choose
 from conformance.specs.domains.edges.calls import exact, listed, ways
-from conformance.specs.domains.edges.contents import alone, by_member, counted, specials
+from conformance.specs.domains.edges.contents import BIG, alone, by_member, counted, specials
 from conformance.specs.domains.edges.listing import Edge, Pattern
 from conformance.specs.domains.reducing import accepted
 
@@ -68,6 +71,20 @@ def ties(e: Edge) -> None:
         columns += [[value] * e.most]
     columns += columns[: -len(columns) % e.size]
     e.give(e.one(e.input(by_member(e, np.array(columns, object), e.dtype)), **_attrs(e)))
+    for dtype in ("int64", "uint64")[e.turn % 2 :]:
+        x = e.input(by_member(e, _near(e, dtype), dtype), dtype)
+        e.give(*(e.one(x, **{"op": word, **_more(e, e.turn)}) for word in ("max", "min")))
+
+
+def _near(e: Edge, dtype: str) -> Array:
+    """Return columns in which each member in turn holds one more, or less, than all others, beyond what floats hold."""
+    most = ml_dtypes.iinfo(NUMPY[dtype]).max
+    found = [each for each in (*BIG, int(most) - 1, 2**31, 2**32) if each < most]
+    columns = [
+        [value + (member == at) * more for member in range(e.most)]
+        for value, at, more in product(found, range(e.most), (1, -1))
+    ]
+    return np.array(columns + columns[: -len(columns) % e.size], object)
 
 
 def bits(e: Edge) -> None:

@@ -21,11 +21,19 @@ MESHES = ((2, 2), (4,), (2, 3), (2, 2, 2), (3,), (4, 2))
 class Listing:
     """A program under way. ``unmapped`` are the inputs that no level is to map, where there are ``levels``."""
 
-    def __init__(self, draw: Draw, *, levels: Sequence[Axis] = (), checked: bool = True, widest: int = 8) -> None:
-        """Draw a mesh of at most ``widest`` ranks."""
+    def __init__(
+        self,
+        draw: Draw,
+        *,
+        levels: Sequence[Axis] = (),
+        checked: bool = True,
+        widest: int = 8,
+        meshes: Sequence[tuple[int, ...]] = MESHES,
+    ) -> None:
+        """Draw one of ``meshes`` of at most ``widest`` ranks."""
         self.draw = draw
         self.checked = checked
-        sizes = draw(choose.sampled_from([each for each in MESHES if math.prod(each) <= widest]))
+        sizes = draw(choose.sampled_from([each for each in meshes if math.prod(each) <= widest]))
         self.mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
         self.levels = tuple(levels)
         self.inputs: dict[str, TypedInput] = {}
@@ -71,9 +79,19 @@ class Listing:
         self.unmapped.add(name)
         return name
 
-    def do(self, op: str, /, *of: str, axes: Sequence[str] = (), groups: Groups | None = None, **attrs: Any) -> str:
-        """Add a step and return the name of what it gives."""
-        return self.add(TypedStep(op=op, inputs=of, output="", axes=tuple(axes), attrs=attrs, groups=groups))
+    def do(
+        self,
+        op: str,
+        /,
+        *of: str,
+        axes: Sequence[str] = (),
+        groups: Groups | None = None,
+        start: bool = False,
+        **attrs: Any,
+    ) -> str:
+        """Add a step, which may only start, and return the name of what it gives."""
+        step = TypedStep(op=op, inputs=of, output="", axes=tuple(axes), attrs=attrs, groups=groups, start=start)
+        return self.add(step)
 
     def add(self, step: TypedStep) -> str:
         """Add a step under a name of its own, which is returned."""

@@ -1,0 +1,204 @@
+"""A table of calls: every collective of typed programs with attributes that rules mistake, over every form of axes.
+
+A program has a share of the table, each call on inputs of its own, twice: over all axes turned, and over one of several
+axes, over all in the order of the mesh, or over groups. A run with the default number of examples has each call so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.cases.program.program import Axis, Groups
+from conformance.cases.types.starts import DONES, no_start
+from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
+from conformance.specs.domains import choose
+from conformance.specs.domains.choose import Draw
+from conformance.specs.types.rare.listing import Listing
+from conformance.specs.types.steps import Shape, ragged
+
+Axes = tuple[str, ...]
+
+
+class Call(NamedTuple):
+    """An operation, the shape of its operand and its attributes, both of the number of members.
+
+    One that is ``linear`` has a transpose. ``untyped`` and ``typed`` ones are refused with types or without.
+    """
+
+    op: str
+    shape: Callable[[int], Shape]
+    attrs: Callable[[int], Mapping[str, Any]]
+    linear: bool = True
+    untyped: bool = False
+    typed: bool = False
+
+
+def _gather(shape: Shape, axis: int, to: str, *, tiled: bool) -> Call:
+    return Call(
+        "all_gather", lambda _: shape, lambda _: {"axis": axis, "tiled": tiled, "to": to}, typed=to == "reduced"
+    )
+
+
+def _scatter(shape: Callable[[int], Shape], axis: int, *, tiled: bool) -> Call:
+    return Call("reduce_scatter", shape, lambda _: {"op": "sum", "axis": axis, "tiled": tiled})
+
+
+def _exchange(shape: Callable[[int], Shape], split: int, concat: int, *, tiled: bool) -> Call:
+    return Call("all_to_all", shape, lambda _: {"split_axis": split, "concat_axis": concat, "tiled": tiled})
+
+
+def _permute(pairs: Callable[[int], Groups]) -> Call:
+    return Call("permute", lambda _: (2,), lambda n: {"pairs": pairs(n)})
+
+
+def _reduce(op: str, *local: int) -> Call:
+    attrs = {"op": op, **({"local_axes": local} if local else {})}
+    return Call("all_reduce", lambda _: (2, 4), lambda _: attrs, linear=op in ("sum", "mean"), untyped=bool(local))
+
+
+CALLS: Final[tuple[Call, ...]] = (
+    _reduce("sum"),
+    _gather((2, 1), 1, "varying", tiled=True),
+    _scatter(lambda n: (2, n), 1, tiled=False),
+    _exchange(lambda n: (n, n), 0, 1, tiled=False),
+    _permute(lambda n: (*((p, (p + 1) % (n - 1)) for p in range(n - 1)), (n - 1, n - 1))),
+    _gather((2,), 0, "invariant", tiled=True),
+    _reduce("mean"),
+    _exchange(lambda n: (2 * n, 2), 0, 1, tiled=True),
+    Call("broadcast", lambda _: (2,), lambda n: {"root": n - 1}),
+    _gather((2, 1), 2, "varying", tiled=False),
+    _scatter(lambda n: (2 * n, 2), 0, tiled=True),
+    Call("ragged_all_to_all", lambda _: (4, 2), lambda _: {}),
+    _reduce("mean", 1, 0),
+    _exchange(lambda n: (n, 2, n), 2, 0, tiled=False),
+    _gather((1, 2), 0, "reduced", tiled=False),
+    Call("shuffle", lambda _: (2,), lambda n: {"sources": (*range(1, n), 0)}),
+    _scatter(lambda n: (n, 2), 0, tiled=False),
+    _reduce("max"),
+    _gather((1, 2), 1, "invariant", tiled=False),
+    Call("sum", lambda _: (2, 2), lambda _: {"axis": 1}),
+    _permute(lambda n: tuple((p, p + 1) for p in range(n - 1))),
+    _exchange(lambda n: (2, 2 * n), 1, 0, tiled=True),
+    Call("broadcast", lambda _: (2,), lambda n: {"root": n // 2}),
+    _gather((1, 2), 0, "reduced", tiled=True),
+    _reduce("sum", 0, 1),
+    _scatter(lambda n: (2, 2 * n), 1, tiled=True),
+    Call("cast", lambda _: (2,), lambda _: {"to": "varying"}, typed=True),
+    _exchange(lambda n: (n, n), 1, 0, tiled=False),
+    Call("cast", lambda _: (2,), lambda _: {"to": "reduced"}, typed=True),
+    Call("sum", lambda _: (2, 2, 2), lambda _: {"axis": 2}),
+    _exchange(lambda n: (n, n), 1, 1, tiled=True),
+    _reduce("min"),
+)
+"""The calls: neighbours are unlike, so that a share of the table has most operations."""
+
+MESHES: Final = ((2, 2, 2), (4, 2), (2, 2, 2), (2, 3), (2, 4))
+"""Meshes of the turns: means are over powers of two, and axes of two sizes tell their orders apart."""
+
+SHARE: Final = 14
+"""Calls of a program, each over all axes turned and in another form: the nine of a run have each twice at least."""
+
+SQUARE: Final = 6
+"""Members of a call on blocks of as many rows and columns, at most."""
+
+
+def called_program(draw: Draw, turn: int) -> TypedProgram:
+    """Return the linear program of a turn: every second one has no types."""
+    e = Listing(draw, checked=turn % 2 == 0, meshes=(MESHES[turn % len(MESHES)],))
+    calls = [each for each in CALLS if each.linear and not (each.untyped if e.checked else each.typed)]
+    for call in _dealt(turn // 2, calls):
+        _call(e, call, e.names[::-1], None)
+        _call(e, call, *_elsewhere(e, call))
+    _unlike(e)
+    return e.program()
+
+
+def lowered_program(draw: Draw, turn: int) -> TypedProgram:
+    """Return a program to be lowered: every second call that can be started is, and one operand is started twice.
+
+    Every second program has indices, and no mean, which would not be exact in their dtype.
+    """
+    e = Listing(draw, checked=turn % 4 < 2, meshes=(MESHES[turn % len(MESHES)],))
+    calls = [each for each in CALLS if not (each.untyped if e.checked else each.typed)]
+    calls = [each for each in calls if turn % 2 or each.attrs(2).get("op") != "mean"]
+    for number, call in enumerate(_dealt(turn, calls)):
+        start = bool((number + turn) % 2)
+        _call(e, call, e.names[::-1], None, start=start)
+        _call(e, call, *_elsewhere(e, call), start=not start)
+    x, axes = e.given((2,)), (e.names[:1], e.names[-1:])
+    tickets = [e.do("all_reduce", x, axes=each, start=True, op="sum") for each in axes]
+    e.keep(*(e.do("done", ticket, of="all_reduce") for ticket in reversed(tickets)))
+    if turn % 2 == 0:
+        e.keep(*(e.do("axis_index", axes=(name,)) for name in e.names))
+    return e.program()
+
+
+def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
+    """Return a program whose calls all name axes in one way: levels in either order, a level and a mesh axis, the mesh.
+
+    Every second operand is one that no level maps. One program in three has indices, and no mean.
+    """
+    e = Listing(draw, levels=levels, meshes=((2, 2), (4,)))
+    e.keep(e.do("negate", e.given((2,))))
+    inner, outer = levels[-1].name, levels[0].name
+    forms = [(inner,), (outer,), e.names[::-1], (inner, e.names[-1]), (outer, inner), (e.names[0], outer)]
+    axes = forms[turn % len(forms)]
+    calls = [each for each in CALLS if each.attrs(2).get("to", "varying") == "varying" and each.op != "cast"]
+    indexed = turn % 3 == 2
+    for number, call in enumerate(calls):
+        mean = call.attrs(2).get("op") == "mean"
+        if not (mean and indexed):
+            _call(e, call, axes, None, constant=not mean and bool((number + turn) % 2))
+    if indexed:
+        e.keep(*(e.do("axis_index", axes=each) for each in (axes, (inner,), (outer,))))
+    return e
+
+
+def _dealt(turn: int, calls: Sequence[Call]) -> list[Call]:
+    """Return the calls of a turn, all of them before one comes again."""
+    return [calls[number % len(calls)] for number in range(turn * SHARE, (turn + 1) * SHARE)]
+
+
+def _elsewhere(e: Listing, call: Call) -> tuple[Axes, Groups | None]:
+    """Draw axes that a call names, one of several or all in the order of the mesh, or groups along them."""
+    form = e.draw(choose.sampled_from(["first", "last", "all", "groups"]))
+    groups = e.halves(e.names) if form == "groups" else None
+    grouped = call.op in GROUPED and call.attrs(2).get("to", "varying") == "varying"
+    if groups is not None and grouped and not (e.checked and call.op == "all_reduce"):
+        return e.names, groups
+    return {"last": e.names[-1:], "all": e.names}.get(form, e.names[:1]), None
+
+
+def _call(
+    e: Listing, call: Call, axes: Axes, groups: Groups | None, *, constant: bool = False, start: bool = False
+) -> None:
+    """Add a call on an input of its own and keep its result, where types allow it and no mean rounds."""
+    if call.untyped if e.checked else call.typed:
+        return
+    if call.op in ("permute", "shuffle"):
+        # What their positions are in another order of mesh axes is a clause of the programs of collectives.
+        meshwise = iter([axis for axis in e.names if axis in axes])
+        axes = tuple(next(meshwise) if axis in e.names else axis for axis in axes)
+    n = len(groups[0]) if groups else e.size(axes)
+    shape, attrs = call.shape(n), dict(call.attrs(n))
+    if n < 2 or (n.bit_count() != 1 and attrs.get("op") == "mean") or (shape.count(n) > 1 and n > SQUARE):
+        return
+    varying = () if call.op == "cast" else e.names
+    of: tuple[str, ...] = (e.constant(shape) if constant else e.given(shape, varying),)
+    if call.op == "ragged_all_to_all":
+        found = ragged(e.draw, shape, shape, n)
+        of, attrs = (*of, e.given(shape)), dict(found.attrs) if found else {}
+    if call.op == "sum":
+        axes, groups = (), None
+    step = TypedStep(op=call.op, inputs=of, output="", axes=axes, attrs=attrs, groups=groups)
+    if start and call.op in DONES and no_start(call.op, attrs) is None:
+        e.keep(e.do("done", e.do(call.op, *of, axes=axes, groups=groups, start=True, **attrs), of=call.op))
+    else:
+        e.keep(e.add(step))
+
+
+def _unlike(e: Listing) -> None:
+    """Add a product and a difference of operands of which each varies along another axis only."""
+    first, last, none = e.given((2,), e.names[:1]), e.given((2,), e.names[-1:]), e.given((2,), ())
+    e.keep(e.do("multiply", first, last), e.do("subtract", none, last), e.do("multiply", first, none))

@@ -1,0 +1,49 @@
+"""What is barely illegal or barely other: every kind of it is drawn within a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases.case import Case
+from conformance.runner.draws import numbered
+from conformance.runner.plan import EXAMPLES
+from conformance.specs import SUITES
+
+
+def run_of(suite: str, op: str) -> Iterator[Case]:
+    for number in range(SUITES[suite].drawn(op, EXAMPLES)):
+        yield numbered(SUITES[suite].domains[op], 0, number)[0]
+
+
+def test_sums_of_constants_end_at_both_ends_of_int32() -> None:
+    values = {
+        int(str(step.attrs["value"]))
+        for case in run_of("collectives", "reduce_constant")
+        for step in case.program.steps
+    }
+    assert any(value % 2 and abs(value) > 2**24 for value in values)
+    assert {-(2**31), 2**31 - 1} & values
+
+
+def test_a_destination_is_named_again_by_pairs_that_are_apart() -> None:
+    found = [case.program.steps[-1].attrs.get("pairs", ()) for case in run_of("collectives", "permute")]
+    apart = [[to for _, to in pairs] for pairs in found if len({to for _, to in pairs}) < len(pairs)]  # type: ignore[misc,union-attr]
+    assert any(all(one != other for one, other in zip(to, to[1:], strict=False)) for to in apart)
+
+
+def test_ranks_disagree_on_shapes_of_as_many_elements() -> None:
+    sizes = [
+        {(block.shape, len(block.bits)) for operand in case.inputs.values() for block in operand.blocks}
+        for case in run_of("liveness", "all_reduce")
+    ]
+    assert any(len({shape for shape, _ in found}) > len({bits for _, bits in found}) for found in sizes)
+
+
+def test_tables_of_a_ragged_exchange_have_every_integer_dtype() -> None:
+    dtypes = {
+        operand.blocks[0].dtype
+        for case in run_of("collectives", "ragged_all_to_all")
+        for name, operand in case.inputs.items()
+        if name in ("input_offsets", "output_offsets") or "offsets" in name
+    }
+    assert {"int32", "int64", "uint8", "int16", "uint32"} <= dtypes
