@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from conformance.cases.case import Case
 from conformance.runner.draws import numbered
@@ -28,7 +29,7 @@ def test_sums_of_constants_end_at_both_ends_of_int32() -> None:
 def test_a_destination_is_named_again_by_pairs_that_are_apart() -> None:
     found = [case.program.steps[-1].attrs.get("pairs", ()) for case in run_of("collectives", "permute")]
     apart = [[to for _, to in pairs] for pairs in found if len({to for _, to in pairs}) < len(pairs)]  # type: ignore[misc,union-attr]
-    assert any(all(one != other for one, other in zip(to, to[1:], strict=False)) for to in apart)
+    assert any(all(one != other for one, other in pairwise(to)) for to in apart)
 
 
 def test_ranks_disagree_on_shapes_of_as_many_elements() -> None:

@@ -142,7 +142,8 @@ def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
     e = Listing(draw, levels=levels, meshes=((2, 2), (4,)))
     e.keep(e.do("negate", e.given((2,))))
     inner, outer = levels[-1].name, levels[0].name
-    forms = [(inner,), (outer,), e.names[::-1], (inner, e.names[-1]), (outer, inner), (e.names[0], outer)]
+    forms: list[Axes] = [(inner,), (outer,), e.names[::-1], (inner, e.names[-1]), (outer, inner)]
+    forms += [(e.names[0], outer), (inner, outer)]
     axes = forms[turn % len(forms)]
     calls = [each for each in CALLS if each.attrs(2).get("to", "varying") == "varying" and each.op != "cast"]
     indexed = turn % 3 == 2
