@@ -66,9 +66,7 @@ _ALL: Final = {**patterns_folded.EMPTY, **patterns_folded.LATE, **_INSIDE, **_AC
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
 GRID: Final = Kind({**patterns_grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
-ODD_GRID: Final = Kind(
-    {**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2), (2, 2), (2, 3)), 5, placed="odd", complete=True
-)
+ODD_GRID: Final = Kind({**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2),), 5, placed="odd", complete=True)
 LATE: Final = Kind(
     {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True
 )
