@@ -110,9 +110,9 @@ class Dialect(Generic[C, S]):
     nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
-    Of ``at_once`` cases, where that is a number, so many are asked about at a time. Where it is ``dear`` to ask about a
-    case, none are drawn beyond the examples because they lie outside some backend's claims. Where clauses are
-    about answers (``answered``), those that no answer made speak are told of each backend.
+    Where that is set a process is asked about ``one_at_a_time``. Where it is ``dear`` to ask about a case, none are
+    drawn beyond the examples because they lie outside some backend's claims. Where clauses are about answers
+    (``answered``), those that no answer made speak are told of each backend.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Dialect(Generic[C, S]):
     counting: Callable[[], Counting[S]]
     empty: Callable[[C], bool] = lambda _: False
     slow: Callable[[C], bool] = lambda _: False
-    at_once: int | None = None
+    one_at_a_time: bool = False
     dear: bool = False
     answered: bool = False
     unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,8 @@ from conformance.runner.worker.judgeable import Judgeable
 class Inquiry:
     """A case that was handed over; ``outside`` is the claim that leaves it out, where it is asked to probe that.
 
-    It is asked ``again`` where an earlier run said what it came to.
+    It is asked ``again`` where an earlier run said what it came to. Its questions go to the other worker of the backend
+    where it is ``beside`` another case; ``judged`` is the verdict once it is known.
     """
 
     trial: Trial
@@ -28,18 +29,28 @@ class Inquiry:
     dialogue: Dialogue
     outside: str | None = None
     again: bool = False
+    beside: bool = False
+    judged: Verdict | None = None
     answers: list[Answer] = field(default_factory=list)
 
 
 class Dialogues:
-    """Hands requests to a worker, and to another one of the same backend, and answers back to who asked."""
+    """Hands requests to a worker, and to another one of the same backend, and answers back to who asked.
+
+    Of a dialect of which a process is asked about one case at a time the other worker takes every second case, once it
+    has answered anything: one is judged while the backend works on the other. Their verdicts come in the order of the
+    cases all the same.
+    """
 
     def __init__(self, worker: Judgeable, clock: Clock) -> None:
         """Ask ``worker``; ``clock`` is told when answers are judged."""
         self._worker, self._clock = worker, clock
         self._asked: dict[tuple[bool, int], Inquiry] = {}
         self._held: deque[Inquiry] = deque()
-        self._open: Counter[str] = Counter()
+        self._open: dict[str, deque[Inquiry]] = {}
+        """Of such dialects what is under way, in order."""
+        self._both = False
+        """Whether the other worker answers."""
         self._bytes = 0
         self._freed = ReleasedMemory()
 
@@ -63,43 +74,62 @@ class Dialogues:
     def begin(self, inquiry: Inquiry) -> None:
         """Ask the first about a case, or hold it back while as many of its dialect are asked about as may be."""
         self._bytes += _bytes_of(inquiry.trial.case)
-        self._begin(inquiry)
-
-    def _begin(self, inquiry: Inquiry) -> None:
-        dialect = inquiry.trial.dialect
-        if dialect.at_once is not None and self._open[dialect.name] >= dialect.at_once:
+        behind = self._held and inquiry.trial.dialect.one_at_a_time
+        if behind or not self._begin(inquiry):
             self._held.append(inquiry)
-            return
-        self._open[dialect.name] += 1
+
+    def _begin(self, inquiry: Inquiry) -> bool:
+        """Ask the first about a case, if there is a process that may be asked about it."""
+        if inquiry.trial.dialect.one_at_a_time:
+            under_way = self._open.setdefault(inquiry.trial.dialect.name, deque())
+            taken = {each.beside for each in under_way if each.judged is None}
+            free = [beside for beside in (False, True)[: 1 + self._both] if beside not in taken]
+            if not free:
+                return False
+            inquiry.beside = free[0]
+            under_way.append(inquiry)
         self._submit(inquiry, next(inquiry.dialogue))
+        return True
 
     def finished(self) -> Iterator[tuple[Inquiry, Verdict]]:
         """Hand on every answer that has come; yield the cases whose verdicts are known by it."""
         for number, worker in enumerate(self.workers):
             for ticket, answer in worker.poll(0.0):
                 inquiry = self._asked.pop((bool(number), ticket))
-                judged = self._told(inquiry, answer)
-                if judged is not None:
-                    size = _bytes_of(inquiry.trial.case)
-                    self._bytes -= size
-                    yield inquiry, judged
-                    del inquiry, answer
-                    self._freed.add(size)
-                    if self._held:
-                        self._begin(self._held.popleft())
+                if number:
+                    self._both = answer.broken is None
+                inquiry.judged = self._told(inquiry, answer)
+                if inquiry.judged is not None:
+                    yield from self._settled(inquiry)
+                del inquiry, answer
+                while self._held and self._begin(self._held[0]):
+                    self._held.popleft()
+
+    def _settled(self, inquiry: Inquiry) -> Iterator[tuple[Inquiry, Verdict]]:
+        """Yield a case with its verdict, or, where their order matters, all whose turn has come."""
+        under_way = self._open.get(inquiry.trial.dialect.name, deque([inquiry]))
+        while under_way and under_way[0].judged is not None:
+            inquiry = under_way.popleft()
+            size = _bytes_of(inquiry.trial.case)
+            self._bytes -= size
+            assert inquiry.judged is not None
+            yield inquiry, inquiry.judged
+            del inquiry
+            self._freed.add(size)
 
     def cancel(self) -> list[Inquiry]:
         """Give up what has no verdict, and return it."""
         for worker in self.workers:
             worker.cancel()
-        left = [*self._asked.values(), *self._held]
+        judged = [each for under_way in self._open.values() for each in under_way if each.judged is not None]
+        left = [*judged, *self._asked.values(), *self._held]
         self._asked, self._held = {}, deque()
         self._open.clear()
         self._bytes = 0
         return left
 
     def _submit(self, inquiry: Inquiry, ask: Ask) -> None:
-        worker = self._worker.sibling() if ask.elsewhere else self._worker
+        worker = self._worker.sibling() if ask.elsewhere != inquiry.beside else self._worker
         self._asked[worker is not self._worker, worker.submit(ask.request)] = inquiry
 
     def _told(self, inquiry: Inquiry, answer: Answer) -> Verdict | None:
@@ -109,7 +139,6 @@ class Dialogues:
             with self._clock.phase("judging"):
                 ask = inquiry.dialogue.send(answer)
         except StopIteration as end:
-            self._open[inquiry.trial.dialect.name] -= 1
             judged: Verdict = end.value
             return judged
         self._submit(inquiry, ask)

@@ -242,7 +242,7 @@ DIALECT: Final = Dialect(
     neutral=lambda case: iter(()),
     size=size,
     counting=Counted,
-    at_once=1,
+    one_at_a_time=True,
     dear=True,
     answered=True,
 )

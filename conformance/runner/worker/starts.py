@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.protocol import Ready
@@ -22,12 +24,13 @@ class End:
 class Starts:
     """Counts the starts of a backend: ``limits`` bounds those after breaks, and one that failed may be made again."""
 
-    def __init__(self, spec: BackendSpec, limits: Limits) -> None:
-        """Start nothing yet."""
+    def __init__(self, spec: BackendSpec, limits: Limits, numbers: Iterator[int] | None = None) -> None:
+        """Start nothing yet; ``numbers`` are those of processes, from 1 on by default."""
         self.spec, self.limits = spec, limits
         self.ready: Ready | None = None
         """How it introduced itself when it started first."""
-        self._processes = self._breaks = self._failed = 0
+        self.numbers = count(1) if numbers is None else numbers
+        self._breaks = self._failed = 0
 
     @property
     def spent(self) -> bool:
@@ -36,9 +39,8 @@ class Starts:
 
     def start(self) -> Session | End:
         """Return a new process, or why there is none."""
-        self._processes += 1
         try:
-            return Session(self.spec.command, self.limits, self._processes)
+            return Session(self.spec.command, self.limits, next(self.numbers))
         except OSError as error:
             return self.ended(f"{self.spec.name} cannot be started: {error}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -24,11 +24,13 @@ class Worker:
     does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once.
     """
 
-    def __init__(self, spec: BackendSpec, limits: Limits | None = None) -> None:
-        """Prepare a worker; its first process starts when it is needed."""
+    def __init__(
+        self, spec: BackendSpec, limits: Limits | None = None, *, numbers: Iterator[int] | None = None
+    ) -> None:
+        """Prepare a worker; its first process starts when it is needed. ``numbers`` are those of its processes."""
         self.spec = spec
         self.limits = limits or Limits()
-        self._starts = Starts(spec, self.limits)
+        self._starts = Starts(spec, self.limits, numbers)
         self._session: Session | None = None
         self._end: End | None = None
         self._tickets = 0
@@ -101,7 +103,8 @@ class Worker:
     def sibling(self) -> Worker:
         """Return another worker of the same backend, always the same one; it is closed with this one."""
         if self._sibling is None:
-            self._sibling = Worker(self.spec, self.limits)
+            # No number names a process of each.
+            self._sibling = Worker(self.spec, self.limits, numbers=self._starts.numbers)
         return self._sibling
 
     def apart(self) -> Worker:
