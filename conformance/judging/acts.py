@@ -32,18 +32,37 @@ class Act:
     after: frozenset[int]
 
 
-def acts(case: Case) -> tuple[Act, ...]:
+def evaluated(case: Case) -> tuple[dict[str, list[Array | None]], tuple[Case, ...]]:
+    """Return the results of a program, and its collectives as programs of their own where it is taken apart.
+
+    Raise as ``reference.spmd.evaluate`` does.
+    """
+    alone: list[Case] = []
+
+    def watch(step: Step, operands: list[list[Array]]) -> None:
+        alone.append(_alone(case, step, operands))
+
+    return evaluate(case, watch if _several(case) else None), tuple(alone)
+
+
+def _several(case: Case) -> bool:
+    """Return whether a program is taken apart."""
+    collectives = case.program.collectives
+    return not case.troubled and len(collectives) > 1 and not any(step.op == "send" for step in collectives)
+
+
+def acts(case: Case, alone: Sequence[Case] | None = None) -> tuple[Act, ...]:
     """Return the collectives of a legal program in order, or none where it is not taken apart.
 
-    That is where there is one, where ranks go their own ways, and where a block is sent, for what was sent is nothing
+    ``alone`` has them as programs of their own where these are known (``evaluated``). It is not taken apart where there
+    is one, where ranks go their own ways, and where a block is sent, for what was sent is nothing
     that a program of its own could begin with. A result was made by the collective that last wrote to it, a copy by the
     one that had last written to its source. What no collective made counts as the last one's.
     """
-    count = len(case.program.collectives)
-    if case.troubled or count < 2 or any(step.op == "send" for step in case.program.collectives):
+    alone = evaluated(case)[1] if alone is None else alone
+    if not alone:
         return ()
-    alone: list[Case] = []
-    evaluate(case, lambda step, operands: alone.append(_alone(case, step, operands)))
+    count = len(alone)
     trace = _Trace(names(case))
     for step in case.program.steps:
         trace.look(step)

@@ -44,6 +44,8 @@ class Subject:
     rejected: Rejected | None = None
     part_of: Subject | None = None
     numbers: NumberModel = STANDARD
+    alone: tuple[Case, ...] | None = None
+    """Its collectives as programs of their own, where they are known already."""
 
     @property
     def legal(self) -> bool:
@@ -68,7 +70,7 @@ class Subject:
     @cached_property
     def acts(self) -> tuple[Act, ...]:
         """Return what tells the parts apart; nothing where there are none."""
-        return acts(self.case) if self.legal and self.part_of is None else ()
+        return acts(self.case, self.alone) if self.legal and self.part_of is None else ()
 
     @cached_property
     def parts(self) -> tuple[Subject, ...]:

@@ -7,12 +7,12 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
+from conformance.judging.acts import evaluated
 from conformance.judging.applicability import Of
 from conformance.judging.clause import Clause, held_to
 from conformance.judging.subject import Subject, under
 from conformance.judging.verdict import Verdict, judge, judge_broken
 from conformance.reference.rejected import Rejected
-from conformance.reference.spmd import evaluate
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import clauses_of, every_clause
 
@@ -23,7 +23,8 @@ NONE: Final = Terms()
 def meaning(case: Case) -> Subject:
     """Return the case with its expected results, or with the clause it breaks; ``ValueError`` when malformed."""
     try:
-        return Subject(case, evaluate(case))
+        expected, alone = evaluated(case)
+        return Subject(case, expected, alone=alone)
     except Rejected as rejection:
         return Subject(case, rejected=rejection)
 

@@ -17,6 +17,7 @@ from conformance.runner.draws import LONGEST, OUTSIDE, draw_numbered, numbered
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
+from conformance.runner.released_memory import collected_apart
 from conformance.runner.worker.waiting import wait
 
 MOST_OPEN: Final = 512
@@ -178,12 +179,12 @@ def draw_and_offer(
     patience = 1.0 if plan.time_budget is None else 0.1
     offering = Offering(backends, late, clock, counting=counting or {}, patience=patience)
     undrawn: list[str] = []
-    with clock.phase("drawing"):
+    with clock.phase("drawing"), collected_apart():
         if cases is None:
             undrawn = [f"{draws.suite} of {draws.op}" for draws in plan.draws() if not offering.domain(draws, origins)]
         else:
             offering.listed(cases, plan.suites[0])
-    offering.finish()
+        offering.finish()
     return Drawn(offering.exercised, tuple(undrawn))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
@@ -28,6 +30,19 @@ class ReleasedMemory:
         if self._cases >= CASES or self._bytes >= BYTES:
             self._cases = self._bytes = 0
             give_back()
+
+
+@contextmanager
+def collected_apart() -> Iterator[None]:
+    """Leave what is there now out of collections of garbage until the end: modules, clauses, and what was imported.
+
+    To go through these again and again took 8 % of a run.
+    """
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def give_back() -> None:

@@ -75,7 +75,20 @@ def window(block: Array, step: Step) -> Array:
 
 
 def names(case: Case) -> dict[str, Named]:
-    """Return what every name of the program is; raise ``CaseError``, one line, when a step is malformed."""
+    """Return what every name of the program is; raise ``CaseError``, one line, when a step is malformed.
+
+    That of the last case is kept: who draws, evaluates and describes it asks one after the other.
+    """
+    known = _LAST.get("case")
+    if known is None or known[0] is not case:
+        known = _LAST["case"] = case, _names(case)
+    return dict(known[1])
+
+
+_LAST: Final[dict[str, tuple[Case, dict[str, Named]]]] = {}
+
+
+def _names(case: Case) -> dict[str, Named]:
     table = {name: Named("value") for name in case.inputs}
     freed: dict[str, int] = {}
     for index, step in enumerate(case.program.steps):

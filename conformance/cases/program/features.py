@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -192,7 +193,7 @@ def _gaps(part: Region, whole: Region) -> bool:
 
 
 def _size_word(block: Tensor) -> str:
-    elements = int(np.prod(block.shape, dtype=np.int64))
+    elements = math.prod(block.shape)
     if elements * NUMPY[block.dtype].itemsize >= LONG:
         return "long"
     return "empty" if elements == 0 else "one" if elements == 1 else "many"

@@ -43,10 +43,11 @@ def order_shows(case: Case) -> bool:
 
     Where ranks go their own ways any blocks may meet, so that every sum of floats may be inexact, and zeros may meet.
     """
-    blocks = case.blocks()
+    folding = tuple(folds(case))
+    blocks = case.blocks() if folding else {}
     if case.troubled:
-        return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folds(case))
-    for step in folds(case):
+        return any(_may_show(step, [block for name in step.inputs for block in blocks[name]]) for step in folding)
+    for step in folding:
         attrs = check_step(step)
         for group in folded_ranks(step, rank_groups(case.program.mesh, step.axes, step.groups)):
             for name in step.inputs:

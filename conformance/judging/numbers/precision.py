@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 import ml_dtypes
 
@@ -23,12 +23,12 @@ class Precision:
     least: Fraction
     greatest: Fraction
 
-    @property
+    @cached_property
     def unit(self) -> Fraction:
         """Return the unit roundoff: the greatest relative error of rounding to nearest."""
         return Fraction(1, 2**self.digits)
 
-    @property
+    @cached_property
     def normal(self) -> Fraction:
         """Return the least normal number."""
         return self.least * Fraction(2 ** (self.digits - 1))

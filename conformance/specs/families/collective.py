@@ -37,9 +37,10 @@ def returns_bool(subject: Subject) -> bool:
 
 def may_return_bool(subject: Subject) -> bool:
     """Speak about cases with a bool operand or result: where sums of bool are bool, they are so in bytes too."""
-    blocks = [block for name in subject.step.inputs for block in subject.case.blocks().get(name, [])]
-    blocks += [block for made in subject.expected.values() for block in made if block is not None]
-    return subject.legal and any(block.dtype == bool for block in blocks)
+    given = [subject.case.inputs[name] for name in subject.step.inputs if name in subject.case.inputs]
+    made = [block for blocks in subject.expected.values() for block in blocks if block is not None]
+    read = any(block.dtype == "bool" for operand in given for block in operand.blocks)
+    return subject.legal and (read or any(block.dtype == bool for block in made))
 
 
 def permuted_axes(subject: Subject) -> bool:

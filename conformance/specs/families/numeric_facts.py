@@ -117,13 +117,15 @@ def subnormal(terms: Column) -> bool:
     if not terms.finite:
         return False
     numbers = terms.added if terms.op in ORDER else (*terms.added, terms.exact)
-    parts = [abs(part) for pair in numbers for part in pair]
+    parts = [part for pair in numbers for part in pair]
     if terms.op in ("mean", "premul_sum"):
-        parts += [abs(Fraction(re)) for re, _ in terms.parts]
+        parts += [Fraction(re) for re, _ in terms.parts]
     if terms.op == "product":
         sizes = [max(abs(re), abs(im)) for re, im in terms.numbers]
         parts.append(math.prod((min(size, Fraction(1)) for size in sizes if size), start=Fraction(1)))
-    return any(0 < part < terms.format.normal for part in parts)
+    normal = terms.format.normal
+    # In whole numbers: to compare fractions takes many times as long.
+    return any(0 < abs(part.numerator) * normal.denominator < normal.numerator * part.denominator for part in parts)
 
 
 def overflows(terms: Column) -> bool:
