@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.index_map import Indices, distinct, merged
+from conformance.cases.schedule.index_map import FEW, Indices, as_ranges, distinct, joined_rows, merged
 
 NOTHING: Final[Indices] = np.zeros((0, 2), np.int64)
 
@@ -33,14 +33,33 @@ def overlap(first: Indices, second: Indices) -> bool:
 
 def common(first: Indices, second: Indices) -> Indices:
     """Return the numbers in both."""
+    if len(first) + len(second) <= FEW:
+        return _few(first, second, both=True)
     pieces = _pieces(first, second)
     return merged(pieces[_within(pieces, first) & _within(pieces, second)])
 
 
 def without(ranges: Indices, taken: Indices) -> Indices:
     """Return the numbers of ``ranges`` that are not in ``taken``."""
+    if len(ranges) + len(taken) <= FEW:
+        return _few(ranges, taken, both=False)
     pieces = _pieces(ranges, taken)
     return merged(pieces[_within(pieces, ranges) & ~_within(pieces, taken)])
+
+
+def _few(ranges: Indices, others: Indices, *, both: bool) -> Indices:
+    """Return the numbers of a few ranges that are in ``others`` too, or those that are not."""
+    found: list[list[int]] = []
+    beside = others.tolist()
+    for start, stop in ranges.tolist():
+        at = start
+        for low, high in beside:
+            if low < stop and high > at:
+                found.append([max(at, low), min(stop, high)] if both else [at, low])
+                at = min(stop, high)
+        if not both:
+            found.append([at, stop])
+    return as_ranges(joined_rows(found))
 
 
 def _pieces(first: Indices, second: Indices) -> Indices:

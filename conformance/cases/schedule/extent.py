@@ -78,7 +78,7 @@ def _worth(part: ast.expr, values: Values) -> int:
 
 def sizes(extents: tuple[Dim, ...], values: Values) -> tuple[int, ...]:
     """Return extents as numbers; raise ``KeyError`` for a variable without a value."""
-    return tuple(extent if isinstance(extent, int) else worth(extent, values) for extent in extents)
+    return tuple([extent if isinstance(extent, int) else worth(extent, values) for extent in extents])
 
 
 def greatest(dim: Dim, low: Values, high: Values) -> int:

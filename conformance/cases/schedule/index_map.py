@@ -5,6 +5,9 @@ An extent is a number or an expression over variables (``extent``), so that a ma
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,9 @@ class Affine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     mask: tuple[tuple[Dim, Dim], ...] | None = None
     scales: dict[str, tuple[int, ...]] = {}
 
+
+FEW: Final = 16
+"""Ranges up to which they are joined one by one: NumPy takes longer to begin than to do it."""
 
 IndexMap = tuple[Affine, ...]
 """One map, or a chain: what a map before the last gives counts the points of the next in row-major order."""
@@ -113,6 +119,8 @@ def runs(index_map: IndexMap, values: Values) -> Indices:
 
 def merged(ranges: Indices) -> Indices:
     """Return half-open ranges, one a row, sorted and joined where they touch; the empty ones are gone."""
+    if len(ranges) <= FEW:
+        return as_ranges(joined_rows(ranges.tolist()))
     ranges = ranges[ranges[:, 0] < ranges[:, 1]]
     if len(ranges) < 2:
         return ranges
@@ -121,6 +129,22 @@ def merged(ranges: Indices) -> Indices:
     fresh = np.concatenate([[True], ranges[1:, 0] > reach[:-1]])
     last = np.concatenate([np.flatnonzero(fresh)[1:] - 1, [len(ranges) - 1]])
     return np.stack([ranges[fresh, 0], reach[last]], axis=-1)
+
+
+def joined_rows(rows: Iterable[list[int]]) -> list[list[int]]:
+    """Return a few half-open ranges sorted and joined where they touch; the empty ones are gone."""
+    found: list[list[int]] = []
+    for start, stop in sorted(row for row in rows if row[0] < row[1]):
+        if found and start <= found[-1][1]:
+            found[-1][1] = max(stop, found[-1][1])
+        else:
+            found.append([start, stop])
+    return found
+
+
+def as_ranges(rows: list[list[int]]) -> Indices:
+    """Return ranges, one a row, as an array of shape (ranges, 2)."""
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def distinct(numbers: Indices) -> Indices:

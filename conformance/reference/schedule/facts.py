@@ -89,7 +89,7 @@ class Facts:
         buffer = self.buffers[access.buffer]
         root, offset = self.root(access.buffer)
         if access.map is not None:
-            ranges = runs(access.map, self.values if values is None else values) * NUMPY[buffer.dtype].itemsize
+            ranges = self.runs(access, self.values if values is None else values) * NUMPY[buffer.dtype].itemsize
         else:
             listed = ((0, buffer.size),) if access.ranges is None else access.ranges
             ranges = merged(np.array(listed, np.int64).reshape(-1, 2))
@@ -139,6 +139,18 @@ class Facts:
         # Kept with the access, so that no other can take its identity.
         if known is None or known[1] != values:
             known = self._elements[id(access)] = access, values, elements(access.map, values)
+        return known[2]
+
+    @cached_property
+    def _runs(self) -> dict[int, tuple[Access, Values, Indices]]:
+        return {}
+
+    def runs(self, access: Access, values: Values) -> Indices:
+        """Return the elements that an access by map touches, as ranges; found once for all clauses."""
+        assert access.map is not None
+        known = self._runs.get(id(access))
+        if known is None or known[1] != values:
+            known = self._runs[id(access)] = access, values, runs(access.map, values)
         return known[2]
 
     @cached_property

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from conformance.cases.schedule.body_form import dtypes_of
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.index_map import distinct, runs
+from conformance.cases.schedule.index_map import distinct
 from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Load, Reduce, Store, sources
 from conformance.cases.schedule.schedule import Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
@@ -83,7 +83,7 @@ def in_bounds(facts: Facts) -> str | None:
             if access.map is not None:
                 buffer = facts.buffers[access.buffer]
                 count = buffer.size // NUMPY[buffer.dtype].itemsize
-                found = runs(access.map, facts.bound(leaf))
+                found = facts.runs(access, facts.bound(leaf))
                 if len(found) and (found[0, 0] < 0 or found[-1, 1] > count):
                     at = found[0, 0] if found[0, 0] < 0 else found[-1, 1] - 1
                     return f"{facts.name(number)} touches element {at} of {buffer.id!r}, which has {count}"

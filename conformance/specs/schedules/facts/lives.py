@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 
@@ -42,16 +43,26 @@ def uses(facts: Facts) -> dict[str, Use]:
     A planned buffer has all of its bytes from its first use to its last; of what is not planned those bytes count that
     are used, all of them where it is seen from outside. What is only started lasts to its wait.
     """
+    key = ("uses", 0, 0)
+    if key not in facts.kept:
+        facts.kept[key] = _uses(facts)
+    return cast("dict[str, Use]", facts.kept[key])
+
+
+def _uses(facts: Facts) -> dict[str, Use]:
     end = len(facts.leaves)
     last = {number: number for number in range(end)}
     for place, leaf in enumerate(facts.leaves):
         for number in facts.handles[leaf.handle] if isinstance(leaf, Wait) else ():
             last[number] = max(last[number], place)
     found: dict[str, Use] = {}
+    planned: dict[str, Indices] = {}
     for number, own in enumerate(facts.touches):
         for touch in own:
             part = facts.buffers[_part(facts, touch.access.buffer)]
-            ranges = facts.touch(Access(buffer=part.id)).ranges if part.planned else touch.ranges
+            if part.planned and part.id not in planned:
+                planned[part.id] = facts.touch(Access(buffer=part.id)).ranges
+            ranges = planned[part.id] if part.planned else touch.ranges
             use = found.setdefault(part.id, Use(touch.root, ranges, number, number, []))
             use.leaves.append(number)
             use.ranges, use.last = joined(use.ranges, ranges), max(use.last, last[number])
