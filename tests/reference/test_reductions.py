@@ -1,4 +1,4 @@
-"""Means whose count is no number of their dtype, and reductions of nothing."""
+"""Means whose count is no number of their dtype, reductions of nothing, and which of two zeros is the greater."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.numbers.precision import exactly, precision
 from conformance.reference.graph.conversion import cast
 from conformance.reference.operations.all_reduce import all_reduce
-from conformance.reference.reductions import fold, narrowed
+from conformance.reference.reductions import fold, greatest, least, narrowed
 
 NARROW = ("float8_e5m2", "float8_e4m3fn", "bfloat16", "float16")
 
@@ -59,3 +59,17 @@ def test_all_reduce_c5_nothing_reduces_to_what_changes_nothing() -> None:
     mean = all_reduce([np.ones((0, 2), np.int8)] * 2, op="mean", local_axes=(0,), groups=((0, 1),))[0]
     assert mean.dtype == np.float64
     assert np.isnan(mean).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "float8_e5m2"])
+def test_of_two_zeros_the_negative_one_is_the_lesser(dtype: str) -> None:
+    zeros = np.array([0.0, 0.0, -0.0, -0.0, -0.0, 1.0, -1.0], NUMPY[dtype])
+    others = np.array([0.0, -0.0, 0.0, -0.0, math.nan, -0.0, -0.0], NUMPY[dtype])
+    for held, with_ in ((zeros, others), (others, zeros)):
+        with np.errstate(invalid="ignore"):
+            most, fewest = greatest(held, with_), least(held, with_)
+        assert (most.dtype, fewest.dtype) == (held.dtype, held.dtype)
+        assert np.signbit(most[[0, 1, 2, 3, 6]]).tolist() == [False, False, False, True, True]
+        assert np.signbit(fewest[[0, 1, 2, 3, 5]]).tolist() == [False, True, True, True, True]
+        assert np.isnan(most[4])
+        assert np.isnan(fewest[4])
