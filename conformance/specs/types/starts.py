@@ -80,13 +80,18 @@ def _alike(number: int, text: str, source: str, when: When, *diverges: TypedDive
     return TypedClause(f"starts.C{number}", "must", text, source, when, valued_alike, diverges=diverges)
 
 
-def _rule(number: int, text: str, requirement: Requirement, *diverges: TypedDivergence) -> TypedClause:
+def _rule(
+    number: int,
+    text: str,
+    requirement: Requirement,
+    *diverges: TypedDivergence,
+    source: str = "jax.start: _done_abstract_eval",
+) -> TypedClause:
     id = f"starts.C{number}"
 
     def breaks(meaning: TypedMeaning) -> bool:
         return meaning.refused is not None and meaning.refused.clause == id
 
-    source = "jax.start: _done_abstract_eval"
     return TypedClause(id, requirement, text, source, breaks, refused, diverges=diverges)
 
 
@@ -145,7 +150,13 @@ STARTS: Final = (
         ONCE,
     ),
     _rule(8, "A done of a value that is not started is refused.", "must"),
-    _rule(9, "A done of one operation whose operand is another started operation is refused.", "should", ANY_DONE),
+    _rule(
+        9,
+        "A done of one operation whose operand is another started operation is refused.",
+        "should",
+        ANY_DONE,
+        source="ours",
+    ),
     _rule(10, "Every operation but done refuses an operand that is only started.", "must"),
 )
 """The clauses of the suite ``types`` about starts, the most particular last."""
