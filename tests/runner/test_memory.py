@@ -71,6 +71,11 @@ def test_what_is_found_out_about_columns_is_let_go() -> None:
     assert sum(each() is not None for each in known) <= 3 * MOST
 
 
+def test_only_the_last_long_column_is_kept() -> None:
+    known = [ref(column("float32", "sum", 1.0, np.full(40_000, number, np.float32).tobytes())) for number in range(3)]
+    assert [each() is not None for each in known] == [False, False, True]
+
+
 def test_no_cache_keeps_what_is_found_out_about_cases_for_ever() -> None:
     judges = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)
               and str(each.__module__).startswith("conformance.judging.numbers")]  # fmt: skip

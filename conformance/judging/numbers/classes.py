@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations
 from typing import Final, Literal, get_args
 
@@ -15,7 +15,7 @@ from conformance.cases.declarations.number_model import DEFAULT, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
 from conformance.judging.numbers import fused
 from conformance.judging.numbers.carried import HAS_EXTENDED, Carried, carried
-from conformance.judging.numbers.column import MOST, Column, column, parts_of
+from conformance.judging.numbers.column import MOST, Column, column, parts_of, remembered
 from conformance.judging.numbers.formats import flushed, subnormal
 from conformance.judging.numbers.precision import Real, negative
 from conformance.judging.numbers.sum_interval import sum_interval
@@ -32,7 +32,7 @@ _WIDER: Final = frozenset({"accumulate", "between"})
 """The kinds of words that say in which formats partial results are."""
 
 
-@lru_cache(maxsize=16 * MOST)
+@remembered(16 * MOST)
 def classes_of(
     dtype: str, op: str, factor: float, content: bytes, result: bytes, *, exact: bool, words: Words = DEFAULT
 ) -> frozenset[Class]:
@@ -52,7 +52,7 @@ def classes_of(
     return frozenset()
 
 
-@lru_cache(maxsize=MOST)
+@remembered(MOST)
 def shown(terms: Column, result: bytes, words: Words) -> Words:
     """Return the fewest of the declared ``words`` without which the result would not be admissible."""
     value = np.frombuffer(result, NUMPY[terms.dtype])
@@ -99,7 +99,7 @@ def _how(terms: Column, words: Words) -> Carried:
     return carried(terms.dtype, terms.op, terms.factor, len(terms.terms), words)
 
 
-@lru_cache(maxsize=MOST)
+@remembered(MOST)
 def reachable(terms: Column, words: Words = DEFAULT) -> tuple[Array | None, Array | None]:
     """Return what trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
     how = _how(terms, words)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Final
+from functools import cached_property, lru_cache, wraps
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,13 @@ MOST_SUBSETS: Final = 8
 MOST: Final = 512
 """Columns of which what was found out is kept, at some 3 KB each: with 8,192 the judge of all_reduce was no faster (7 %
 of CPU time, within noise), for what asks again is the same case, and the process took 50 MB more."""
+
+LONG: Final = 4096
+"""Bytes of terms above which only the last column is kept: one of 40,970 terms takes 6 MB, and a few such made a run
+of the reference hold 10 MB more after 100,000 cases than after 50,000."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Part = tuple[Fraction, Fraction]
 """The real and the imaginary part; of a real number the second is zero."""
@@ -250,7 +257,28 @@ def parts_of(values: Array) -> tuple[tuple[Real, Real], ...]:
     return tuple((exactly(value), Fraction(0)) for value in values)
 
 
-@lru_cache(maxsize=MOST)
+def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Keep what a function found out about the last ``most`` columns, and about the last long one.
+
+    Its first argument is a column, or its fourth one the bytes of the terms.
+    """
+
+    def kept(function: Callable[P, R]) -> Callable[P, R]:
+        short, long = lru_cache(maxsize=most)(function), lru_cache(maxsize=1)(function)
+
+        @wraps(function)
+        def found(*args: P.args, **named: P.kwargs) -> R:
+            content = args[0].content if isinstance(args[0], Column) else args[3]
+            assert isinstance(content, bytes)
+            # The arguments of all such functions can be keys.
+            return (long if len(content) > LONG else short)(*args, **named)  # type: ignore[arg-type]
+
+        return found
+
+    return kept
+
+
+@remembered(MOST)
 def column(dtype: str, op: str, factor: float, content: bytes) -> Column:
     """Return the one column with these terms, so that what is found out about it is found out once."""
     return Column(dtype, op, factor, content)
