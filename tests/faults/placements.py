@@ -45,7 +45,11 @@ TABLE: Final = Table(
         Fault("A tensor without axes is split.", "*the tensor has no axes: it can only be replicated*", ("scalar",)),
         Fault("One device is at two positions of the mesh.", "*device 0 is named twice in [0, 0, 2, 3]*", ("device",)),
         Fault("An extent is a variable.", "*extent 'n' is a variable*", ("variable",)),
-        Fault("A range ends behind the tensor.", "*does not follow from*", ("range",)),
+        Fault(
+            "A range ends behind the tensor.",
+            "*(0, 5) is no range of axis 0, which has bounds 0 <= begin <= end <= 4*",
+            ("range",),
+        ),
     ),
 )
 

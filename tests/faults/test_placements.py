@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.lowering import lowered
 from conformance.backends.reference import Reference
+from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node, Variable
 from conformance.cases.sharded.case import ShardedCase
@@ -60,6 +62,15 @@ def test_a_placement_that_does_not_fit(fault: Fault) -> None:
     assert (len(messages), len(set(messages)), says in messages[0]) == (4, 1, True)
     with pytest.raises(ValueError, match=re.escape(says)):
         lowered(asked)
+
+
+def test_operands_on_other_devices_are_no_case() -> None:
+    asked = case(HALVES, replace(node("b", "contig", "a"), device="d1"))
+    for refusing in (sharded_meaning, lowered):
+        with pytest.raises(CaseError, match="it is on d1, its source 'a' on d0"):
+            refusing(asked)
+    seen = Reference().sharded(asked)
+    assert all(error is not None and "it is on d1, its source 'a' on d0" in error.message for error in seen.errors)
 
 
 STEPS = {

@@ -142,7 +142,8 @@ def check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) ->
         if len(set(given)) > 1 and node.op != "gather":
             raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")
         if shape_of(node, given[0], values, given[-1]) != sizes(node.shape, values):
-            raise ValueError(f"its shape is {list(node.shape)}, which does not follow from {list(of[0].shape)}")
+            why = unfit(node, given[0], values)
+            raise ValueError(f"its shape is {list(node.shape)}, which does not follow from {list(of[0].shape)}{why}")
 
 
 def shape_of(
@@ -182,3 +183,28 @@ def shape_of(
         fits = 0 <= axis < len(given)
         found = given[:axis] + second + given[axis + 1 :]
     return found if fits else None
+
+
+def unfit(node: Node, given: tuple[int, ...], values: Values) -> str:
+    """Return which axis and bounds of a movement do not fit its source, and what would; nothing where it is the shape.
+
+    It begins with a colon, to stand behind what was found.
+    """
+    arg = node.arg if isinstance(node.arg, tuple) else ()
+    pairs = [sizes(pair, values) for pair in arg if isinstance(pair, tuple)]
+    axes = [int(str(node.arg))] if node.op == "gather" else [axis for axis in arg if isinstance(axis, int)]
+    if node.op in {"flip", "reduce", "gather"}:
+        beyond = [axis for axis in axes if not 0 <= axis < len(given)]
+        return f": axis {beyond[0]} is out of range, for axes 0 to {len(given) - 1}" if beyond else ""
+    if node.op in {"shrink", "pad"} and len(pairs) != len(given):
+        return f": {len(pairs)} pairs are given for {len(given)} axes, and each has one"
+    for axis, (pair, extent) in enumerate(zip(pairs, given, strict=False)):
+        begin, end = pair
+        if node.op == "shrink" and not 0 <= begin <= end <= extent:
+            return f": {pair} is no range of axis {axis}, which has bounds 0 <= begin <= end <= {extent}"
+        if node.op == "pad" and min(pair) < 0:
+            return f": axis {axis} is padded by {pair}, and neither may be below 0"
+    count = math.prod(sizes(node.shape, values))
+    if node.op == "reshape" and count != math.prod(given):
+        return f": it has {count} elements, and its source {math.prod(given)}"
+    return ""

@@ -34,8 +34,11 @@ def validate_sharded(case: ShardedCase) -> dict[str, tuple[str, str]]:
     for node in nodes.values():
         if node.op not in OPERATIONS:
             raise CaseError(f"node {node.id!r}: a program on sharded tensors has no {node.op}")
-    if len({node.device for node in nodes.values()}) > 1:
-        raise CaseError("the nodes of the program are on several devices; placements say where tensors are")
+    named = sorted({node.device for node in nodes.values()})
+    if len(named) > 1:
+        raise CaseError(
+            f"nodes are on {', '.join(named)}; they must name one device, and placements say where tensors are"
+        )
     for name in sorted(set(case.homes) - set(case.of.buffers)):
         raise CaseError(f"{name!r} is placed, and is no buffer")
     for name in sorted(case.moves):

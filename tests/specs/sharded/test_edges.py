@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from conformance.backends.lowering import exchanged, lowered
+from conformance.backends.opencl.settings import Settings
 from conformance.backends.reference import Reference
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.declarations.number_model import STANDARD
@@ -23,7 +27,7 @@ from conformance.reference.sharded.parts import Parts, Sharding
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choose import Choice
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.domain import edges
+from conformance.specs.sharded.domain import edges, patterns_large
 
 
 def cases(seed: int) -> list[Any]:
@@ -44,6 +48,31 @@ def test_a_run_has_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setitem(patterns, name, told(name, every[name]))  # type: ignore[arg-type]  # they are dicts
     cases(3)
     assert seen == set(every)
+
+
+def test_a_run_has_parts_on_both_sides_of_each_size_at_which_the_engine_does_otherwise() -> None:
+    least = exchanged.STORED
+    assert (least, Settings().split_from) == (patterns_large.STORED, patterns_large.STAGED)
+    made: Counter[str] = Counter()
+    for case in cases(0):
+        graph = lowered(case)[0].graph
+        shapes = {node.id: node.shape for node in graph.nodes}
+        sizes = {name: math.prod(int(extent) for extent in shape) for name, shape in shapes.items()}
+        own = {node.arg for node in case.of.graph.nodes}
+        for node in graph.nodes:
+            size = sizes[node.id]
+            uneven = len({shapes[name] for name in node.of}) > 1
+            if node.op == "collective" and uneven:
+                made[f"{node.arg} {'at' if size == least else 'above' if size > least else 'below'}"] += 1
+            elif node.op == "buf" and str(node.arg).startswith("joined"):
+                made["written"] += size > least
+            elif node.op == "reduce":
+                made["folded in stages"] += sizes[node.of[0]] // max(size, 1) >= Settings().split_from
+            elif node.arg == "or" and "or" not in own:
+                made["joined"] += size < least
+    assert min(made[each] for each in ("gather at", "gather above", "all_gather at", "written", "joined")) > 0
+    assert made["folded in stages"] > 0
+    assert made["gather below"] == 0
 
 
 @pytest.mark.parametrize("seed", [0, 7])

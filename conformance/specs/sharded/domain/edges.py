@@ -29,6 +29,7 @@ from conformance.specs.sharded.domain import (
     patterns_combined,
     patterns_folded,
     patterns_grid,
+    patterns_large,
     patterns_moved,
     patterns_stored,
 )
@@ -66,12 +67,16 @@ _ALL: Final = {**patterns_folded.EMPTY, **patterns_folded.LATE, **_INSIDE, **_AC
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
 GRID: Final = Kind({**patterns_grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
-ODD_GRID: Final = Kind({**patterns_grid.INSIDE, **patterns_grid.LATE}, ((2, 2),), 5, placed="odd", complete=True)
+ODD_GRID: Final = Kind(
+    {**patterns_grid.INSIDE, **patterns_grid.LATE, **patterns_large.GRID}, ((2, 2),), 6, placed="odd", complete=True
+)
 LATE: Final = Kind(
     {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True
 )
 UNEVEN: Final = Kind(_ALL, ((3,), (2,), (4,)), 6, placed="default")
-ODD: Final = Kind(_ALL, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 9, placed="odd", complete=True)
+ODD: Final = Kind(
+    {**patterns_large.LARGE, **_ALL}, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 10, placed="odd", complete=True
+)
 STORED: Final = Kind(patterns_stored.WHOLE, ((4,), (2,), (2, 2)), 3, written=2)
 ODD_STORED: Final = Kind(
     {**patterns_stored.VIEWS, **patterns_stored.WHOLE},
