@@ -36,7 +36,7 @@ def _cut(e: Sharded, axis: int, cuts: tuple[int, ...]) -> Placement:
 
 
 def _long_rows(e: Sharded) -> list[Node]:
-    """Gather rows in uneven parts by columns and whole: parts of just as many elements as are stored, more and fewer."""
+    """Gather rows in uneven parts by columns and whole: as many elements as are stored, more and fewer."""
     parts = e.mesh[0].size
     uneven = odd_cuts(4, parts)
     found = []
