@@ -31,9 +31,10 @@ from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
-from conformance.specs.types.rare.calls import called_program, lowered_program, mapped_calls
+from conformance.specs.types.rare.calls import called_program, lowered_program, mapped_calls, started_program
 from conformance.specs.types.rare.linear import linear_program
 from conformance.specs.types.rare.mapped import mapped_listing
+from conformance.specs.types.rare.refused import refused_program
 from conformance.specs.types.rare.states import states_program
 
 Blocks = list[Array]
@@ -49,10 +50,14 @@ POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4, 4, -3, -5)
 def typed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs; its dtype is one in which every value of it is exact.
 
-    Now and then an input is a result as well. At some numbers of draws it is a program about the states of values.
+    Now and then an input is a result as well. At some numbers of draws it is a program about the states of values, one
+    of calls that are started, or one that is barely refused.
     """
-    turn = seldom(draw)
-    program = draw(typed_programs()) if turn is None else states_program(draw, turn)
+    turn, share = seldom(draw), neighbour(draw)
+    if share is not None:
+        program = refused_program(draw, share // 2) if share % 2 else started_program(draw, share // 2)
+    else:
+        program = draw(typed_programs()) if turn is None else states_program(draw, turn)
     if draw(choose.sampled_from([False] * 7 + [True])):
         program = replace(program, results=(*program.results, next(iter(program.inputs))))
     return _case(draw, _shortened(program, back=False), back=False)

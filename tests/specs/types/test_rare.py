@@ -92,3 +92,11 @@ def test_a_run_lowers_an_operand_that_is_started_twice() -> None:
     for case in shares(lowered_cases(), 4):
         started = [step.inputs for step in case.program.steps if step.start]
         assert len(set(started)) < len(started)
+
+
+def test_a_run_starts_operands_twice_and_ends_in_steps_that_are_barely_refused() -> None:
+    cases = shares(typed_cases(), 18)
+    assert [typed_meaning(case).refused is not None for case in cases] == [False, True] * 9
+    for case in cases[::2]:
+        started = [step for step in case.program.steps if step.start]
+        assert len({step.inputs for step in started}) < len(started)

@@ -99,6 +99,9 @@ MESHES: Final = ((2, 2, 2), (4, 2), (2, 2, 2), (2, 3), (2, 4))
 SHARE: Final = 14
 """Calls of a program, each over all axes turned and in another form: the nine of a run have each twice at least."""
 
+STARTED: Final = 4
+"""Calls of a program that starts each twice."""
+
 SQUARE: Final = 6
 """Members of a call on blocks of as many rows and columns, at most."""
 
@@ -132,6 +135,36 @@ def lowered_program(draw: Draw, turn: int) -> TypedProgram:
     if turn % 2 == 0:
         e.keep(*(e.do("axis_index", axes=(name,)) for name in e.names))
     return e.program()
+
+
+def started_program(draw: Draw, turn: int) -> TypedProgram:
+    """Return a program of two starts of each of some operands, over other axes: finished in any order, twice, or never.
+
+    A sum of an unreduced operand along two axes is one of them.
+    """
+    e = Listing(draw, checked=turn % 4 < 3, meshes=(MESHES[turn % len(MESHES)],))
+    calls = [each for each in CALLS if _starts(each) and not (each.untyped if e.checked else each.typed)]
+    # JAX starts no untiled exchange, and a program that has one says nothing more of it.
+    calls = [each for each in calls if not e.checked or each.op != "all_to_all" or each.attrs(2)["tiled"]]
+    tickets: list[tuple[str, str]] = []
+    for call in (calls[number % len(calls)] for number in range(turn * STARTED, (turn + 1) * STARTED)):
+        for each in (e.names[::-1], e.names[:1]) if turn % 2 else (e.names[:1], e.names[-1:]):
+            axes = each if call.op != "permute" else each[:1]
+            shape, attrs = call.shape(e.size(axes)), dict(call.attrs(e.size(axes)))
+            same = next(
+                (s.inputs[0] for s in e.steps if s.op == call.op and e.inputs[s.inputs[0]].shape == shape), None
+            )
+            tickets.append((e.do(call.op, same or e.given(shape), axes=axes, start=True, **attrs), call.op))
+    if e.checked:
+        pending = e.do("cast", e.given((2,)), axes=e.names[:2], to="unreduced")
+        tickets.append((e.do("all_reduce", pending, axes=e.names[1::-1], start=True, op="sum"), "all_reduce"))
+    order = draw(choose.permutations(tickets))
+    e.keep(*(e.do("done", ticket, of=op) for ticket, op in (*order[1:], order[-1])))
+    return e.program()
+
+
+def _starts(call: Call) -> bool:
+    return call.op in DONES and no_start(call.op, call.attrs(2)) is None and not call.attrs(2).get("local_axes")
 
 
 def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
@@ -200,6 +233,7 @@ def _call(
 
 
 def _unlike(e: Listing) -> None:
-    """Add a product and a difference of operands of which each varies along another axis only."""
+    """Add local operations of operands of which one or each is cast: they vary along other axes, or along none."""
     first, last, none = e.given((2,), e.names[:1]), e.given((2,), e.names[-1:]), e.given((2,), ())
     e.keep(e.do("multiply", first, last), e.do("subtract", none, last), e.do("multiply", first, none))
+    e.keep(e.do("subtract", last, none), e.do("add", none, first), e.do("multiply", none, last))
