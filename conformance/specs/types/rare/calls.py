@@ -110,7 +110,7 @@ def called_program(draw: Draw, turn: int) -> TypedProgram:
     """Return the linear program of a turn: every second one has no types."""
     e = Listing(draw, checked=turn % 2 == 0, meshes=(MESHES[turn % len(MESHES)],))
     calls = [each for each in CALLS if each.linear and not (each.untyped if e.checked else each.typed)]
-    for call in _dealt(turn // 2, calls):
+    for call in _dealt(turn // 2, [each for each in calls if _apart(each) == (turn % 6 > 3)]):
         _call(e, call, e.names[::-1], None)
         _call(e, call, *_elsewhere(e, call))
     _unlike(e)
@@ -125,10 +125,12 @@ def lowered_program(draw: Draw, turn: int) -> TypedProgram:
     e = Listing(draw, checked=turn % 4 < 2, meshes=(MESHES[turn % len(MESHES)],))
     calls = [each for each in CALLS if not (each.untyped if e.checked else each.typed)]
     calls = [each for each in calls if turn % 2 or each.attrs(2).get("op") != "mean"]
+    # JAX has no start of them, and a program that has one is none that it can be asked for.
+    whole = {"reduce_scatter", "all_to_all"} if turn % 4 < 3 else set[str]()
     for number, call in enumerate(_dealt(turn, calls)):
-        start = bool((number + turn) % 2)
-        _call(e, call, e.names[::-1], None, start=start)
-        _call(e, call, *_elsewhere(e, call), start=not start)
+        start, never = bool((number + turn) % 2), call.op in whole and not call.attrs(2)["tiled"]
+        _call(e, call, e.names[::-1], None, start=start and not never)
+        _call(e, call, *_elsewhere(e, call), start=not start and not never)
     x, axes = e.given((2,)), (e.names[:1], e.names[-1:])
     tickets = [e.do("all_reduce", x, axes=each, start=True, op="sum") for each in axes]
     e.keep(*(e.do("done", ticket, of="all_reduce") for ticket in reversed(tickets)))
@@ -145,7 +147,8 @@ def started_program(draw: Draw, turn: int) -> TypedProgram:
     e = Listing(draw, checked=turn % 4 < 3, meshes=(MESHES[turn % len(MESHES)],))
     calls = [each for each in CALLS if _starts(each) and not (each.untyped if e.checked else each.typed)]
     # JAX starts no untiled exchange, and a program that has one says nothing more of it.
-    calls = [each for each in calls if not e.checked or each.op != "all_to_all" or each.attrs(2)["tiled"]]
+    calls = [each for each in calls if not e.checked or each.attrs(2).get("tiled", True) or each.op == "all_gather"]
+    calls = [each for each in calls if _apart(each) == (turn % 3 == 2)] if e.checked else calls
     tickets: list[tuple[str, str]] = []
     for call in (calls[number % len(calls)] for number in range(turn * STARTED, (turn + 1) * STARTED)):
         for each in (e.names[::-1], e.names[:1]) if turn % 2 else (e.names[:1], e.names[-1:]):
@@ -172,13 +175,15 @@ def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
 
     Every second operand is one that no level maps. One program in three has indices, and no mean.
     """
-    e = Listing(draw, levels=levels, meshes=((2, 2), (4,)))
+    e = Listing(draw, levels=levels, checked=turn % 2 == 0, meshes=((2, 2), (4,)))
     e.keep(e.do("negate", e.given((2,))))
     inner, outer = levels[-1].name, levels[0].name
     forms: list[Axes] = [(inner,), (outer,), e.names[::-1], (inner, e.names[-1]), (outer, inner)]
     forms += [(e.names[0], outer), (inner, outer)]
     axes = forms[turn % len(forms)]
     calls = [each for each in CALLS if each.attrs(2).get("to", "varying") == "varying" and each.op != "cast"]
+    # Those that some systems lack are in a third of the programs, over every form of axes in turn.
+    calls = [each for each in calls if turn // len(forms) % 2 or not _apart(each)] if turn % 3 else calls
     indexed = turn % 3 == 2
     for number, call in enumerate(calls):
         mean = call.attrs(2).get("op") == "mean"
@@ -187,6 +192,11 @@ def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
     if indexed:
         e.keep(*(e.do("axis_index", axes=each) for each in (axes, (inner,), (outer,))))
     return e
+
+
+def _apart(call: Call) -> bool:
+    """Return whether some systems lack a call, so that it stands in programs of its own: JAX has it on no CPU."""
+    return call.op in ("broadcast", "ragged_all_to_all") or bool(call.attrs(2).get("local_axes"))
 
 
 def _dealt(turn: int, calls: Sequence[Call]) -> list[Call]:
