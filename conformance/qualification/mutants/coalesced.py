@@ -9,10 +9,11 @@ import numpy as np
 from conformance.backends.placing import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
-from conformance.cases.program.program import Groups
+from conformance.cases.program.program import Groups, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.mutants.every_operation import BLOCKS_TO_BLOCKS
 from conformance.qualification.mutants.every_program import Results
+from conformance.reference.groups import partition
 from conformance.reference.operations import TABLE
 from conformance.reference.operations.all_gather import all_gather
 
@@ -77,4 +78,17 @@ class NothingIsTooLittle(Reference):
         step = case.program.collectives[-1]
         if TABLE[step.op].operands == 1:
             step.inputs[0]
+        return super()._walk(case, placed)
+
+
+class GroupsOfNothing(Reference):
+    """Groups are checked before anybody asks whether there is an operand to treat."""
+
+    breaks = "collective.C29"
+    outcome = "errored"
+
+    def _walk(self, case: Case, placed: Placed) -> Results:
+        step = case.program.collectives[-1]
+        if TABLE[step.op].operands == 1 and not step.inputs:
+            partition(rank_groups(case.program.mesh, step.axes, step.groups), case.program.world)
         return super()._walk(case, placed)

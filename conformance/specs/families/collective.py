@@ -285,7 +285,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     Clause(
         "collective.C29",
-        "may",
+        "should",
         "A collective of no operands does not reject wrong groups.",
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
