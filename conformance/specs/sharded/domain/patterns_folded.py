@@ -177,12 +177,13 @@ def _of_empty_parts(e: Sharded) -> list[Node]:
     shape = (size - 1 or 1, 2)
     fewer = even_cuts(shape[0], max(size - 1, 1))
     ends = [(0, *fewer), (*fewer, shape[0])] if e.odd and size > 1 else [even_cuts(shape[0], size)] * 2
+    bits = ("and", "xor") if e.odd else ()
     found = []
     for number, (dtype, value, words) in enumerate(
         (
-            (e.signed, -3, (*NUMBERS, "and")),
-            ("uint8", 250, (*NUMBERS, "and", "or", "xor")),
-            ("uint32", 2**32 - 5, ("min", "and", "max")),
+            (e.signed, -3, (*NUMBERS, *bits)),
+            ("uint8", 250, (*NUMBERS, *bits)),
+            ("uint32" if e.odd else "int64", 2**32 - 5, ("min", "max", *bits)),
             ("bool", True, ("and", "or", "add", "mul", "min", "max")),
             (e.real, -np.inf, ("max", "add")),
             (e.real, np.inf, ("min", "mul")),
