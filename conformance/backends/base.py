@@ -311,8 +311,11 @@ class Backend:
         if method is None:
             raise Unsupported(f"{type(self).__name__} has no {name}")
         if targets and len(targets) != len(step.outputs):
-            raise ValueError(f"{len(step.outputs)} results cannot go into {len(targets)} targets")
-        groups = rank_groups(program.mesh, step.axes, step.groups)
+            raise self._illegal(f"{len(step.outputs)} results cannot go into {len(targets)} targets")
+        try:
+            groups = rank_groups(program.mesh, step.axes, step.groups)
+        except ValueError as error:
+            raise self._illegal(str(error)) from None
         if operand_count(method) != 1:
             made = called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
             return [made if step.start else blocks_of(made)]
@@ -324,6 +327,10 @@ class Backend:
                 made = called(method, [operand], target, {**step.attrs, "groups": groups})
                 results.append(made if step.start else blocks_of(made))
         return results
+
+    def _illegal(self, why: str) -> Exception:
+        """Return what is raised for a step that no method can be given: there is nothing to ask a framework then."""
+        return Unsupported(f"{why}; no method can be called") if self.adapts else ValueError(why)
 
     def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:
         """Return the outputs of a step that is no collective."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Backend, Refused, Unsupported, alone
@@ -97,6 +98,14 @@ def test_an_exception_of_the_adapter_does_not_count_as_a_refusal(one: Make) -> N
     seen = judged(illegal, slip)
     assert (seen.outcome, seen.blame, seen.clauses) == ("adapter_error", None, {})
     assert seen.detail == "rank 0: the adapter's own lines raised KeyError: 'a name of ours'"
+
+
+def test_axes_that_the_mesh_lacks_are_no_question_to_a_framework(one: Make) -> None:
+    case = one("all_gather", 2, axis=0, tiled=True)
+    step = replace(case.program.steps[0], axes=("nowhere",))
+    illegal = replace(case, program=replace(case.program, steps=(step,)))
+    assert judged(illegal, slip).outcome == "unsupported"
+    assert judged(illegal, slip, adapts=False).outcome == "passed"
 
 
 def test_whatever_raises_in_an_implementation_that_adapts_nothing_is_its_own(one: Make) -> None:
