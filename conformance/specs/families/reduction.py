@@ -146,7 +146,8 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C9",
-        "mean divides the sum by the number of terms in the member's own group; a division by a power of two is exact.",
+        "mean divides the sum by the number of terms in the member's own group; a division by a power of two rounds "
+        "nothing but a subnormal quotient.",
         "jax.pmean",
         mean_of("float", "complex", powers=True),
     ),

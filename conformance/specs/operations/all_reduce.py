@@ -98,8 +98,8 @@ OP = Op(
         diverging(
             value(
                 "all_reduce.C6",
-                "Local axes and groups may be given together: the blocks of each group are reduced with their local "
-                "axes.",
+                "Local axes and groups may be given together: each group folds the elements along the local axes of "
+                "the blocks of its own members.",
                 "ours",
                 lambda s: has_local_axes(s) and s.step.groups is not None,
             ),

@@ -176,7 +176,7 @@ def nothing_idle(facts: Facts) -> str | None:
 BODIES = (
     ScheduleClause(
         "bodies.C1",
-        "Every write of a kernel is stored by exactly one instruction.",
+        "For every access that a kernel lists as a write, its bodies have exactly one store.",
         "tinygrad.schedule: bufferize_to_store",
         stored_once,
         body_that_touches(writes=True),

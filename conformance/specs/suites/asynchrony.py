@@ -321,7 +321,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     about(14, "reduce_constant can be started.", "jax.start: _psum", "started_constant"),
     about(
         15,
-        "A write after the start is later than the write of the collective.",
+        "Where a step after the start writes into a target, the target ends with what that step wrote, not with the "
+        "result of the collective.",
         "torch.inductor.comm_lowering: _all_reduce_",
         "target_overwritten",
     ),
