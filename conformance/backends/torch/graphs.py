@@ -94,7 +94,7 @@ class Eager(Walk):
     def _view(self, name: str) -> torch.Tensor:
         """Return the view that a name of storage is; raise ``Unsupported`` where torch would copy."""
         target: torch.Tensor = self.value(name)
-        # Of tensors without data, too, which a compiler traces with.
+        # Tensors without data, which a compiler traces with, have no address, so no public name tells storages apart.
         own, whole = (each.untyped_storage()._cdata for each in (target, self.storages[self.home(name)]))  # noqa: SLF001
         if target.numel() and own != whole:
             raise Unsupported(f"node {name!r}: torch has no view of this part of its storage")

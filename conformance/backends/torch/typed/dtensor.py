@@ -185,7 +185,8 @@ class Placed:
         rest = [label for label in labels if label not in order]
         with framework():
             turned: Any = value.permute([labels.index(label) for label in (*order, *rest)])
-            return turned.reshape([math.prod(extents[label] for label in group) for group in wanted])  # type: ignore[no-any-return]
+            found: Any = turned.reshape([math.prod(extents[label] for label in group) for group in wanted])
+        return found  # type: ignore[no-any-return]  # a DTensor, of one
 
 
 def _state(at: Placement) -> State:
