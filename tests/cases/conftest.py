@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import conformance.reference.operations  # noqa: F401 - what each operation is, is written there
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.dtypes import Array

@@ -118,6 +118,8 @@ def _check_results(case: Case, table: dict[str, Named], freed: dict[str, int]) -
             raise CaseError(f"result {name!r} is never produced")
         if table[name].kind == "ticket":
             raise CaseError(f"result {name!r} is a ticket; done makes a value of it")
+        if table[name].kind == "token":
+            raise CaseError(f"result {name!r} is a token of what is sent; recv makes a value of it")
         if table[name].base in freed:
             raise CaseError(f"result {name!r} was freed by step {freed[table[name].base]}")
     if len(set(results)) != len(results):
@@ -129,6 +131,8 @@ def _collective(where: str, step: Step, table: dict[str, Named]) -> list[Named]:
     for name in step.inputs:
         if table[name].kind == "ticket":
             raise CaseError(f"{where} takes {name!r}, a ticket; done makes a value of it")
+        if table[name].kind == "token" and not row(step.op).takes_token:
+            raise CaseError(f"{where} takes {name!r}, a token of what is sent; recv makes a value of it")
     for name in step.into:
         if table[name].kind != "storage":
             raise CaseError(f"{where} writes into {name!r}, which is no buffer and no view of one")

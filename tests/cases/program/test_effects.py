@@ -56,6 +56,8 @@ MALFORMED = {
     "step 1 (copy) is no collective": [replace(effect("copy", "x", "y"), axes=("i",))],
     "step 1 (copy) takes the attributes []": [effect("copy", "x", "y", start=(1,))],
     "result 'y' is a ticket; done makes a value of it": [reduced("x", "y", start=True)],
+    "result 'y' is a token of what is sent; recv makes a value": [reduced("x", "y", op="send")],
+    "step 2 (all_reduce) takes 't', a token of what is sent": [reduced("x", "t", op="send"), reduced("t", "y")],
     "result 'y' was freed by step 2": [reduced("x", "y", "b"), FREE],
     "the program has no collective": [effect("copy", "x", "y")],
 }

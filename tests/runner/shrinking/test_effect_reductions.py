@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
+from conformance.backends.reference import Reference
 from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load
 from conformance.cases.program.program import Step
 from conformance.qualification.mutants.aliasing import TheRootKeepsItsBlock
@@ -18,7 +20,9 @@ from conformance.qualification.mutants.asynchrony import OperandIsReadWhenWaited
 from conformance.report.failures.example import step_line
 from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
+from conformance.runner.replay import replay
 from conformance.runner.shrinking.effect_reductions import effect_reductions
+from conformance.runner.shrinking.heads import heads
 from conformance.runner.worker.in_process import InProcess
 
 SMALL = {
@@ -68,3 +72,21 @@ def test_what_is_left_of_a_program_is_what_fails(
     assert any([step.op for step in each] in steps for each in left), [
         step_line(step) for each in left for step in each
     ]
+
+
+def test_every_smaller_program_of_a_send_can_be_judged_or_is_malformed(make: Callable[..., Case]) -> None:
+    attrs = {"pairs": ((0, 1),)}
+    sent = Step(op="send", inputs=("x",), outputs=("t",), axes=("i",), attrs=attrs)
+    taken = Step(
+        op="recv", inputs=("t",), outputs=("y",), axes=("i",), attrs={**attrs, "shape": (4,), "dtype": "int64"}
+    )
+    case = make(7)
+    whole = replace(case, program=replace(case.program, steps=(sent, taken, step("z = broadcast y")), results=("z",)))
+    worker, judged, malformed = InProcess(BackendSpec("it", ()), backend=Reference()), [], []
+    for one in (*effect_reductions(whole), *heads(whole)):
+        try:
+            judged.append(replay(one, worker).verdict.outcome)
+        except CaseError as error:
+            malformed.append(str(error))
+    assert set(judged) == {"passed"}
+    assert "result 't' is a token of what is sent; recv makes a value of it" in malformed
