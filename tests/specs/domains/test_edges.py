@@ -49,3 +49,13 @@ def test_positions_of_extremes_are_drawn_with_the_patterns_of_folds() -> None:
     assert {"columns", "ties", "bits", "scalars"} <= set(names)
     case = drawn("collectives", "arg_reduce", 0, names.index("ties"))
     assert {operand.blocks[0].dtype for operand in case.inputs.values()} >= {"uint64"}
+
+
+def test_columns_of_dtypes_without_an_extreme_are_left_out_and_never_all_of_a_program() -> None:
+    every = patterns("collectives", "arg_reduce")
+    first = [pattern.__name__ for pattern in every].index("columns")
+    made = [drawn("collectives", "arg_reduce", 0, first + len(every) * again) for again in range(42)]
+    assert all(case.program.collectives for case in made)
+    dtypes = {operand.blocks[0].dtype for case in made for operand in case.inputs.values()}
+    assert {"float32", "bfloat16", "uint64", "int4"} <= dtypes
+    assert not {"complex64", "complex128"} & dtypes

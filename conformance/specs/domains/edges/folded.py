@@ -41,11 +41,17 @@ def columns(e: Edge) -> None:
     if e.turn % 2:
         e.give(e.one(e.input(alone(e)), **_attrs(e)))
         return
-    for dtype in TOGETHER[e.turn // 6 % len(TOGETHER)]:
-        words = [word for word in accepted(dtype) if e.op != "arg_reduce" or word in ORDER]
+    together = [dtypes for dtypes in TOGETHER if any(_folds(e, dtype) for dtype in dtypes)]
+    for dtype in together[e.turn // 6 % len(together)]:
+        words = _folds(e, dtype)
         x = e.input(alone(e, dtype), dtype) if words else ""
-        for number, word in enumerate(word for word in words if word != "premul_sum"):
+        for number, word in enumerate(words):
             e.give(e.one(x, **{"op": word, **_more(e, number)}))
+
+
+def _folds(e: Edge, dtype: str) -> list[str]:
+    """Return the reductions that the operation has of a dtype, but for those that need a factor."""
+    return [word for word in accepted(dtype) if word != "premul_sum" and (e.op != "arg_reduce" or word in ORDER)]
 
 
 def scalars(e: Edge) -> None:
