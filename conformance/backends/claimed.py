@@ -19,6 +19,7 @@ _PLACES: Final = {
     "world": frozenset({"of any size"}),
     "axes": frozenset({"none", "one", "several"}),
     "groups": frozenset({"none", "even", "uneven", "strided", "unsorted", "singletons"}),
+    "meeting": frozenset({"world", "reordered", "groups"}),
 }
 """Where a health program sums follows from the program before it: what that may be when claims do not limit it."""
 

@@ -71,6 +71,10 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
         "unjudged": {name: list(ops) for name, ops in result.unjudged.items() if ops},
         "undrawn": list(result.undrawn),
         "power": msgspec.to_builtins(dict(result.power)),
+        "exercised": {
+            name: {**msgspec.to_builtins(one), "met": one.met, "share": round(one.share, 4)}
+            for name, one in result.exercised.items()
+        },
         "resumed": result.resumed,
         "asked_again": result.asked_again,
         "differing": [record.case for record in result.differing],
@@ -176,10 +180,14 @@ def _unknown(result: Result) -> Iterator[str]:
     if result.undrawn:
         yield f"the time budget was spent before all cases of {_some(result.undrawn)} were drawn"
     if result.never:
-        yield f"never exercised: {', '.join(result.never)}; draw more with --examples"
+        many = f"{len(result.never)} clauses, " if len(result.never) > SHOWN else ""
+        yield f"never exercised: {many}{_some(result.never)}; draw more with --examples"
     for name, ops in result.unjudged.items():
         if ops:
             yield f"{name}: no case of {', '.join(ops)} was judged, so nothing is known of it"
+    for name, exercised in result.exercised.items():
+        if exercised.promised:
+            yield f"{name}: {exercised}"
     for name, silent in result.silent.items():
         yield from (f"{name}: {line}" for line in unshown(silent))
     yield from (_coverage(name, covered) for name, covered in result.coverage.items())

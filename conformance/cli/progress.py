@@ -18,8 +18,8 @@ from rich.status import Status
 
 from conformance.cases.printable import printable
 from conformance.runner.log.log import CaseRecord, Failure, Record
+from conformance.runner.offering import Drawing
 from conformance.runner.outcomes import FAILING
-from conformance.runner.plan import Plan
 from conformance.runner.searching import Searching
 
 EVERY: Final = 15.0
@@ -32,17 +32,14 @@ WIDE: Final = 200
 class Progress:
     """Counts records as they are written. Use it as a context manager, and as ``watch`` of ``explore``."""
 
-    def __init__(self, *, quiet: bool = False, plan: Plan | None = None) -> None:
-        """Show progress unless ``quiet``; where the ``plan`` of the run is known, with the time left."""
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Show progress unless ``quiet``."""
         self.console = Console(stderr=True, quiet=quiet, highlight=False, emoji=False)
         self._status: Status | None = None
         self._cases: Counter[str] = Counter()
         self._failing: Counter[str] = Counter()
         self._op = ""
-        self._course = {} if plan is None else course(plan)
-        self._part = ("", "")
-        self._at = 0
-        """Cases of the part that is being judged."""
+        self._drawing = Drawing(0.0, 0)
         self._began = time.monotonic()
         self._told = self._began - EVERY
         self._searched: tuple[str, float] = ("", self._began)
@@ -68,9 +65,6 @@ class Progress:
             as_expected = record.expected is not None and record.expected.met
             self._failing[record.backend] += record.outcome in FAILING and not as_expected
             self._op = record.op
-            if record.backend == next(iter(self._cases)):
-                self._at = self._at + 1 if self._part == (record.suite, record.op) else 1
-                self._part = record.suite, record.op
             self.tell(self._line())
         elif isinstance(record, Failure) and record.known is None:
             self.tell(f"minimised {record.backend} {record.clause} ({record.outcome}): {record.case}", now=True)
@@ -84,12 +78,13 @@ class Progress:
         rate = f", {sum(self._cases.values()) / spent:.0f} cases/s" if spent > 1 else ""
         return f"{spent:4.0f} s  {self._op}: {counts}{rate}{left(spent, self._done())}"
 
+    def draw(self, far: Drawing) -> None:
+        """Take notice of how far the drawing of cases is, for the time left."""
+        self._drawing = far
+
     def _done(self) -> float:
-        """Return the part of the plan's draws that is judged, as far as that is known."""
-        if self._part not in self._course:
-            return 0.0
-        before, examples, total = self._course[self._part]
-        return (before + min(self._at, examples)) / total
+        """Return the part of the run's cases that is judged, as far as that is known."""
+        return self._drawing.part * min(sum(self._cases.values()) / max(self._drawing.offered, 1), 1.0)
 
     def search(self, far: Searching) -> None:
         """Show how far the search for the smallest failing cases of a backend is."""
@@ -108,16 +103,6 @@ class Progress:
         elif now or time.monotonic() - self._told > EVERY:
             self._told = time.monotonic()
             self.console.print(escape(printable(line)), soft_wrap=True)
-
-
-def course(plan: Plan) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Return, for each suite and operation, the draws before it, its own, and those of the whole plan."""
-    draws = list(plan.draws())
-    total, before, found = sum(one.examples for one in draws), 0, {}
-    for one in draws:
-        found[one.suite, one.op] = (before, one.examples, total)
-        before += one.examples
-    return found
 
 
 def left(spent: float, done: float) -> str:

@@ -16,6 +16,7 @@ from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import Mutant, Uncovered
 from conformance.report.inputs.specification import ClauseText
+from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import Covered
@@ -76,7 +77,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``cases`` and ``outcomes`` count distinct cases; ``seconds`` is time spent in the backend; ``unstable``
     counts cases that had different outcomes in different runs (the worst one is shown). ``known`` counts those of the
     ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
-    ``power`` says what the cases of its one run can see; nothing where it has several.
+    ``power`` says what the cases of its one run can see; nothing where it has several. ``exercised`` says what of its
+    claims judged cases showed.
     ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
     ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
     about numbers which words are declared and in how many cases they showed.
@@ -105,6 +107,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known_only: bool = False
     unrepeated: int = 0
     power: Power | None = None
+    exercised: Exercised | None = None
     guarantees: dict[str, str] = {}
     number_model: dict[str, str] = {}
 

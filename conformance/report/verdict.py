@@ -15,6 +15,7 @@ from conformance.report.counts.matrix import Key
 from conformance.report.counts.tally import State, freeze, state
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, Report, Verdict
+from conformance.runner.coverage.exercised import Exercised, joined
 from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
 from conformance.runner.log.log import Silence
@@ -99,6 +100,7 @@ def backend_summary(
         guarantees=_guarantees(column, specification),
         number_model=_number_model(column),
         power=_power(column),
+        exercised=_exercised(column),
     )
 
 
@@ -115,6 +117,11 @@ def status_of(report: Report) -> int:
 def _power(column: Column) -> Power | None:
     footers = [run.footer for run in column.runs]
     return footers[0].power.get(column.entry.name) if len(footers) == 1 and footers[0] is not None else None
+
+
+def _exercised(column: Column) -> Exercised | None:
+    name = column.entry.name
+    return joined(run.footer.exercised[name] for run in column.runs if run.footer and name in run.footer.exercised)
 
 
 def _held_to(specification: Sequence[ClauseText], given: Sequence[str]) -> list[ClauseText]:
@@ -267,6 +274,9 @@ def _why(
         yield f"Not claimed: {', '.join(unclaimed)}."
     if open_clauses and column.records:
         yield f"Nothing shown about {_first(open_clauses)}."
+    exercised = _exercised(column)
+    if exercised is not None and exercised.promised:
+        yield f"{exercised}."
     yield from unshown(_silent(column, open_clauses))
 
 

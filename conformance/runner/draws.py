@@ -83,7 +83,7 @@ def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None =
     numbers = Numbers(Random(name) if number else None)  # noqa: S311 - they choose cases, and are no secret
     wanted = (chain_goals(domain.name, seed, number) or goals_of(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
-        wanted = narrowed(wanted, limits, name)
+        wanted = narrowed(wanted, limits, f"{domain.name}, {seed}", number)
     return Draw(numbers, {**wanted, **seldom_goal(number)})(domain), numbers
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.coverage.power import Power, power
 from conformance.runner.coverage.silent import silence
@@ -24,7 +25,7 @@ from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
 from conformance.runner.log.resuming import take_over
-from conformance.runner.offering import Drawn, draw_and_offer, lateness
+from conformance.runner.offering import Drawing, Drawn, draw_and_offer, lateness
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
@@ -64,12 +65,13 @@ def explore(
     coverage: bool = False,
     watch: Callable[[Record], None] = lambda record: None,
     searching: Callable[[Searching], None] = lambda far: None,
+    drawing: Callable[[Drawing], None] = lambda far: None,
 ) -> Result:
     """Run ``plan`` on every worker, by name, and write ``directory/run.jsonl`` and the failing cases.
 
     The ``known`` failures of these workers and operations are replayed first, whatever was resumed.
-    ``watch`` sees every record as it is written, and ``searching`` how far the search for smallest cases is. With
-    ``coverage`` the interactions that the cases show are counted.
+    ``watch`` sees every record as it is written, ``drawing`` how far the drawing of cases is, and ``searching`` how far
+    the search for smallest ones is. With ``coverage`` the interactions that the cases show are counted.
     Raise ``LogError`` when the directory holds a log already and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
@@ -89,7 +91,7 @@ def explore(
     try:
         today = datetime.now(UTC).date()
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
-        drawn = draw_and_offer(plan, backends, late, origins=origins, counting=counting)
+        drawn = draw_and_offer(plan, backends, late, origins=origins, counting=counting, drawing=drawing)
         drawn = _spoken(drawn, backends)
         found = [
             failure
@@ -154,7 +156,7 @@ def _result(
     return Result(
         counts={backend.name: backend.records.seen.outcomes for backend in backends if backend.records.seen.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
-        never=tuple(sorted(plan.clauses().difference(*drawn.exercised.values()))),
+        never=tuple(sorted(plan.clauses().difference(_beyond(plan, drawn), *drawn.exercised.values()))),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
         replayed=tuple(run.replayed),
@@ -168,6 +170,7 @@ def _result(
         asked_again=sum(backend.earlier.compared for backend in backends),
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
         power={backend.name: _power(plan, drawn, backend) for backend in backends},
+        exercised={backend.name: backend.promises.exercised(plan.ops) for backend in backends},
     )
 
 
@@ -175,6 +178,16 @@ def _unjudged(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
     """Return the operations asked for by name, and those claimed, of which no case was judged."""
     wanted = {*plan.named, *backend.scope.claims} & set(plan.ops)
     return backend.records.seen.unjudged(op for op in plan.ops if op in wanted)
+
+
+def _beyond(plan: Plan, drawn: Drawn) -> set[str]:
+    """Return the clauses that only cases outside all claims would be about: of these few are drawn."""
+    found: dict[str, set[bool]] = {}
+    for draws in plan.draws():
+        for clause in operations()[draws.op].own(draws.op, Terms()):
+            if clause.suite == draws.suite:
+                found.setdefault(clause.id, set()).add((draws.suite, draws.op) in drawn.beyond)
+    return {name for name, beyond in found.items() if beyond == {True}}
 
 
 def _spoken(drawn: Drawn, backends: Sequence[BackendRun]) -> Drawn:
@@ -228,6 +241,7 @@ def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
         asked_again=result.asked_again,
         differing=len(result.differing),
         power=dict(result.power),
+        exercised=dict(result.exercised),
     )
 
 

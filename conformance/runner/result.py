@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.coverage.power import Power
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 from conformance.runner.outcomes import OWED, UNJUDGED
@@ -23,7 +24,8 @@ class Result:
     ``unexplained`` are the failing cases that none of them stands for.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
-    ``power`` says of each backend what its cases can see. ``records`` are those of the log, as the runner wrote them.
+    ``power`` says of each backend what its cases can see, and ``exercised`` what of its claims.
+    ``records`` are those of the log, as the runner wrote them.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -43,6 +45,7 @@ class Result:
     asked_again: int = 0
     differing: tuple[CaseRecord, ...] = ()
     power: Mapping[str, Power] = field(default_factory=dict)
+    exercised: Mapping[str, Exercised] = field(default_factory=dict)
     records: Iterable[Record] = ()
 
     @property

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.cli.progress import Progress, printer
 from conformance.runner.log.log import CaseRecord
-from conformance.runner.plan import Plan
+from conformance.runner.offering import Drawing
 from conformance.runner.searching import Searching
 
 
@@ -22,11 +22,12 @@ def record(op: str, backend: str = "acme") -> CaseRecord:
 
 
 def test_the_line_of_a_run_tells_rate_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(plan=Plan(ops=("broadcast", "gather"), examples=10, suites=("collectives",)))
+    progress = Progress()
     progress(record("broadcast"))
     assert "broadcast: acme 1 case," in capsys.readouterr().err  # the first one at once
     progress._began -= 32
     progress._told -= 30
+    progress.draw(Drawing(part=0.5, offered=10))
     progress(record("broadcast"))
     assert ", 0 cases/s, about 5 min left" in capsys.readouterr().err
 

@@ -70,6 +70,11 @@ def test_what_every_adapter_claims_is_right() -> None:
         ({"all_reduce": {"op": ["prod"]}}, "unknown word of op 'prod'; did you mean 'product'?"),
         ({"all_reduce": {"reduction": ["sum of float32"]}}, "'sum of float32'; did you mean 'sum of float'?"),
         ({"gather": {"layout": ["stride"]}}, "unknown word of layout 'stride'; did you mean 'strided'?"),
+        ({"all_reduce": {"op": ["sum", "unknwon"]}}, "unknown word of op 'unknwon'; did you mean 'unknown'?"),
+        (
+            {"all_reduce": {"meeting": ["wrld"]}},
+            "unknown word of meeting 'wrld'; did you mean 'world'? known are world, ",
+        ),
         ({"gather": {"groups": ["unevn"]}}, "unknown word of groups 'unevn'; did you mean 'uneven'?"),
         ({"gather": {"tiled": ["True"]}}, "unknown word of tiled 'True'; did you mean 'true'? known are true, false"),
         ({"gather": {"root": ["0"]}}, "unknown word of root '0'; known are negative, nonnegative, partial"),

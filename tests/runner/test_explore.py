@@ -269,7 +269,8 @@ def test_draws_go_on_until_a_narrow_claim_has_a_third(tmp_path: Path) -> None:
 def test_a_claim_that_no_draw_meets_does_not_draw_for_ever(tmp_path: Path) -> None:
     plan = Plan(ops=("broadcast",), examples=30, suites=("collectives",))
     result = run(Narrow(), tmp_path, plan)
-    assert 25 <= result.counts["it"]["unsupported"] <= 60
+    # A tenth of the draws, and of those for it alone: nothing of the operation lies within what it claims.
+    assert 3 <= result.counts["it"]["unsupported"] <= 15
     assert result.counts["it"].keys() == {"unsupported"}
     assert result.unjudged == {"it": ("broadcast",)}
 

@@ -87,10 +87,17 @@ def test_draws_for_claims_lie_within_them_far_more_often() -> None:
 
 def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:
     wanted = {"dtype": "bfloat16", "world": "8", "layout": "strided"}
-    assert narrowed(wanted, NARROW["broadcast"], "a") == {
+    assert narrowed(wanted, NARROW["broadcast"], "a", 1) == {
         "dtype": "bfloat16", "world": "4", "layout": "flipped", "operands": "one",
+        "place": "fresh", "start": "no", "view": "none",
     }  # fmt: skip
-    assert "wrong" not in narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a")
+    assert narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a", 1)["wrong"] == ""
+
+
+def test_claimed_words_are_dealt_so_that_each_comes_before_one_comes_again() -> None:
+    limits = {"dtype": ["int32", "int64", "float32", "bool"]}
+    dealt = [narrowed({}, limits, "a", number)["dtype"] for number in range(40, 48)]
+    assert sorted(dealt[:4]) == sorted(dealt[4:]) == sorted(limits["dtype"])
 
 
 @pytest.mark.parametrize("feature", sorted(FEATURES))

@@ -77,9 +77,6 @@ MESSAGES: Final[Limits] = {
 REDUCTIONS: Final = ("sum", "product", "max", "min", "and", "or", "xor")
 """ReduceOp: "AVG is only available with the NCCL backend", PREMUL_SUM with NCCL and XCCL."""
 
-UNKNOWN: Final = "median"
-"""No reduction, and easily asked for by its name: functional collectives take names, and ``ReduceOp`` has no member."""
-
 REDUCING: Final[Limits] = {
     **ALIKE,
     "dtype": REALS,
@@ -90,11 +87,12 @@ REDUCING: Final[Limits] = {
 COMPLEX_TOO: Final[Limits] = {"dtype": (*REALS, *COMPLEX)}
 """Of the reductions all_reduce alone is documented to take complex numbers."""
 
+# Functional collectives take names, of which any may be unknown; ``ReduceOp`` has no member for one.
 NAMING: Final[Limits] = {
     **REDUCING,
-    "op": (*REDUCTIONS, UNKNOWN),
+    "op": (*REDUCTIONS, "unknown"),
     "reduction": (
-        *REDUCING["reduction"], *(f"{UNKNOWN} of {kind}" for kind in ("bool", "integer", "float", "complex"))
+        *REDUCING["reduction"], *(f"unknown of {kind}" for kind in ("bool", "integer", "float", "complex"))
     ),
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "size": ("empty", "one", "many", "long"),
     "values": ("nan", "negative_zero", "plain"),
     "groups": ("none", "even", "uneven", "strided", "unsorted", "singletons", "invalid"),
+    "meeting": ("world", "reordered", "groups", "invalid"),
     "effects": CAPABILITIES,
     "flow": FLOW,
     "faults": FAULTS,
@@ -38,10 +39,21 @@ OF_TUPLE: Final = ("given", "empty", "negative", "repeated")
 PARTIAL: Final = {"root": "partial", "pairs": "partial"}
 """The word of attributes that hold for some positions or groups alone."""
 
+REDUCTIONS: Final = ("sum", "mean", "premul_sum", "product", "max", "min", "and", "or", "xor")
+"""The names of reductions, which are words of claims."""
+
+UNKNOWN: Final = "unknown"
+"""The word of a reduction that has another name: to claim it is to claim that such a program is refused."""
+
 UNKNOWN_REDUCTION: Final = "median"
 """What programs name that ask for a reduction which does not exist."""
 
 
-def reduction_words(reductions: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the words of the feature ``reduction``: each of ``reductions``, and one unknown, of each kind of dtype."""
-    return tuple(f"{op} of {kind}" for op in (*reductions, UNKNOWN_REDUCTION) for kind in get_args(Kind))
+def reduction_word(name: str) -> str:
+    """Return the word of a reduction by the name that a program gives."""
+    return name if name in REDUCTIONS else UNKNOWN
+
+
+def reduction_words() -> tuple[str, ...]:
+    """Return the words of the feature ``reduction``: each reduction, and an unknown one, of each kind of dtype."""
+    return tuple(f"{op} of {kind}" for op in (*REDUCTIONS, UNKNOWN) for kind in get_args(Kind))

@@ -11,6 +11,7 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.effect_words import effect_words
 from conformance.cases.program.effects import Region, names
+from conformance.cases.program.feature_words import reduction_word
 from conformance.cases.program.program import Attr, Groups, Step, lines, rank_groups
 from conformance.cases.program.trouble import trouble_words
 from conformance.cases.tensor.dtypes import NUMPY, kind
@@ -26,13 +27,15 @@ def features(case: Case) -> Features:
     """Return the facts of a case, each a set of words.
 
     ``dtype``, ``layout``, ``world``, ``axes`` (none, one, several, whatever they are, and invalid beside that where the
-    mesh has not each of them or one comes twice), ``operands`` (none, one, several),
+    mesh has not each of them or one comes twice), ``operands`` (none, one, several), ``meeting`` (world: all ranks meet
+    in one group, in order; reordered: in another order; groups: each group meets for itself; invalid),
     ``ranks`` (alike: they hold one dtype and shape; rows: they differ along axis 0 alone; different; apart: different,
     though in some group they agree), ``ndim``, ``size`` (empty, one, many, long), ``values`` (nan, negative_zero,
     plain), ``groups`` (see ``group_words``), ``reduction`` (such as ``sum of integer``), and one for each attribute:
-    words and truth values as they are, numbers by sign, tuples by whether they are given, are empty or hold an empty
-    one, hold a negative number, and hold one twice (pairs: on one side). A ``root`` that some groups have and others
-    have not is ``partial`` too, and so are ``pairs`` in which a position of a group sends or receives nothing.
+    words and truth values as they are (``unknown`` for a reduction that is none), numbers by sign, tuples by whether
+    they are given, are empty or hold an empty one, hold a negative number, and hold one twice (pairs: on one side). A
+    ``root`` that some groups have and others have not is ``partial`` too, and so are ``pairs`` in which a position of a
+    group sends or receives nothing.
     ``tokens`` tells whether what is sent is ``received`` or ``unreceived``. ``layout`` is that of views as well;
     ``effects`` and ``flow`` are the words of ``effect_words``, ``faults`` those of ``trouble_words``; all the others
     are about collectives.
@@ -56,8 +59,11 @@ def features(case: Case) -> Features:
     }
     for step in case.program.collectives:
         facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
+        facts["meeting"] = facts.get("meeting", frozenset()) | {_meeting_word(case, step)}
         for name, value in step.attrs.items():
-            if isinstance(value, bool | str):
+            if name == "op" and isinstance(value, str):
+                facts[name] = facts.get(name, frozenset()) | {reduction_word(value)}
+            elif isinstance(value, bool | str):
                 facts[name] = facts.get(name, frozenset()) | {str(value).lower()}
             elif isinstance(value, int):
                 facts[name] = facts.get(name, frozenset()) | {"negative" if value < 0 else "nonnegative"}
@@ -72,7 +78,7 @@ def features(case: Case) -> Features:
             facts["tokens"] = facts.get("tokens", frozenset()) | {_token_word(case, step)}
         if isinstance(op := step.attrs.get("op"), str):
             facts["reduction"] = facts.get("reduction", frozenset()) | frozenset(
-                f"{op} of {kind(dtype)}" for dtype in facts["dtype"]
+                f"{reduction_word(op)} of {kind(dtype)}" for dtype in facts["dtype"]
             )
     return facts
 
@@ -136,6 +142,17 @@ def _meeting(case: Case, step: Step) -> Groups:
         return rank_groups(case.program.mesh, step.axes, step.groups)
     except ValueError:
         return (tuple(range(case.program.world)),)
+
+
+def _meeting_word(case: Case, step: Step) -> str:
+    """Return whether all ranks meet in one group, in their order or another, or several groups each for itself."""
+    try:
+        groups = rank_groups(case.program.mesh, step.axes, step.groups)
+    except ValueError:
+        return "invalid"
+    if len(groups) != 1:
+        return "groups"
+    return "world" if groups[0] == tuple(range(case.program.world)) else "reordered"
 
 
 def _tuple_words(value: tuple[int | tuple[int, ...], ...]) -> frozenset[str]:

@@ -81,7 +81,7 @@ def command(
     with output(directory or new_directory()) as folder:
         with (
             opened(names, in_process=in_process, case_limit=case_limit) as workers,
-            Progress(quiet=as_json, plan=plan) as progress,
+            Progress(quiet=as_json) as progress,
         ):
             result = explore(
                 plan,
@@ -92,6 +92,7 @@ def command(
                 coverage=coverage,
                 watch=progress,
                 searching=progress.search,
+                drawing=progress.draw,
             )
         # Nobody who was judged lives any more, and nothing is read that they could reach.
         untouched = restored(folder, result.records)

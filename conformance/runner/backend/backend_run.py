@@ -20,10 +20,12 @@ from conformance.runner.backend.refusals import Refusals
 from conformance.runner.backend.scope import Scope
 from conformance.runner.backend.served import Served
 from conformance.runner.clock import Clock
+from conformance.runner.coverage.promised import Promises
 from conformance.runner.dialect import Dialogue, Trial
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord
 from conformance.runner.origins import Origins
+from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.waiting import wait
 
@@ -47,6 +49,7 @@ class BackendRun:
         self.examples = worker.ready.examples
         self.origins = origins or Origins()
         self.scope = Scope(worker.ready.claims)
+        self.promises = Promises(worker.ready.claims)
         self.dialogues = Dialogues(worker, clock or Clock())
         self.earlier = EarlierRun()
         self.refusals = Refusals()
@@ -61,6 +64,8 @@ class BackendRun:
         """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from."""
         again = one.name in self.earlier.again
         if self._is_known(one, origin) and not again:
+            if self.scope.outside(one) is None:
+                self.promises.add(one.facts.features)
             return
         origin = self.origins.keep(one.case, one.suite) if origin is None else origin
         outside = None if again else self.scope.outside(one)
@@ -104,6 +109,7 @@ class BackendRun:
         self.earlier.add(one.name)
         origin = self.origins.keep(one.case, one.suite)
         self.records.add(one, judged, origin, seconds, note, expected=expected)
+        self._take_note(one, judged)
 
     def _dialogue(self, one: Trial) -> Dialogue:
         return one.dialect.dialogue(one.subject, self.terms)
@@ -142,6 +148,11 @@ class BackendRun:
         if any(answer.unrepeated is not None for answer in answers):
             once = self.failures.dependent[one.name] = unrepeated(self._dialogue(one), answers)
         self.records.add(one, judged, inquiry.origin, seconds, note, unrepeated=once.outcome if once else None)
+        self._take_note(one, judged)
+
+    def _take_note(self, one: Trial, judged: Verdict) -> None:
+        if judged.outcome not in UNJUDGED:
+            self.promises.add(one.facts.features)
 
     def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
         """Return the verdict, a refusal excused until the backend answers a case of the operation."""

@@ -21,24 +21,38 @@ NONE: Final = 3
 class Share:
     """Counts the different cases of one suite and operation by whether they are within the claims of ``backend``.
 
-    Its share is a third as many as there are different ones among the ``examples`` draws that all backends are given.
-    What there is no time to ask for counts like any other case, so that a time budget changes no case.
+    Its share is a third as many as there are different ones among the ``examples`` draws that all backends are given:
+    the ``common`` ones, of which ``shared`` are within its claims. What there is no time to ask for counts like any
+    other case, so that a time budget changes no case.
     """
 
     backend: BackendRun
     examples: int
     common: int = 0
+    shared: int = 0
     standings: Counter[bool | None] = field(default_factory=Counter)
 
-    def add(self, one: Trial, *, common: bool) -> bool | None:
-        """Count a different case, one of the first draws or not; return whether it is within the claims."""
+    def add(self, one: Trial, *, common: bool, again: bool = False) -> bool | None:
+        """Count a case, one of the first draws or not; return whether it is within the claims.
+
+        One that comes ``again`` was drawn for the backend alone before.
+        """
         standing = self.backend.scope.standing(one)
-        self.standings[standing] += 1
+        self.standings[standing] += not again
         self.common += common
+        self.shared += common and standing is True
         return standing
 
-    def enough(self, own: int) -> bool:
-        """Return whether the backend has its share, or there is none to be had after ``own`` draws for it alone."""
+    @property
+    def wide(self) -> bool:
+        """Return whether a third of the common cases lies within the claims."""
+        return PART * self.shared >= self.common
+
+    def enough(self, own: int, common: int, examples: int) -> bool:
+        """Return whether the backend has its share of so many ``common`` cases, drawn in so many ``examples``.
+
+        It has as well where there is none to be had after ``own`` draws for it alone.
+        """
         if not self.standings[True]:
-            return not self.standings[False] or own >= NONE * self.examples
-        return PART * self.standings[True] >= self.common
+            return not self.standings[False] or own >= NONE * examples
+        return PART * self.standings[True] >= common

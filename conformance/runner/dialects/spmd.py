@@ -18,13 +18,13 @@ from conformance.cases.program.feature_words import (
     OF_TRUTH,
     OF_TUPLE,
     PARTIAL,
-    UNKNOWN_REDUCTION,
+    REDUCTIONS,
+    UNKNOWN,
     WORDS,
     reduction_words,
 )
 from conformance.judging.applicability import applicable
 from conformance.judging.subject import Subject
-from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
@@ -112,8 +112,8 @@ FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     **{name: _attribute_words(name, kind) for kinds in ATTRIBUTES.values() for name, kind in kinds.items()},
     **WORDS,
     **dict.fromkeys(COUNTED, ()),
-    "op": (*REDUCTIONS, UNKNOWN_REDUCTION),
-    "reduction": reduction_words(REDUCTIONS),
+    "op": (*REDUCTIONS, UNKNOWN),
+    "reduction": reduction_words(),
 }
 """Every feature and its words. An operation may be limited in what only others have: programs have several."""
 

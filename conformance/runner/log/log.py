@@ -14,6 +14,7 @@ import msgspec
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
 from conformance.judging.sharded.step_seen import StepSeen
+from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.storage import opened, pack, packed, stored
@@ -168,7 +169,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     claimed or asked for by name of which a backend was judged by no case.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
-    anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see.
+    anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see, and
+    ``exercised`` what of its claims judged cases showed.
     """
 
     finished: str
@@ -185,6 +187,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     asked_again: int = 0
     differing: int = 0
     power: dict[str, Power] = {}
+    exercised: dict[str, Exercised] = {}
 
 
 Record = Header | CaseRecord | Failure | SequenceFailure | Footer

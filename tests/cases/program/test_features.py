@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.program import feature_words
 from conformance.cases.program.features import Features, features
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.tensor import from_array
+from conformance.reference.reductions import REDUCTIONS
 
 PAIRED: Groups = ((0, 1), (2, 3))
 
@@ -89,6 +91,30 @@ def test_a_root_that_some_groups_lack_is_partial() -> None:
 
 def test_a_reduction_is_of_a_kind() -> None:
     assert words([(2,)], op="sum")["reduction"] == {"sum of integer"}
+
+
+def test_whatever_is_no_reduction_is_unknown() -> None:
+    assert tuple(REDUCTIONS) == feature_words.REDUCTIONS
+    found = words([(2,)], op="mode")
+    assert (found["op"], found["reduction"]) == ({"unknown"}, {"unknown of integer"})
+
+
+@pytest.mark.parametrize(
+    ("axes", "groups", "word"),
+    [
+        (("i", "j"), None, "world"),
+        (("i", "j"), ((0, 1, 2, 3),), "world"),
+        (("j", "i"), None, "reordered"),
+        (("i", "j"), ((1, 0, 2, 3),), "reordered"),
+        (("j",), None, "groups"),
+        (("i", "j"), ((0, 1), (2, 3)), "groups"),
+        (("k",), None, "invalid"),
+    ],
+)
+def test_all_ranks_meet_as_the_world_or_in_groups(axes: tuple[str, ...], groups: Groups | None, word: str) -> None:
+    step = Step(op="any", inputs=(), outputs=(), axes=axes, groups=groups)
+    program = Program(mesh=(Axis("i", 2), Axis("j", 2)), steps=(step,), results=())
+    assert features(Case(program=program, inputs={}))["meeting"] == {word}
 
 
 @pytest.mark.parametrize(

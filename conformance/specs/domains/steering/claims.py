@@ -40,25 +40,37 @@ PLAIN: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {
 """For a feature of claims: the feature of the table of case features, and what each word allows there."""
 
 
-def narrowed(goals: Mapping[str, str], limits: Claimed, seed: str) -> dict[str, str]:
-    """Return goals in which every word that lies outside ``limits`` is another that lies within, drawn by ``seed``.
+PLACES: Final = ("world", "groups", "axes", "meeting")
+"""Features that say together how many members meet, and in how many groups, so that these goals may rule theirs out."""
 
-    A goal of something wrong is taken out where the claims are about legal programs alone.
+
+def narrowed(goals: Mapping[str, str], limits: Claimed, seed: str, number: int) -> dict[str, str]:
+    """Return goals in which every word that lies outside ``limits`` is another that lies within.
+
+    These are dealt by ``seed``: as ``number`` goes on all of them come before one comes again. Nothing is wrong where
+    the claims are about legal programs alone.
     """
-    # Not for secrets: the same seed must give the same cases.
-    random, found = Random(seed), dict(goals)  # noqa: S311 - it chooses cases, and is no secret
+    found = dict(goals)
     for feature, words in allowed(limits).items():
         if words and found.get(feature) not in words:
-            found[feature] = random.choice(words)
+            turn, at = divmod(number, len(words))
+            # Not for secrets: the same seed must give the same cases.
+            found[feature] = Random(f"{seed}, {feature}, {turn}").sample(words, len(words))[at]  # noqa: S311
+    if not limits.keys().isdisjoint(PLACES):
+        found.pop("members", None)
+        found.pop("meetings", None)
     if "illegal" not in limits.get("calls", ("illegal",)):
-        found.pop("wrong", None)
+        found["wrong"] = ""
     return found
 
 
 def allowed(limits: Claimed) -> dict[str, tuple[str, ...]]:
-    """Return the words that claims leave of the features of the table, of those features that they limit."""
+    """Return the words that claims leave of the features of the table, of those features that they limit.
+
+    Effects that are not named are not asked.
+    """
     found: dict[str, tuple[str, ...]] = {}
-    for name, words in limits.items():
+    for name, words in {"effects": (), **limits}.items():
         for feature, left in _left(name, words):
             before = found.get(feature, left)
             found[feature] = tuple(word for word in left if word in before)
@@ -98,6 +110,13 @@ def _ranks(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "rank", tuple(dict.fromkeys(each if int(each) < 3 else "more" for each in words))
 
 
+def _meeting(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Read ``world`` and ``reordered`` as axes that are all of the mesh, without groups."""
+    if "groups" not in words:
+        yield "groups", ("none",)
+        yield "axes", ("one", "whole", *(["permuted"] if "reordered" in words else []))
+
+
 def _effects(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "place", ("fresh", *(each for each in ("into", "in_place", "overlap") if each in words))
     if "start" not in words:
@@ -122,4 +141,5 @@ _RULES: Final[Mapping[str, Callable[[Sequence[str]], Iterator[tuple[str, tuple[s
     "effects": _effects,
     "layout": _same("layout"),
     "groups": _same("groups"),
+    "meeting": _meeting,
 }
