@@ -154,7 +154,7 @@ def _result(
     ways = [failure for failure in found if isinstance(failure, Failure)]
     explained = {(failure.backend, case) for failure in found for case in failure.explains}
     return Result(
-        counts={backend.name: backend.records.seen.outcomes for backend in backends if backend.records.seen.outcomes},
+        counts={backend.name: backend.records.tally.outcomes for backend in backends if backend.records.tally.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
         never=tuple(sorted(plan.clauses().difference(_beyond(plan, drawn), *drawn.exercised.values()))),
         seconds=seconds,
@@ -177,7 +177,7 @@ def _result(
 def _unjudged(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
     """Return the operations asked for by name, and those claimed, of which no case was judged."""
     wanted = {*plan.named, *backend.scope.claims} & set(plan.ops)
-    return backend.records.seen.unjudged(op for op in plan.ops if op in wanted)
+    return backend.records.tally.unjudged(op for op in plan.ops if op in wanted)
 
 
 def _beyond(plan: Plan, drawn: Drawn) -> set[str]:
@@ -194,7 +194,7 @@ def _spoken(drawn: Drawn, backends: Sequence[BackendRun]) -> Drawn:
     """Return what spoke, by operation, with the clauses that spoke in answers alone."""
     exercised = {op: set(clauses) for op, clauses in drawn.exercised.items()}
     for backend in backends:
-        for op, clauses in backend.records.seen.clauses_by_op.items():
+        for op, clauses in backend.records.tally.clauses_by_op.items():
             if not drawn.exercised.get(op):
                 exercised.setdefault(op, set()).update(clauses)
     return replace(drawn, exercised=exercised)
@@ -217,11 +217,11 @@ def _once(backend: BackendRun, explained: AbstractSet[tuple[str, str]]) -> int:
 
 def _power(plan: Plan, drawn: Drawn, backend: BackendRun) -> Power:
     """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
-    count = Counter(backend.records.seen.parts)
+    count = Counter(backend.records.tally.parts)
     for suite, op in list(count):
         if f"{suite} of {op}" in drawn.undrawn:
             count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
-    parts = {place: backend.records.seen.judged[place] / number for place, number in count.items() if number}
+    parts = {place: backend.records.tally.judged[place] / number for place, number in count.items() if number}
     return power({(draws.suite, draws.op): draws.examples for draws in plan.draws()}, parts)
 
 

@@ -14,11 +14,11 @@ from conformance.runner.backend.dialogues import Dialogues, Inquiry
 from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing import Failed
 from conformance.runner.backend.failures import Failures
+from conformance.runner.backend.processes import Processes
 from conformance.runner.backend.queries import Queries
 from conformance.runner.backend.records import Records
 from conformance.runner.backend.refusals import Refusals
 from conformance.runner.backend.scope import Scope
-from conformance.runner.backend.served import Served
 from conformance.runner.clock import Clock
 from conformance.runner.coverage.promised import Promises
 from conformance.runner.dialect import Dialogue, Trial
@@ -56,7 +56,7 @@ class BackendRun:
         self.records = Records(name, write)
         self.failures = Failures(self.records, self.origins)
         self.queries = Queries(worker, self.scope, self.records.failing, self.refusals, self.origins)
-        self.served = Served()
+        self.processes = Processes()
         self.seconds = 0.0
         """What the backend took for its answers."""
 
@@ -94,7 +94,7 @@ class BackendRun:
     def resume(self, record: CaseRecord, known: Verdict, *, again: bool) -> None:
         """Take over the verdict of an earlier, unfinished run, and ask ``again`` where that is said."""
         self.earlier.add(record.case)
-        self.records.seen.add(record)
+        self.records.tally.add(record)
         if again:
             self.earlier.again[record.case] = known
             self.records.replaceable(record)
@@ -130,7 +130,7 @@ class BackendRun:
         seconds = seconds_of(answers)
         note = "; ".join(answer.note for answer in answers if answer.note) or judged.note
         self.seconds += seconds
-        self.served.add(one.name, origin, answers[-1], failed=judged.blame is not None)
+        self.processes.add(one.name, origin, answers[-1], failed=judged.blame is not None)
         if inquiry.again:
             self._compare(one, judged, origin, seconds)
         elif inquiry.outside is not None:

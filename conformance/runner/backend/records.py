@@ -8,7 +8,7 @@ from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.failing import Failed, Failing
-from conformance.runner.backend.seen import Seen
+from conformance.runner.backend.tally import Tally
 from conformance.runner.dialect import Trial
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord
@@ -20,7 +20,7 @@ class Records:
     def __init__(self, name: str, write: Callable[[CaseRecord], None]) -> None:
         """Hand each record to ``write``."""
         self.name = name
-        self.seen = Seen()
+        self.tally = Tally()
         self.failing = Failing()
         self._write = write
         self._replaceable: dict[str, CaseRecord] = {}
@@ -55,7 +55,7 @@ class Records:
         record = found.record
         earlier = self.failing.kept.get(record.case)
         instead = earlier.record if earlier is not None else self._replaceable.pop(record.case, None)
-        self.seen.add(record, instead=instead)
+        self.tally.add(record, instead=instead)
         unexpected = record.expected is None or record.expected.state == "changed"
         if (record.blame is not None and unexpected) or record.unrepeated is not None or earlier is not None:
             self.failing.add(found)

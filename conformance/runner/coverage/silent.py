@@ -24,20 +24,20 @@ def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet
         for clause in operations()[op].own(op, backend.terms)
         if clause.requirement == "must"
         and clause.suite in plan.suites
-        and clause.id in clauses - backend.records.seen.clauses
+        and clause.id in clauses - backend.records.tally.clauses
     }
     # What these are about is in answers, so that no case shows which of them should have spoken.
     left |= {
         clause.id: clause.suite
-        for op in backend.records.seen.ops
+        for op in backend.records.tally.ops
         if operations()[op].answered
         for clause in operations()[op].own(op, backend.terms)
-        if clause.requirement == "must" and clause.id not in backend.records.seen.clauses
+        if clause.requirement == "must" and clause.id not in backend.records.tally.clauses
     }
     return Silence(
-        clauses=tuple(sorted(name for name, suite in left.items() if suite in backend.records.seen.suites)),
-        suites=tuple(sorted(set(left.values()) - backend.records.seen.suites)),
-        words=never_seen(backend.terms.numbers.chosen, backend.records.seen.words),
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in backend.records.tally.suites)),
+        suites=tuple(sorted(set(left.values()) - backend.records.tally.suites)),
+        words=never_seen(backend.terms.numbers.chosen, backend.records.tally.words),
     )
 
 

@@ -84,8 +84,8 @@ def sequences(
     """
     found: dict[tuple[int, ...], tuple[Found, list[str]]] = {}
     first: dict[int, list[str]] = {}
-    for name in sorted(backend.failures.dependent, key=lambda name: backend.served.places.get(name, (0, 0))):
-        first.setdefault(backend.served.places.get(name, (0, 0))[0], []).append(name)
+    for name in sorted(backend.failures.dependent, key=lambda name: backend.processes.places.get(name, (0, 0))):
+        first.setdefault(backend.processes.places.get(name, (0, 0))[0], []).append(name)
     for names in first.values():
         if late():
             break

@@ -33,7 +33,7 @@ def shortest(backend: BackendRun, last: str, known: Sequence[Found], late: Calla
     The sequence returned failed twice.
     """
     search = _Search(backend, last, backend.failures.dependent[last], late)
-    before, end = backend.served.before(last), backend.failures.found.kept[last].origin
+    before, end = backend.processes.before(last), backend.failures.found.kept[last].origin
     assert end is not None  # it was asked in this run
     for one in known:
         if search.fails(one.origins[:-1]):

@@ -14,7 +14,7 @@ from conformance.judging.sharded.subject import sharded_meaning
 from conformance.runner.draws import numbered
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.graphs.domain.asked import Asked, Words
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 from conformance.specs.sharded.domain import compositions
 from conformance.specs.sharded.domain.programs import Program
 

@@ -19,9 +19,9 @@ from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
-from conformance.specs.graphs.domain.asked import Asked, Words
 from conformance.specs.graphs.domain.edges_of_views import VIEWS, outside
 from conformance.specs.graphs.domain.listing import Edge
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 
 INTEGERS: Final = ("int32", "int8", "int64", "uint8", "int16", "uint32", "uint64")
 FLOATS: Final = ("float32", "float16", "float64", "bfloat16", "float32")

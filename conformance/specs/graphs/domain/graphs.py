@@ -12,13 +12,13 @@ from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.edges import edge_case
 from conformance.specs.graphs.domain.meeting import meet
 from conformance.specs.graphs.domain.neighbours import neighbour_case
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.schedules.domain.graph_words import DTYPES
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))

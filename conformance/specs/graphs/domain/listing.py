@@ -11,7 +11,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
-from conformance.specs.graphs.domain.asked import Asked
+from conformance.specs.graphs.domain.unfinished_case import Asked
 
 SHAPE: Final = (4, 6)
 """The shape of the buffers that every pattern may use."""

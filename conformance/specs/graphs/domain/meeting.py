@@ -8,7 +8,7 @@ from typing import Any, Final
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choose
-from conformance.specs.graphs.domain.asked import Asked, Shape
+from conformance.specs.graphs.domain.unfinished_case import Asked, Shape
 
 BITWISE: Final = ("and", "or", "xor")
 EXTREMES: Final = ("max", "min")

@@ -7,7 +7,7 @@ import math
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.extent import Dim
 from conformance.specs.domains import choose
-from conformance.specs.graphs.domain.asked import MOST_AXES, Asked, Shape, chance
+from conformance.specs.graphs.domain.unfinished_case import MOST_AXES, Asked, Shape, chance
 from conformance.specs.schedules.domain.graph_words import taking
 
 

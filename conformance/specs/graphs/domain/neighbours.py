@@ -18,8 +18,8 @@ from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
 from conformance.specs.graphs.domain import near_moves, near_numbers, near_steps, near_times
-from conformance.specs.graphs.domain.asked import Asked, Words
 from conformance.specs.graphs.domain.listing import Listing
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 
 TURNS: Final = 18
 """Cases that share the tables out: a run of 300 draws has so many, a third of each table."""

@@ -18,8 +18,8 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.exactness import parts_of
 from conformance.specs.domains import choose
-from conformance.specs.graphs.domain.asked import Asked, chance
 from conformance.specs.graphs.domain.moving import pad, reshape, turn, window
+from conformance.specs.graphs.domain.unfinished_case import Asked, chance
 from conformance.specs.schedules.domain.graph_words import DTYPES, taking
 
 UNDOING: Final = (("add", "sub"), ("sub", "add"), ("mul", "div"), ("div", "mul"), ("xor", "xor"), ("shl", "shr"))

@@ -24,7 +24,7 @@ from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain import (
     patterns_combined,
     patterns_folded,

@@ -10,7 +10,7 @@ from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain import graphs
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain.operands import held
 from conformance.specs.sharded.domain.placements import NAMES, devices
 from conformance.specs.sharded.domain.programs import Program, known

@@ -15,7 +15,7 @@ from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain import graphs
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.placements import NAMES
 from conformance.specs.sharded.domain.programs import Program, known

@@ -16,7 +16,7 @@ from conformance.reference.graph.nodes import axes_of
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.graphs.domain.asked import chance
+from conformance.specs.graphs.domain.unfinished_case import chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.placements import masked, some_replicas
 from conformance.specs.sharded.domain.programs import Program

@@ -12,7 +12,7 @@ from conformance.reference.sharded.all_reduce import THRESHOLD
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
-from conformance.specs.graphs.domain.asked import Asked, Words
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 from conformance.specs.sharded.domain.listing import Sharded, counted
 from conformance.specs.sharded.domain.placements import NAMES, devices
 from conformance.specs.sharded.domain.programs import Program, known

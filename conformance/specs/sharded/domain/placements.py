@@ -12,7 +12,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
-from conformance.specs.graphs.domain.asked import chance
+from conformance.specs.graphs.domain.unfinished_case import chance
 
 SIZES: Final = (
     *((2,), (3,), (4,), (2,), (3,), (4,), (1,), (5,), (8,), (6,), (7,)) * 2,

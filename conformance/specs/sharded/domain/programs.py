@@ -19,8 +19,8 @@ from conformance.reference.sharded.placing import placed, shape_of
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain import graphs, steps
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import contents
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.placements import devices, meshes, placements, related
 

@@ -12,8 +12,8 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choose
 from conformance.specs.domains.choose import Draw
 from conformance.specs.graphs.domain import graphs, steps
-from conformance.specs.graphs.domain.asked import Asked, Words, chance
 from conformance.specs.graphs.domain.data import REGIMES, contents
+from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain.operands import Kinds, kinds, operand
 from conformance.specs.sharded.domain.placements import NAMES
 from conformance.specs.sharded.domain.programs import Program, known

@@ -13,7 +13,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choose
 from conformance.specs.graphs.domain import steps
-from conformance.specs.graphs.domain.asked import chance
+from conformance.specs.graphs.domain.unfinished_case import chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.compositions import (
     cloned,

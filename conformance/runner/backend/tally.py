@@ -11,7 +11,7 @@ from conformance.runner.outcomes import UNJUDGED
 
 
 @dataclass
-class Seen:
+class Tally:
     """Counts of records: by outcome, and by suite and operation all of them and those ``judged``.
 
     ``ops``, ``suites``, ``clauses_by_op`` and ``words`` are those of judged cases: the clauses that spoke, and the

@@ -13,7 +13,7 @@ MOST: Final = 20_000
 
 
 @dataclass(frozen=True)
-class Served:
+class Processes:
     """The origins of the cases that each process answered, in order: eight bytes a case.
 
     ``places`` has, for failing cases by name, the process that answered first and how many it had answered before.
