@@ -114,8 +114,12 @@ class Part:
         return depth > HOPEFUL or (self._draw(self._few(depth)) and self._draw_each(depth))
 
     def rest(self) -> bool:
-        """Draw what the turns left; return whether there was time. Of what lies within no claims a tenth is drawn."""
-        found = self._any or (self._draw(self._few(self._most)) and self._draw_each(self._most))
+        """Draw what the turns left; return whether there was time. Of what lies within no claims a tenth is drawn.
+
+        Where no backend draws for itself all is drawn: one draw of many may lie within the claims.
+        """
+        few = self._most if self._dear else self._few(self._most)
+        found = self._any or (self._draw(few) and self._draw_each(self._most))
         if found and self._any:
             found = self._draw(self._most, self._distinct) and self._draw_each(None)
         self.done = found
