@@ -106,6 +106,9 @@ def load(spec: BackendSpec) -> Backend:
     if spec.target is None:
         raise BackendError(f"backend {spec.name!r} is a separate program and cannot run in this process")
     entry = EntryPoint(spec.name, spec.target, GROUP)
+    if find_spec(entry.module.partition(".")[0]) is None:
+        # A worker has the current folder on its search path, and the command itself has not.
+        sys.path.append(str(Path.cwd()))
     try:
         module = import_module(entry.module)
     except Exception as error:

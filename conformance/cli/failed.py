@@ -48,7 +48,8 @@ def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_
             now = each["now"] if each["detail"] is None else f"{each['now']}: {each['detail']}"
             console.print(f"{each['backend']}: {each['case']} ({each['clause']}): {now}", markup=False)
         still = sum(each["now"] != "passes now" for each in told)
-        console.print(f"{len(told)} ways to fail run again, {still} still fail", markup=False)
+        ways_run = f"{len(told)} way{'s' * (len(told) != 1)} to fail run again"
+        console.print(f"{ways_run}, {still} still fail{'s' * (still == 1)}", markup=False)
     return 1 if any(each["status"] == 1 for each in told) else 3 if any(each["status"] == 3 for each in told) else 0
 
 

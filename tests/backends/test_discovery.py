@@ -126,3 +126,14 @@ def test_a_program_that_says_nothing_and_ends_in_order_is_no_backend() -> None:
 def test_listing_imports_no_implementation() -> None:
     code = "import sys, conformance.backends.discovery as d; d.listed(); print({'jax', 'torch'} & {*sys.modules})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_module_of_the_current_folder_loads_in_this_process_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme_here.py").write_text(
+        "from conformance.backends.base import Backend\nclass Acme(Backend):\n    claims = {}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert type(load(find("acme_here:Acme"))).__name__ == "Acme"

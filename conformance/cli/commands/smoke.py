@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from shlex import quote
 
 import click
 from rich.markup import escape
@@ -12,9 +13,10 @@ from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.log.log import CaseRecord
-from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
+from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
 from conformance.runner.smoke import smoke
 from conformance.runner.worker.judgeable import Judgeable
+from conformance.specs import OPS
 
 
 @click.command("smoke")
@@ -45,6 +47,13 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
         console.print("These cases are as plain as cases get: look at the adapter before the implementation.")
+    for name, worker in workers.items():
+        judged = {record.op for record in records[name] if record.outcome not in UNJUDGED}
+        unshown = [op for op in worker.ready.claims if op in OPS and op not in judged]
+        if unshown:
+            console.print(f"{name}: no plain case of {', '.join(unshown)} lies within its claims", markup=False)
+    if _status(records) == 0:
+        console.print(f"passed; next: conformance run -b {quote(','.join(records))}", markup=False)
     return _status(records)
 
 
