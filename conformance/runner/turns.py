@@ -132,10 +132,8 @@ class Part:
 
     @property
     def _wide(self) -> bool:
-        """Return whether the draws for all are of use to some backend."""
-        if self._dear:
-            return self._any or not self._common
-        return not self._shares or any(share.wide for share in self._shares)
+        """Return whether the draws for all are of use to some backend, or the only ones."""
+        return self._dear or not self._shares or any(share.wide for share in self._shares)
 
     def _draw(self, until: int, distinct: int = 0) -> bool:
         """Draw for all backends up to a number, and until so many differ, within reason."""

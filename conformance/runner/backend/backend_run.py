@@ -69,6 +69,7 @@ class BackendRun:
             return
         origin = self.origins.keep(one.case, one.suite) if origin is None else origin
         outside = None if again else self.scope.outside(one)
+        self.scope.asked += outside is None
         if outside is None or self.scope.probe(one, outside):
             self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), outside, again))
         else:
@@ -134,6 +135,7 @@ class BackendRun:
         if inquiry.again:
             self._compare(one, judged, origin, seconds)
         elif inquiry.outside is not None:
+            self.scope.probed(judged.outcome)
             left_out = Verdict(outcome="unsupported", clauses={}, detail=inquiry.outside)
             self.records.add(one, left_out, origin, seconds, note, under_claimed=judged.outcome == "passed")
         else:
