@@ -45,3 +45,10 @@ def test_draws_of_dangerous_words_are_to_be_right() -> None:
     wanted = [goals_of(name, 0, number) for number in range(1, 60)]
     assert all(not each["wrong"] or each["chained"] == "no" for each in wanted if "wrong" in each)
     assert sum(each.get("wrong") == "" for each in wanted) > 30
+
+
+def test_a_number_is_drawn_beside_groups_without_members() -> None:
+    case, _ = numbered(SUITES["collectives"].domains["reduce_constant"], 2, 393)
+    assert case.program.steps[-1].groups == ((),)
+    with pytest.raises(Rejected):
+        evaluate(case)
