@@ -97,3 +97,12 @@ def test_a_word_counts_for_the_operation_that_has_it_alone() -> None:
     promises = Promises({"broadcast": {"dtype": ["int8"]}, "gather": {"dtype": ["int8"]}})
     promises.add({"broadcast": {"dtype": frozenset({"int8"})}})
     assert promises.exercised(["broadcast", "gather"]).missing == ("gather at all", "gather with dtype int8")
+
+
+def test_numbers_that_claims_list_are_one_promise() -> None:
+    promises = Promises({"broadcast": {"world": [str(size) for size in range(1, 65)], "ndim": ["0", "1"]}})
+    assert promises.exercised(["broadcast"]).missing == (
+        "broadcast at all", "broadcast with world of any size", "broadcast with ndim of any size",
+    )  # fmt: skip
+    promises.add({"broadcast": {"world": frozenset({"5"})}})
+    assert promises.exercised(["broadcast"]).missing == ("broadcast with ndim of any size",)

@@ -1,7 +1,8 @@
 """What claims promise, and which of it a run exercised: one definition for the terminal, the log and the report.
 
 Claims promise every operation that they name, and every word that they list for one of its features. An operation is
-exercised when a case of it was judged within the claims, and a word when such a case has it.
+exercised when a case of it was judged within the claims, and a word when such a case has it. The numbers of a counted
+feature are one promise: cases have some of them, and no case is drawn for the sake of each.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.cases.program.feature_words import COUNTED, WORDS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.dialects import operations
+
+ANY: Final = "of any size"
+"""What stands for the numbers that claims list."""
 
 Promise = tuple[str, str, str]
 """An operation, a feature and a word of it; the operation itself has neither."""
@@ -32,7 +37,8 @@ class Promises:
         for op, facts in features.items():
             self._met.add((op, "", ""))
             limits = self.claims.get(op, {})
-            self._met.update((op, feature, word) for feature in limits for word in facts.get(feature, ()))
+            for feature in limits:
+                self._met.update((op, feature, _word(feature, word)) for word in facts.get(feature, ()))
 
     def exercised(self, ops: Iterable[str]) -> Exercised:
         """Return what is promised of ``ops``, those that a run is about, and which of it was not shown."""
@@ -44,7 +50,12 @@ def _promised(claims: Claims, ops: AbstractSet[str]) -> Iterator[Promise]:
     for op, limits in claims.items():
         if op in ops:
             yield op, "", ""
-            yield from ((op, feature, word) for feature in limits if _has(op, feature) for word in limits[feature])
+            for feature in (name for name in limits if _has(op, name)):
+                yield from ((op, feature, _word(feature, word)) for word in limits[feature])
+
+
+def _word(feature: str, word: str) -> str:
+    return ANY if feature in COUNTED else word
 
 
 def _has(op: str, feature: str) -> bool:
