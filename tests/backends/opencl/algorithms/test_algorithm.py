@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.lower.choose import choose
+from conformance.backends.opencl.lower.algorithm import choose
 from conformance.backends.opencl.settings import Algorithm, Settings, from_environment, guarantees
 from conformance.cases.declarations.guarantees import check_guarantees
 
