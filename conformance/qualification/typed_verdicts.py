@@ -38,6 +38,17 @@ class Verdicts:
         """Return on what share of the programs judged both said the same."""
         return self.alike / self.judged if self.judged else 0.0
 
+    @property
+    def prescribed(self) -> int:
+        """Return on how many programs the verdicts differ because the specification departs from JAX on purpose."""
+        return sum(count for name, count in self.classes.items() if name != SEVERAL and DIFFERENCES[name].prescribed)
+
+    @property
+    def share_of_others(self) -> float:
+        """Return on what share of the programs judged, less those of prescribed differences, both said the same."""
+        others = self.judged - self.prescribed
+        return self.alike / others if others else 0.0
+
     def __add__(self, other: Verdicts) -> Verdicts:
         """Return the verdicts on the programs of both."""
         return Verdicts(

@@ -53,6 +53,8 @@ def _data(found: Verdicts) -> dict[str, Any]:
         "silent": found.silent,
         "alike": found.alike,
         "share": round(found.share, 4),
+        "prescribed": found.prescribed,
+        "share_of_others": round(found.share_of_others, 4),
         "classes": [
             {
                 "name": name,
@@ -61,6 +63,7 @@ def _data(found: Verdicts) -> dict[str, Any]:
                 "text": difference.text,
                 "clauses": difference.clauses,
                 "source": difference.source,
+                "prescribed": difference.prescribed,
             }
             for name, difference in DIFFERENCES.items()
         ],
@@ -76,11 +79,16 @@ def _show(console: Console, found: Verdicts, backend: str) -> None:
         f"{len(found.unexplained)} unexplained",
         markup=False,
     )
-    table = Table("class", "other verdict", "other types", "clauses", "source")
+    console.print(
+        f"{found.prescribed} of the others differ as this specification prescribes; without them "
+        f"{found.alike} of {found.judged - found.prescribed} are alike ({found.share_of_others:.1%})",
+        markup=False,
+    )
+    table = Table("class", "other verdict", "other types", "clauses", "source", "prescribed")
     for name, difference in DIFFERENCES.items():
-        clauses = " ".join(difference.clauses)
-        table.add_row(name, str(found.classes[name]), str(found.types[name]), clauses, difference.source)
-    table.add_row(SEVERAL, str(found.classes[SEVERAL]), str(found.types[SEVERAL]), "", "")
+        clauses, yes = " ".join(difference.clauses), "yes" if difference.prescribed else ""
+        table.add_row(name, str(found.classes[name]), str(found.types[name]), clauses, difference.source, yes)
+    table.add_row(SEVERAL, str(found.classes[SEVERAL]), str(found.types[SEVERAL]), "", "", "")
     console.print(table)
     for line in found.unexplained:
         console.print(line, markup=False)

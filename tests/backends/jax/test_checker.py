@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from conformance.backends.jax import Jax
-from conformance.qualification.typed_verdicts import compare
+from conformance.qualification.typed_verdicts import SEVERAL, Verdicts, compare
 from conformance.specs.types.jax_rules import DIFFERENCES
 
 
@@ -18,6 +20,12 @@ def shares(jax: Jax, start: int, stop: int) -> None:
 
 def test_the_checker_agrees_with_jax_on_some_programs(jax: Jax) -> None:
     shares(jax, 0, 60)
+
+
+def test_only_a_prescribed_difference_is_left_out_of_the_second_share() -> None:
+    found = Verdicts(judged=10, alike=6, classes=Counter({"any done": 2, "means": 1, SEVERAL: 1}))
+    assert found.prescribed == 2
+    assert (found.share, found.share_of_others) == (0.6, 0.75)
 
 
 @pytest.mark.slow
