@@ -60,6 +60,13 @@ def test_a_conversion_may_have_one_nan_for_all(dtype: str, bits: int) -> None:
     assert blamed(np.zeros(1, NUMPY[dtype]), node("x", "cast", "a", dtype=dtype), a=f32(bits)) == "graph.C11"
 
 
+def test_a_conversion_of_an_integer_to_float32_by_way_of_float64_rounds_twice() -> None:
+    data = np.array([2**60 + 2**36 + 1], np.int64)
+    twice = data.astype(np.float64).astype(np.float32)
+    assert blamed(twice, node("x", "cast", "a", dtype="float32"), a=data) == "graph.C11"
+    assert not blamed(f32(0x5D800001), node("x", "cast", "a", dtype="float32"), a=data)
+
+
 @pytest.mark.parametrize("op", ["flip", "contig", "bitcast", "gather"])
 def test_what_is_moved_keeps_every_bit_of_a_nan(op: str) -> None:
     of, arg = (("a", "b"), 0) if op == "gather" else (("a",), (0,) if op == "flip" else None)
@@ -157,6 +164,16 @@ def test_a_remainder_may_be_made_of_the_quotient() -> None:
     given = np.asarray(a - np.trunc(a / b) * b, np.float32)
     assert given != np.fmod(a, b)
     assert not blamed(given, alu("x", "mod", "a", "b"), a=a, b=b)
+
+
+def test_the_root_of_a_square_may_be_a_product_with_the_reciprocal_root() -> None:
+    square = np.array([49], np.float32)
+    given = np.asarray(square * (np.float32(1) / np.float32(7)))
+    assert given != 7
+    assert blamed(given, alu("x", "sqrt", "a"), a=square) == "graph.C39"
+    assert blamed(np.array([8], np.float32), alu("x", "sqrt", "a"), a=square) == "graph.C25"
+    assert blamed(f32(0x40800001), alu("x", "sqrt", "a"), a=np.array([16], np.float32)) == "graph.C25"
+    assert blamed(np.array([np.nan], np.float32), alu("x", "sqrt", "a"), a=f32(0)) == "graph.C25"
 
 
 def test_a_sum_that_is_fused_is_no_root_that_is_rounded_wrongly() -> None:

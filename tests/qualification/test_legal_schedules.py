@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
 from conformance.qualification.legal_schedules.engine import Legal, Scheduler
-from conformance.runner.dialects.schedule import PROGRAMS, sharded_graphs
+from conformance.runner.dialects.schedule import SCHEDULED_PROGRAMS, sharded_graphs
 from conformance.runner.draws import numbered
 from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.graphs import graphs
@@ -90,5 +90,5 @@ def test_calls_are_drawn() -> None:
 
 
 def test_programs_are_the_native_engines() -> None:
-    case, _ = numbered(PROGRAMS, 0, 0)
+    case, _ = numbered(SCHEDULED_PROGRAMS, 0, 0)
     assert VARIANTS[0]().schedule(case) == Scheduler().schedule(case)

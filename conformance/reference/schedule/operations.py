@@ -57,8 +57,8 @@ def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
     """Return where several results of an elementwise operation are right.
 
     Of integers that is a division by zero, one that overflows, and a shift beyond the width. Of floats it is what is
-    made in several steps by some: a quotient by the reciprocal, a remainder by the quotient; what no standard asks to
-    be rounded rightly; and what overflows 8 bits, which some saturate.
+    made in several steps by some: a quotient by the reciprocal, a root by the reciprocal root, a remainder by the
+    quotient; what no standard asks to be rounded rightly; and what overflows 8 bits, which some saturate.
     """
     dtype = logical(made.dtype)
     if kind(logical(of[0].dtype)) == "integer":
@@ -77,6 +77,8 @@ def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
         found = rounds("recip", of, made) if op == "recip" else (back != of[0]) & np.isfinite(made)
         if op == "sqrt":
             found |= np.isfinite(made) & rounds("mul", (made, made), np.asarray(of[0]))
+            other = np.asarray(of[0] * (np.ones((), made.dtype) / made), made.dtype)
+            found |= np.isfinite(made) & (made != 0) & _differ(made, other)
     elif op in ("exp2", "log2"):
         # Exact between whole numbers and powers of two.
         whole = of[0] if op == "exp2" else made
@@ -109,8 +111,9 @@ def _unsettled_integer(op: str, of: Sequence[Array]) -> Where:
 def open_cast(values: Array, dtype: str) -> Where:
     """Return where a conversion has several right results.
 
-    These are a float out of an integer's range, which C leaves undefined; what is rounded to another value by way of
-    ``float32`` or ``float64``; and what overflows a float of 8 bits.
+    These are a float out of an integer's range, which C leaves undefined; what is rounded to another value of at most
+    16 bits by way of ``float32`` or ``float64``; and what overflows a float of 8 bits. An integer becomes a ``float32``
+    in one rounding (IEEE 754, 5.4.1).
     """
     here, there = kind(logical(values.dtype)), kind(dtype)
     nowhere = np.zeros(values.shape, np.bool_)
@@ -126,7 +129,7 @@ def open_cast(values: Array, dtype: str) -> Where:
         direct = cast(values, dtype)
         found = nowhere
         for step in (np.float32, np.float64):
-            if held.itemsize < np.dtype(step).itemsize:
+            if held.itemsize <= 2:
                 found = found | _differ(direct, cast(values.astype(step), dtype))
         if held.itemsize == 1:
             finite = np.isfinite(values) if here == "float" else np.ones(values.shape, np.bool_)

@@ -42,7 +42,7 @@ PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
-PROGRAMS: Final[Choice[Case]] = choose.one_of(
+SCHEDULED_PROGRAMS: Final[Choice[Case]] = choose.one_of(
     *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
 )
 """Programs of every operation: two of three have effects."""
@@ -217,7 +217,7 @@ def _nothing(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
 SUITE: Final = DialectSuite(
     "schedules",
     "What a backend makes of programs and graphs: the order, storage and bodies of its schedules.",
-    {PROGRAM: _asked_of(PROGRAMS), GRAPH: _asked_of(GRAPHS)},
+    {PROGRAM: _asked_of(SCHEDULED_PROGRAMS), GRAPH: _asked_of(GRAPHS)},
     share=1 / 3,
 )
 

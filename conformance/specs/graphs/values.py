@@ -183,7 +183,8 @@ OPERATIONS = (
         25,
         "root",
         "A square root, a quotient or a reciprocal that is undefined is NaN; one of zeros and infinities is the "
-        "infinity or zero of IEEE 754; one whose exact value is a number of the dtype is that number.",
+        "infinity or zero of IEEE 754; one whose exact value is a number of the dtype is that number, but where a "
+        "product with the rounded reciprocal, or with the rounded reciprocal of the root, gives another.",
         "ieee754: 6, 7",
     ),
     _operation(

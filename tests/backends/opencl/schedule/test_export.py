@@ -24,7 +24,7 @@ from conformance.reference.schedule.execute import executable, run
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
-from conformance.runner.dialects.schedule import PROGRAMS
+from conformance.runner.dialects.schedule import SCHEDULED_PROGRAMS
 from conformance.runner.draws import draw_cases
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
@@ -83,7 +83,7 @@ def test_every_clause_about_schedules_holds(
 def drawn() -> list[Case]:
     """Return a few of the programs that the suite of schedules draws by the hundred."""
     cases: list[Case] = []
-    draw_cases(PROGRAMS, 8, 8, cases.append)
+    draw_cases(SCHEDULED_PROGRAMS, 8, 8, cases.append)
     return cases
 
 
