@@ -16,7 +16,6 @@ from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import Mutant, Uncovered
 from conformance.report.inputs.specification import ClauseText
-from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import Covered
@@ -50,6 +49,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     backends: tuple[str, ...]
     environment: dict[str, str]
     coverage: dict[str, Covered] = {}
+
+
+class ExercisedClaims(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the ``promised`` things that claims name were ``exercised``, and the others, by operation."""
+
+    promised: int
+    exercised: int
+    missing: dict[str, tuple[str, ...]]
 
 
 class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +114,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known_only: bool = False
     unrepeated: int = 0
     power: Power | None = None
-    exercised: Exercised | None = None
+    exercised: ExercisedClaims | None = None
     guarantees: dict[str, str] = {}
     number_model: dict[str, str] = {}
 

@@ -14,7 +14,7 @@ from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
 from conformance.report.counts.tally import State, freeze, state
 from conformance.report.inputs.specification import ClauseText
-from conformance.report.summary import BackendSummary, ClauseCounts, Report, Verdict
+from conformance.report.summary import BackendSummary, ClauseCounts, ExercisedClaims, Report, Verdict
 from conformance.runner.coverage.exercised import Exercised, joined
 from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
@@ -100,7 +100,7 @@ def backend_summary(
         guarantees=_guarantees(column, specification),
         number_model=_number_model(column),
         power=_power(column),
-        exercised=_exercised(column),
+        exercised=_by_operation(_exercised(column)),
     )
 
 
@@ -122,6 +122,17 @@ def _power(column: Column) -> Power | None:
 def _exercised(column: Column) -> Exercised | None:
     name = column.entry.name
     return joined(run.footer.exercised[name] for run in column.runs if run.footer and name in run.footer.exercised)
+
+
+def _by_operation(exercised: Exercised | None) -> ExercisedClaims | None:
+    """Return what was exercised with what is missing by operation, whose name stands once."""
+    if exercised is None:
+        return None
+    missing: dict[str, tuple[str, ...]] = {}
+    for name in exercised.missing:
+        op, _, what = name.partition(" ")
+        missing[op] = (*missing.get(op, ()), what.removeprefix("with "))
+    return ExercisedClaims(promised=exercised.promised, exercised=exercised.met, missing=missing)
 
 
 def _held_to(specification: Sequence[ClauseText], given: Sequence[str]) -> list[ClauseText]:

@@ -185,7 +185,7 @@ def worth(dim, values):
 
 def sizes(extents, values):
     """Return extents as numbers; raise ``KeyError`` for a variable without a value."""
-    return tuple((extent if isinstance(extent, int) else worth(extent, values) for extent in extents))
+    return tuple([extent if isinstance(extent, int) else worth(extent, values) for extent in extents])
 
 
 class Unsupported(NotImplementedError):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from conformance.judging.clause import Requirement
 from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, ReportError, read_run, summarise
-from conformance.report.summary import Cell
+from conformance.report.summary import Cell, ExercisedClaims
+from conformance.runner.coverage.exercised import Exercised
 from conformance.runner.log.log import BackendEntry, CaseRecord, Failure
 
 
@@ -217,3 +220,16 @@ def test_a_real_specification_is_judged_backend_by_backend(sample_report: Report
     for backend in sample_report.backends:
         cells = [c for c in sample_report.cells if c.backend == backend.label and c.clause is None]
         assert sum(c.tally.cases for c in cells) == backend.cases == sum(backend.outcomes.values())
+
+
+def test_what_claims_promise_and_no_case_showed_is_told_by_operation(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    run = read_run(tiny(record("a")))
+    missing = ("shift with dtype bool", "shift with ndim of any size", "turn at all")
+    footer = structs.replace(run.footer, exercised={"acme": Exercised(promised=5, missing=missing)})
+    (backend,) = summarise([replace(run, footer=footer)], specification).backends
+    assert backend.exercised == ExercisedClaims(
+        promised=5, exercised=2, missing={"shift": ("dtype bool", "ndim of any size"), "turn": ("at all",)}
+    )
+    assert any(line.startswith("2 of the 5 operations and words that it claims") for line in backend.why)
