@@ -78,7 +78,11 @@ def main(path: str) -> None:
     decode, encode = msgspec.msgpack.Decoder(tuple[int, Case]).decode, msgspec.msgpack.Encoder().encode
     rank = Ranked()
     while True:
-        number, case = decode(channel.recv_bytes())
+        try:
+            number, case = decode(channel.recv_bytes())
+        except (EOFError, OSError):
+            # An orderly exit would finalize MPI, which waits for ranks that have left already.
+            os._exit(1)
         channel.send_bytes(encode(rank.observe(case, number)))
         rank.settle()
 
