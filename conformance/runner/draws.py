@@ -14,8 +14,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance.runner.dialects import name_of
-from conformance.runner.ids import Ids
 from conformance.specs.domains.choose import Choice, Draw
 from conformance.specs.domains.steering.claims import Claimed, narrowed
 from conformance.specs.domains.steering.goals import goals_of
@@ -99,34 +97,9 @@ def draw_cases(
     sink: Callable[[T], object],
 ) -> None:
     """Hand ``sink`` the cases of a domain: the same for the same seed, repeats included."""
-    draw_numbered(domain, examples, seed, lambda _, case: sink(case))
-
-
-def draw_numbered(
-    domain: Choice[T],
-    examples: int,
-    seed: int,
-    sink: Callable[[int, T], object],
-    *,
-    distinct: int = 0,
-    late: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Hand ``sink`` the cases of a domain, each with the number of its draw, repeats included.
-
-    Go on after ``examples`` draws until there were ``distinct`` different ones, within reason. Return whether that was
-    before it was ``late``; nothing is drawn from then on.
-    """
-    seen = Ids()
-    for number in range(examples * LONGEST):
-        if number >= examples and len(seen) >= distinct:
-            break
-        if late():
-            return False
+    for number in range(examples):
         case, _ = numbered(domain, seed, number)
-        if distinct:
-            seen.add(name_of(case))
-        sink(number, case)
-    return True
+        sink(case)
 
 
 class _StillFails(Exception):

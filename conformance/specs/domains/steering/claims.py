@@ -55,7 +55,8 @@ def narrowed(goals: Mapping[str, str], limits: Claimed, seed: str, number: int) 
         if words and found.get(feature) not in words:
             turn, at = divmod(number, len(words))
             # Not for secrets: the same seed must give the same cases.
-            found[feature] = Random(f"{seed}, {feature}, {turn}").sample(words, len(words))[at]  # noqa: S311
+            order = Random(f"{seed}, {feature}, {turn}").sample(words, len(words))  # noqa: S311 - an order, not a secret
+            found[feature] = order[at]
     if not limits.keys().isdisjoint(PLACES):
         found.pop("members", None)
         found.pop("meetings", None)
