@@ -21,7 +21,7 @@ from conformance.judging.sharded.step_seen import StepSeen
 from conformance.judging.verdict import Verdict
 from conformance.runner.log.log import Covered
 from conformance.runner.worker.answers import Answer, Request
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choices import Choice
 
 C = TypeVar("C")
 S = TypeVar("S")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.domains.steering.claims import Claimed, narrowed
 from conformance.specs.domains.steering.goals import goals_of
 from conformance.specs.domains.steering.seldom_draws import seldom_goal

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from conformance.runner.dialects import dialects, suites
 from conformance.runner.worker.answers import Limits
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choices import Choice
 from conformance.specs.domains.steering.claims import Claimed
 
 

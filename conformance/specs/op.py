@@ -18,7 +18,7 @@ from conformance.reference.operations import TABLE
 from conformance.reference.rejected import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.specs.domains.calls import Drawn
-from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.domains.domain import Draft
 
 Blocks = list[Any]

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.judging.clause import Clause
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choices import Choice
 
 WEIGHT: Final = {
     "all_reduce": 3.0,

@@ -16,7 +16,7 @@ from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.typed_case import Level, TypedCase, validate_case
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
 
 

@@ -11,7 +11,7 @@ from conformance.reference.situations import FEATURES
 from conformance.runner.draws import as_bytes, numbered, shrink, strategy
 from conformance.runner.plan import Plan
 from conformance.specs import OPS, SUITES
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.steering.goals import goals_of
 from conformance.specs.domains.steering.seldom_draws import seldom_goal
 
@@ -21,7 +21,7 @@ def number(case: str) -> str:
 
 
 def test_a_long_case_is_made_smaller_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
-    long = choose.integers(0, 10**6).map(lambda n: f"{n:07d}" * 50_000)
+    long = choices.integers(0, 10**6).map(lambda n: f"{n:07d}" * 50_000)
     drawn = [numbered(long, 0, at)[0] for at in range(20)]
     start = drawn.index(max(drawn))
     smallest = shrink(long, 0, start, lambda case: number(case) >= "0000100", 50, number)

@@ -38,18 +38,18 @@ def terms(blocks, *, past, groups):
 
 SPEC = '''
 """crop."""
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import alike, reduction
 from conformance.specs.domains.domain import EQUAL, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, rejection, value
 
-@choose.composite
+@choices.composite
 def programs(draw):
     """Draw a crop."""
     drawn = draft(draw, groups=EQUAL)
-    return drawn.case("crop", shape=(3,), attrs={"op": "max", "past": draw(choose.integers(0, 4))}, values="max")
+    return drawn.case("crop", shape=(3,), attrs={"op": "max", "past": draw(choices.integers(0, 4))}, values="max")
 
 def calls(draw, drawn, shapes):
     """Draw a legal call of it."""

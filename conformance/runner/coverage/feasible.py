@@ -25,7 +25,7 @@ from conformance.runner.coverage.interactions import Table
 from conformance.runner.draws import Numbers, numbered
 from conformance.runner.plan import Draws, Plan
 from conformance.specs import OPS
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.feasible import FILE, Tried
 from conformance.specs.domains.steering.goals import KINDS, each_alone
 from conformance.specs.domains.steering.infeasible import reasons

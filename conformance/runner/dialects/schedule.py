@@ -30,8 +30,8 @@ from conformance.runner.shrinking.graph_reductions import graph_reductions
 from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.worker.answers import BrokenOutcome
 from conformance.specs import SUITES
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.schedules import EVERY
 from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
 from conformance.specs.schedules.domain.graphs import graphs
@@ -42,7 +42,7 @@ PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
-SCHEDULED_PROGRAMS: Final[Choice[Case]] = choose.one_of(
+SCHEDULED_PROGRAMS: Final[Choice[Case]] = choices.one_of(
     *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
 )
 """Programs of every operation: two of three have effects."""
@@ -50,14 +50,14 @@ SCHEDULED_PROGRAMS: Final[Choice[Case]] = choose.one_of(
 CLAUSES: Final = tuple(EVERY.values())
 
 
-@choose.composite
+@choices.composite
 def sharded_graphs(draw: Draw) -> Graph:
     """Draw a program that reads and writes storage in parts, as one graph over the devices that hold these."""
     whole, _ = lowered(draw(hazards()))
     return whole.graph
 
 
-_COMMON: Final[Choice[Graph]] = choose.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
+_COMMON: Final[Choice[Graph]] = choices.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
 
 GRAPHS: Final[Choice[Graph]] = Choice(lambda draw: seldom_graph(draw) or draw(_COMMON), graphs().name)
 """Graphs of the grammar, and of five one over shards; at some numbers of draws one of a kind that is seldom.

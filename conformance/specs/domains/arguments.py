@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import TILED, Draft
 from conformance.specs.domains.illegal import wrong
 from conformance.specs.domains.shapes import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
@@ -13,16 +13,16 @@ from conformance.specs.domains.shapes import Shape, axis_beside, axis_of, beyond
 _WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
 _WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
 _REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
-_RARELY: Final = choose.sampled_from([False] * 19 + [True])
-_OTHER_AXIS: Final = choose.sampled_from([False, False, False, False, True])
+_RARELY: Final = choices.sampled_from([False] * 19 + [True])
+_OTHER_AXIS: Final = choices.sampled_from([False, False, False, False, True])
 
 
-def axis_near(draw: choose.Draw, rank: int, name: str = "axis") -> int:
+def axis_near(draw: choices.Draw, rank: int, name: str = "axis") -> int:
     """Draw an axis of ``rank`` axes from both ends, and now and then one beyond."""
     return draw(axis_beside(rank) if rank == 0 or draw(_WRONG_AXIS[name]) else axis_of(rank))
 
 
-def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
+def axis_like(draw: choices.Draw, at: int, rank: int, name: str = "axis") -> int:
     """Draw an axis, mostly ``at``, from both ends, and now and then one beyond.
 
     Beyond it is by so much that an implementation that counts in circles would take it for ``at``.
@@ -33,11 +33,11 @@ def axis_like(draw: choose.Draw, at: int, rank: int, name: str = "axis") -> int:
 
 
 @cache
-def _beyond(at: int, rank: int) -> choose.Choice[int]:
+def _beyond(at: int, rank: int) -> choices.Choice[int]:
     return beyond([(at + rank, "wrapped"), (rank, "past"), (at - 2 * rank, "wrapped"), (-rank - 1, "before")])
 
 
-def root_near(draw: choose.Draw, size: int) -> int:
+def root_near(draw: choices.Draw, size: int) -> int:
     """Draw a position of a group of ``size``, and now and then one just beyond either end."""
     how = draw(_WRONG_ROOT)
     return {"beyond": size, "negative": -1}[how] if how != "right" else draw(root_of(size))

@@ -15,7 +15,7 @@ from conformance.cases.program.features import LONG
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.situations import MANY, PAST, PAST_BYTES, axis_word, rank_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import TILED, Draft
 from conformance.specs.domains.reducing import accepted, factors
 from conformance.specs.domains.shapes import Shape, axis_of, root_of, same_axis, split
@@ -34,26 +34,26 @@ time, which hides what happened once too often or not at all: sums do."""
 SIZES: Final = {"long": (LONG, 8 * PAST), "past": (PAST_BYTES, PAST)}
 """Bytes, and elements, from which a block is long, or past thresholds."""
 
-SHAPES_OF: Final[dict[str, choose.Choice[Shape]]] = {
-    "whole": choose.lists(choose.sampled_from([2, 3, 1, 4]), min_size=1, max_size=2).map(tuple),
-    "empty": choose.sampled_from([(0,), (2, 0), (0, 3)]),
+SHAPES_OF: Final[dict[str, choices.Choice[Shape]]] = {
+    "whole": choices.lists(choices.sampled_from([2, 3, 1, 4]), min_size=1, max_size=2).map(tuple),
+    "empty": choices.sampled_from([(0,), (2, 0), (0, 3)]),
 }
 """Blocks that have an axis and elements, and blocks without elements; ``long`` ones have as many
 elements as make them ``features.LONG`` bytes."""
 
 _REDUCTIONS: Final = {
-    family: choose.steered(names, ("reduction",), lambda op: (op,)) for family, names in REDUCTIONS.items()
+    family: choices.steered(names, ("reduction",), lambda op: (op,)) for family, names in REDUCTIONS.items()
 }
-REST: Final[choose.Choice[Shape]] = choose.sampled_from([(), (2,), (3,), (1, 2)])
+REST: Final[choices.Choice[Shape]] = choices.sampled_from([(), (2,), (3,), (1, 2)])
 COUNTS: Final = {
-    "any": choose.sampled_from([1, 2, 0, 3]),
-    "whole": choose.sampled_from([1, 2, 3]),
-    "empty": choose.just(0),
+    "any": choices.sampled_from([1, 2, 0, 3]),
+    "whole": choices.sampled_from([1, 2, 3]),
+    "empty": choices.just(0),
 }
-UNITS: Final = choose.steered([*[1] * 30, MANY], ("extent",), lambda unit: ("many" if unit > 1 else "",))
+UNITS: Final = choices.steered([*[1] * 30, MANY], ("extent",), lambda unit: ("many" if unit > 1 else "",))
 """Rows of which a part is a multiple."""
 
-BOOLEANS: Final = choose.booleans()
+BOOLEANS: Final = choices.booleans()
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def alike(drawn: Draft, name: str, shape: Shape, values: str = "any", /, **attrs
     return drawn, Call(name, attrs, (shape,) * drawn.world, values)
 
 
-def reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
+def reduction(draw: choices.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
     """Draw a reduction that may be applied again and again, any where it is drawn to be used once."""
     if drawn.once:
         op = draw(_once(drawn.dtype))
@@ -84,7 +84,7 @@ def reduction(draw: choose.Draw, drawn: Draft) -> tuple[Draft, dict[str, Attr]]:
     return drawn, {"op": draw(_REDUCTIONS[kind(drawn.dtype)])}
 
 
-def shape_of(draw: choose.Draw, drawn: Draft, shapes: str, least: int = 0) -> Shape:
+def shape_of(draw: choices.Draw, drawn: Draft, shapes: str, least: int = 0) -> Shape:
     """Draw the shape of a block, with as many axes as ``least`` or more."""
     if shapes == "any":
         return drawn.shape(least)
@@ -100,25 +100,25 @@ def great(drawn: Draft, shapes: str) -> int:
 
 
 @cache
-def _of_size(count: int, least: int) -> choose.Choice[Shape]:
+def _of_size(count: int, least: int) -> choices.Choice[Shape]:
     """Return shapes of ``count`` elements or a few more."""
     found = [(count,), (count + 1,), (4, -(-count // 4)), (2, 3, -(-count // 6))]
-    return choose.steered([one for one in found if len(one) >= least], ("rank",), lambda one: (rank_word(len(one)),))
+    return choices.steered([one for one in found if len(one) >= least], ("rank",), lambda one: (rank_word(len(one)),))
 
 
-def root(draw: choose.Draw, drawn: Draft) -> int:
+def root(draw: choices.Draw, drawn: Draft) -> int:
     """Draw the position of a root."""
     return draw(root_of(drawn.group_size))
 
 
-def joining(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
+def joining(draw: choices.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape, the axis to join along or at, and whether blocks are joined along it."""
     tiled = draw(TILED)
     shape = shape_of(draw, drawn, shapes, least=tiled)
     return shape, draw(axis_of(len(shape) + (not tiled))), tiled
 
 
-def splitting(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
+def splitting(draw: choices.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int, bool]:
     """Draw a shape with an axis that divides, and whether pieces keep it."""
     tiled = shapes == "empty" or draw(TILED)
     if shapes in SIZES:
@@ -130,21 +130,23 @@ def splitting(draw: choose.Draw, drawn: Draft, shapes: str) -> tuple[Shape, int,
 
 
 @cache
-def _long_splits(piece: int, size: int, tiled: bool) -> choose.Choice[tuple[Shape, int]]:
+def _long_splits(piece: int, size: int, tiled: bool) -> choices.Choice[tuple[Shape, int]]:
     """Return shapes of so many pieces, and the axis that is split."""
     found: list[tuple[Shape, int]] = [((piece * size,), 0), ((2, -(-piece // 2) * size), 1), ((size, 2, piece), 0)]
     if not tiled:
         found = [((size, piece), 0), ((piece, size), 1), ((2, size, -(-piece // 2)), 1)]
-    return choose.steered(found, ("rank", "axis"), lambda one: (rank_word(len(one[0])), axis_word(one[1], len(one[0]))))
+    return choices.steered(
+        found, ("rank", "axis"), lambda one: (rank_word(len(one[0])), axis_word(one[1], len(one[0])))
+    )
 
 
 @cache
-def _once(dtype: str) -> choose.Choice[str]:
+def _once(dtype: str) -> choices.Choice[str]:
     """Return the reductions of a dtype, of data that is reduced once."""
-    return choose.steered(accepted(dtype), ("reduction",), lambda op: (op,))
+    return choices.steered(accepted(dtype), ("reduction",), lambda op: (op,))
 
 
 @cache
-def orders_of(size: int) -> choose.Choice[Any]:
+def orders_of(size: int) -> choices.Choice[Any]:
     """Return the choice of an order of so many positions."""
-    return choose.permutations(range(size))
+    return choices.permutations(range(size))

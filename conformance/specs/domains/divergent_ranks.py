@@ -14,7 +14,7 @@ from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
@@ -29,11 +29,11 @@ KINDS: Final = ("none", "even", "strided", "unsorted")
 ANY_SHAPE: Final = ("all_reduce", "arg_reduce", "broadcast", "permute", "reduce", "scan", "shuffle")
 """Operations that take blocks of any shape, with the attributes of another one too."""
 
-_MESH: Final = choose.sampled_from(MESHES)
-_DTYPE: Final = choose.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
-_DELAY: Final = choose.sampled_from([0.05, 0.1, 0.2])
+_MESH: Final = choices.sampled_from(MESHES)
+_DTYPE: Final = choices.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
+_DELAY: Final = choices.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
-_BOOLEANS: Final = choose.booleans()
+_BOOLEANS: Final = choices.booleans()
 
 
 @dataclass
@@ -139,7 +139,7 @@ class DivergentRanks:
 
     def case(self, *, late: int | None = None, dies: int | None = None) -> Case:
         """Return the program, all of whose values are results, with what befalls a rank."""
-        before = self.drawn.draw(choose.sampled_from(range(len(self.steps))))
+        before = self.drawn.draw(choices.sampled_from(range(len(self.steps))))
         delay = None if late is None else self.drawn.draw(_DELAY)
         rank = dies if late is None else late
         faults = () if rank is None else (Fault(rank=rank, before=before, delay=delay),)
@@ -151,19 +151,19 @@ class DivergentRanks:
         return self.drawn.draw(_BOOLEANS)
 
 
-def divergent_ranks(draw: choose.Draw, op: str) -> DivergentRanks:
+def divergent_ranks(draw: choices.Draw, op: str) -> DivergentRanks:
     """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
     at = place(draw, KINDS, mesh)
     drawn, call = _call(draw, op, Draft(draw, mesh, at.axes, at.groups, draw(_DTYPE)))
     drawn, other = _call(draw, "broadcast" if op in ("all_reduce", "barrier") else "all_reduce", drawn)
-    odd = draw(choose.sampled_from(range(drawn.world)))
+    odd = draw(choices.sampled_from(range(drawn.world)))
     # The group of the odd rank first, so that what one group does it does.
     groups = sorted(drawn.rank_groups(), key=lambda group: odd not in group)
     return DivergentRanks(drawn, call, other, tuple(groups), odd)
 
 
-def _call(draw: choose.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
+def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     if op == "barrier":
         return drawn, Call("barrier", {}, ())
     return call_of(draw, op, drawn, "whole")

@@ -22,7 +22,7 @@ from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.reductions import ARITHMETIC, BITWISE, REDUCTIONS
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.columns import TURNS, columns
 from conformance.specs.domains.illegal import only, wrong
 from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
@@ -39,18 +39,20 @@ CUT_AXES: Final = ("axis", "split_axis")
 
 DTYPES: Final = ("int32", "float32", *(name for name in DRAWN if name not in ("int32", "float32")))
 
-_DTYPE: Final = choose.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
-_ANY_DTYPE: Final = choose.sampled_from(DTYPES)
-_OPERANDS: Final = choose.steered(["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,))
-_SEVERAL: Final = choose.sampled_from([2, 3, 4])
-TILED: Final = choose.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
+_DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
+_ANY_DTYPE: Final = choices.sampled_from(DTYPES)
+_OPERANDS: Final = choices.steered(
+    ["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,)
+)
+_SEVERAL: Final = choices.sampled_from([2, 3, 4])
+TILED: Final = choices.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
 """Whether pieces or blocks keep their axis."""
 
-_SECOND_ALIKE: Final = choose.sampled_from([False, False, True])
+_SECOND_ALIKE: Final = choices.sampled_from([False, False, True])
 _ODD: Final = wrong("ranks", ["none"] * 37, ["dtype", "shape"])
 _AXES: Final = only(
     ("axes unknown", "axes twice"),
-    choose.steered(
+    choices.steered(
         [*["known"] * 26, "none", "unknown", "twice"],
         ("axes", "wrong"),
         lambda word: (word, f"axes {word}" if word in ("unknown", "twice") else ""),
@@ -58,16 +60,16 @@ _AXES: Final = only(
 )
 _GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid"])
 _EQUAL_GROUPS: Final = wrong("groups", ["right"] * 15, ["invalid", "uneven"])
-_TURN: Final = choose.integers(0, TURNS)
-_REGIME: Final = choose.steered(
+_TURN: Final = choices.integers(0, TURNS)
+_REGIME: Final = choices.steered(
     [*["plain"] * 10, "negative_zero", "extreme", "subnormal", "infinite", "nan"], ("values",), lambda word: (word,)
 )
 """Plain data, or a regime of dangerous data."""
 
-_LAYOUT: Final[choose.Choice[Layout | None]] = choose.steered(
+_LAYOUT: Final[choices.Choice[Layout | None]] = choices.steered(
     [*[LAYOUTS[0]] * 6, *LAYOUTS[1:], None, None], ("layout",), lambda same: (same or "mixed",)
 )
-_EACH: Final[choose.Choice[Layout]] = choose.sampled_from(LAYOUTS)
+_EACH: Final[choices.Choice[Layout]] = choices.sampled_from(LAYOUTS)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Draft:
     With ``once`` no result of a reduction is reduced again, so that all that a dtype has stay exact.
     """
 
-    draw: choose.Draw
+    draw: choices.Draw
     mesh: tuple[Axis, ...]
     axes: tuple[str, ...]
     groups: Groups | None
@@ -213,15 +215,15 @@ class Draft:
 
 
 @cache
-def _beside(op: str, dtype: str) -> choose.Choice[str]:
+def _beside(op: str, dtype: str) -> choices.Choice[str]:
     """Draw a dtype of which a reduction is settled by the same clauses: those speak about the first operand."""
     if op in BITWISE and kind(dtype) in ("bool", "integer"):
-        return choose.sampled_from([each for each in DTYPES if kind(each) in ("bool", "integer")])
+        return choices.sampled_from([each for each in DTYPES if kind(each) in ("bool", "integer")])
     by_dtype = op in ARITHMETIC and kind(dtype) in ("bool", "integer")
-    return choose.sampled_from([dtype] if by_dtype else [each for each in DTYPES if kind(each) == kind(dtype)])
+    return choices.sampled_from([dtype] if by_dtype else [each for each in DTYPES if kind(each) == kind(dtype)])
 
 
-def draft(draw: choose.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
+def draft(draw: choices.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:
     """Draw the mesh, axes, the dtype and groups of given kinds; now and then illegal ones, but on a given mesh."""
     dtype = draw(_DTYPE)
     axes = draw(_AXES) if mesh is None else "known"
@@ -254,14 +256,14 @@ def tiled(values: Array, shape: Shape, world: int) -> list[Array]:
 
 
 @cache
-def _pools(dtype: str, values: str) -> choose.Choice[Array]:
-    choices = pool(dtype, values)
-    short = choose.lists(choose.sampled_from(range(len(choices))), min_size=1, max_size=5)
-    ready = choose.sampled_from([counting(dtype, values), choices[::-1]])
-    return choose.one_of(short.map(lambda picks: choices[picks]), ready, ready)
+def _pools(dtype: str, values: str) -> choices.Choice[Array]:
+    pooled = pool(dtype, values)
+    short = choices.lists(choices.sampled_from(range(len(pooled))), min_size=1, max_size=5)
+    ready = choices.sampled_from([counting(dtype, values), pooled[::-1]])
+    return choices.one_of(short.map(lambda picks: pooled[picks]), ready, ready)
 
 
-def _layouts(draw: choose.Draw, world: int) -> tuple[Layout, ...]:
+def _layouts(draw: choices.Draw, world: int) -> tuple[Layout, ...]:
     same = draw(_LAYOUT)
     return tuple(draw(_EACH) for _ in range(world)) if same is None else (same,) * world
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.cases.program.program import Axis, Groups
 from conformance.reference.situations import axes_word, groups_word, meetings_word, members_word, world_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 
 PARTITIONS: Final = ("none", "even", "strided", "unsorted", "uneven", "singletons")
 """Kinds of groups for operations that allow groups of any sizes."""
@@ -28,7 +28,7 @@ MESHES: Final = (
 GREAT: Final = ((17,), (16,), (12,), (3, 6), (4, 4), (3, 3, 2), (64,))
 """Extents of meshes of more than eight ranks, which are within the claims of few backends."""
 
-_GREAT: Final = choose.steered([False] * 25 + [True], ("world",), lambda great: ("more" if great else "",))
+_GREAT: Final = choices.steered([False] * 25 + [True], ("world",), lambda great: ("more" if great else "",))
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Place:
     groups: Groups | None
 
 
-def place(draw: choose.Draw, kinds: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Place:
+def place(draw: choices.Draw, kinds: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Place:
     """Draw a mesh, or take the given one, with axes of it in any order and groups of one of several kinds."""
     found = draw(_places(tuple(kinds), mesh, mesh is None and draw(_GREAT)))
     if found.kind != "unsorted":
@@ -57,10 +57,10 @@ def place(draw: choose.Draw, kinds: Sequence[str], mesh: tuple[Axis, ...] | None
 
 
 @cache
-def _places(kinds: tuple[str, ...], mesh: tuple[Axis, ...] | None, great: bool) -> choose.Choice[Place]:
+def _places(kinds: tuple[str, ...], mesh: tuple[Axis, ...] | None, great: bool) -> choices.Choice[Place]:
     meshes = [mesh] if mesh else [tuple(map(Axis, "ijk", sizes)) for sizes in (GREAT if great else MESHES)]
     found = [place for one in meshes for place in _on(one, kinds)]
-    return choose.steered(found, ("members", "groups", "world", "meetings", "axes"), _words)
+    return choices.steered(found, ("members", "groups", "world", "meetings", "axes"), _words)
 
 
 def _words(place: Place) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def _grouped(count: int, kind: str) -> Iterator[Groups | None]:
                     yield tuple(positions[first : first + size] for first in range(0, count, size))
 
 
-def wrong_groups(draw: choose.Draw, count: int) -> Groups:
+def wrong_groups(draw: choices.Draw, count: int) -> Groups:
     """Draw groups that are no partition of ``count`` positions."""
     size = draw.one([size for size in range(count, 0, -1) if count % size == 0])
     groups = tuple(tuple(range(first, first + size)) for first in range(0, count, size))
@@ -120,7 +120,7 @@ def wrong_groups(draw: choose.Draw, count: int) -> Groups:
     return (*groups[:at], odd, *groups[at + 1 :])
 
 
-def uneven_groups(draw: choose.Draw, count: int) -> Groups | None:
+def uneven_groups(draw: choices.Draw, count: int) -> Groups | None:
     """Draw two groups of ``count`` positions in any order, of different sizes where there are more than two."""
     order = tuple(draw(orders(tuple(range(count)))))
     cut = 1 if count < 3 else draw.one([at for at in range(1, count) if 2 * at != count])
@@ -128,6 +128,6 @@ def uneven_groups(draw: choose.Draw, count: int) -> Groups | None:
 
 
 @cache
-def orders(members: tuple[int, ...]) -> choose.Choice[list[int]]:
+def orders(members: tuple[int, ...]) -> choices.Choice[list[int]]:
     """Return the choice of an order of members."""
-    return choose.permutations(members)
+    return choices.permutations(members)

@@ -14,7 +14,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.reference.reductions import ARITHMETIC, REDUCTIONS, check
 from conformance.reference.rejected import Rejected
 from conformance.reference.situations import factor_word, local_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import Draft, Shape
 from conformance.specs.domains.illegal import wrong
 
@@ -33,7 +33,7 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
     attrs: dict[str, Attr] = {"op": op}
     if op == "premul_sum":
         attrs["factor"] = drawn.draw(factors(drawn.dtype))
-    if op in ("max", "min") and drawn.draw(choose.sampled_from([False, True, True])):
+    if op in ("max", "min") and drawn.draw(choices.sampled_from([False, True, True])):
         return drawn, attrs, "with_nan"
     return drawn, attrs, op
 
@@ -59,7 +59,7 @@ def legal_local_axes(drawn: Draft, shape: Shape, values: str) -> tuple[tuple[int
 
 
 @cache
-def factors(dtype: str) -> choose.Choice[float]:
+def factors(dtype: str) -> choices.Choice[float]:
     """Return factors by which the values of a pool stay exact: 0, 1, -1, and powers of two, also the ends of a dtype's.
 
     A dtype that has no factor, as booleans, may be asked for one all the same, which is refused.
@@ -69,7 +69,7 @@ def factors(dtype: str) -> choose.Choice[float]:
         form = ml_dtypes.finfo(NUMPY[dtype])
         # Eight terms of at most 8 come to 64, in the narrowest format of at most 4 to 32.
         found += [2.0 ** (math.frexp(float(form.max))[1] - 7 + ("float8" in dtype)), float(form.smallest_normal)]
-    return choose.steered(found, ("factor",), lambda factor: (factor_word(factor),))
+    return choices.steered(found, ("factor",), lambda factor: (factor_word(factor),))
 
 
 @cache
@@ -86,26 +86,26 @@ def accepted(dtype: str) -> list[str]:
 
 
 @cache
-def _reductions(dtype: str, wrong: bool) -> choose.Choice[str]:
+def _reductions(dtype: str, wrong: bool) -> choices.Choice[str]:
     """Return the reductions of ``dtype``; or ``wrong`` ones: those it has not, and one that nobody has."""
     right = accepted(dtype)
     if wrong:
-        return choose.sampled_from([UNKNOWN_REDUCTION, *(op for op in REDUCTIONS if op not in right)])
-    return choose.steered(["sum", *right] if "sum" in right else right, ("reduction",), lambda op: (op,))
+        return choices.sampled_from([UNKNOWN_REDUCTION, *(op for op in REDUCTIONS if op not in right)])
+    return choices.steered(["sum", *right] if "sum" in right else right, ("reduction",), lambda op: (op,))
 
 
 @cache
-def _local_beyond(rank: int) -> choose.Choice[tuple[int, ...]]:
+def _local_beyond(rank: int) -> choices.Choice[tuple[int, ...]]:
     """Return axes beyond either end, and axes named twice."""
-    return choose.sampled_from([(rank,), (-rank - 1,), *([(0, 0), (0, -rank)] * 2 if rank else [])])
+    return choices.sampled_from([(rank,), (-rank - 1,), *([(0, 0), (0, -rank)] * 2 if rank else [])])
 
 
 @cache
-def _local_near(rank: int, empty: int | None) -> choose.Choice[tuple[int, ...]]:
+def _local_near(rank: int, empty: int | None) -> choices.Choice[tuple[int, ...]]:
     """Return mostly no axes, then one or two of ``rank``, often one that is ``empty``."""
     one = [(0,), (-1,), (rank - 1,), (-rank,)] * 2 if rank else []
     named = [(at, axis) for at in range(rank) for axis in (at, at - rank)]
     two: list[tuple[int, ...]] = [(a, b) for at, a in named for other, b in named if at != other]
     two += [(0, 1, 2), (2, -3, 1), (-1, 0, 1)] if rank > 2 else []
     listed = [*[()] * (8 + len(one) + len(two)), *one, *two, *([(empty,)] * 24 if empty is not None else [])]
-    return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))
+    return choices.steered(listed, ("local",), lambda axes: (local_word(axes),))

@@ -20,7 +20,7 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.exactness import parts_of
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 
 MESHES: Final = ((3,), (4,), (6,), (8,), (5,), (2, 3), (4, 2), (6,), (8,))
 
@@ -65,16 +65,16 @@ class Call:
         return self.groups or (tuple(range(self.positions)),)
 
 
-def again(_: choose.Draw, call: Call) -> list[Call]:
+def again(_: choices.Draw, call: Call) -> list[Call]:
     """Make the same call twice."""
     return [call, call]
 
 
-def with_others_between(draw: choose.Draw, call: Call) -> list[Call]:
+def with_others_between(draw: choices.Draw, call: Call) -> list[Call]:
     """Make the same call before and after another: of the same sort, one that only moves, or a sum for all."""
-    other = np.resize(call.operands[0], (call.unit * draw(choose.sampled_from(PIECES)),))
+    other = np.resize(call.operands[0], (call.unit * draw(choices.sampled_from(PIECES)),))
     between = draw(
-        choose.sampled_from(
+        choices.sampled_from(
             [
                 call.on(other),
                 replace(call.on(other), op="all_gather", attrs={"axis": 0, "tiled": True}),
@@ -85,114 +85,114 @@ def with_others_between(draw: choose.Draw, call: Call) -> list[Call]:
     return [call, between, call]
 
 
-def permuted(draw: choose.Draw, call: Call) -> list[Call]:
+def permuted(draw: choices.Draw, call: Call) -> list[Call]:
     """Move the elements of the operand to other places."""
     (operand,) = call.operands
     flat = operand.reshape(-1)
-    moved = draw(choose.sampled_from([flat[::-1], np.roll(flat, 1)]))
+    moved = draw(choices.sampled_from([flat[::-1], np.roll(flat, 1)]))
     return [call, call.on(moved.reshape(operand.shape))]
 
 
-def cut(draw: choose.Draw, call: Call) -> list[Call]:
+def cut(draw: choices.Draw, call: Call) -> list[Call]:
     """Send the operand whole, and in two messages."""
     (operand,) = call.operands
     pieces = len(operand) // call.unit
     if pieces < 2:
         return padded(draw, call)
-    at = call.unit * draw(choose.sampled_from(sorted({1, pieces // 2, pieces - 1})))
+    at = call.unit * draw(choices.sampled_from(sorted({1, pieces // 2, pieces - 1})))
     return [call, call.on(operand[:at]), call.on(operand[at:])]
 
 
-def padded(draw: choose.Draw, call: Call) -> list[Call]:
+def padded(draw: choices.Draw, call: Call) -> list[Call]:
     """Send the operand as it is, and in a longer message."""
     (operand,) = call.operands
-    more = call.unit * draw(choose.sampled_from([1, 3, 31, 128]))
+    more = call.unit * draw(choices.sampled_from([1, 3, 31, 128]))
     return [call, call.on(np.concatenate([operand, np.resize(operand, (more, *operand.shape[1:]))]))]
 
 
-def together(draw: choose.Draw, call: Call) -> list[Call]:
+def together(draw: choices.Draw, call: Call) -> list[Call]:
     """Send the operand alone, and together with another, before it or behind it."""
     (operand,) = call.operands
-    other = np.resize(operand, (call.unit * draw(choose.sampled_from(PIECES)),))
-    return [call, call.on(*draw(choose.sampled_from([(operand, other), (other, operand)])))]
+    other = np.resize(operand, (call.unit * draw(choices.sampled_from(PIECES)),))
+    return [call, call.on(*draw(choices.sampled_from([(operand, other), (other, operand)])))]
 
 
-def elsewhere(draw: choose.Draw, call: Call) -> list[Call]:
+def elsewhere(draw: choices.Draw, call: Call) -> list[Call]:
     """Have other ranks hold what members of the same position held."""
     ranks = draw(_orders(call.positions))
     return [call, call.over(tuple(tuple(ranks[p] for p in group) for group in call.listed()))]
 
 
-def listed_otherwise(draw: choose.Draw, call: Call) -> list[Call]:
+def listed_otherwise(draw: choices.Draw, call: Call) -> list[Call]:
     """List the same groups in another order, if there are several."""
     groups = call.listed()
     return [call, call.over((*groups[1:], groups[0]))] if len(groups) > 1 else elsewhere(draw, call)
 
 
-RELATIONS: Final[Sequence[Callable[[choose.Draw, Call], list[Call]]]] = (
+RELATIONS: Final[Sequence[Callable[[choices.Draw, Call], list[Call]]]] = (
     *(again, with_others_between, permuted, cut, padded, together, elsewhere, listed_otherwise),
     *(cut, padded, together, listed_otherwise, with_others_between),
 )
 
 
-@choose.composite
-def related(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def related(draw: choices.Draw, op: str) -> Case:
     """Draw a program of related calls of one operation."""
-    relation = draw(choose.sampled_from(RELATIONS))
-    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(choose.sampled_from(MESHES)), strict=False))
+    relation = draw(choices.sampled_from(RELATIONS))
+    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(choices.sampled_from(MESHES)), strict=False))
     axes = draw(
-        choose.sampled_from([tuple(axis.name for axis in mesh)] * 4 + [(max(mesh, key=lambda a: a.size).name,)])
+        choices.sampled_from([tuple(axis.name for axis in mesh)] * 4 + [(max(mesh, key=lambda a: a.size).name,)])
     )
     positions = int(np.prod([axis.size for axis in mesh if axis.name in axes]))
-    groups = _groups(draw, positions) if relation is listed_otherwise or draw(choose.booleans()) else None
+    groups = _groups(draw, positions) if relation is listed_otherwise or draw(choices.booleans()) else None
     members = positions if groups is None else len(groups[0])
     call = _first(draw, op, groups, positions, members)
     calls = relation(draw, call)
-    dtype, columns = draw(choose.sampled_from(DTYPES)), _columns(draw, members)
+    dtype, columns = draw(choices.sampled_from(DTYPES)), _columns(draw, members)
     if call.attrs["op"] in ("max", "min") and kind(dtype) == "complex":
         dtype = "float32"
     blocks = values(dtype, str(call.attrs["op"]))[columns]
     return _program(mesh, axes, calls, blocks)
 
 
-def _groups(draw: choose.Draw, positions: int) -> Groups:
+def _groups(draw: choices.Draw, positions: int) -> Groups:
     """Draw groups of one size, at least ``FEWEST``: several where there are enough positions."""
     count = next(count for count in (2, 1) if positions % count == 0 and positions // count >= FEWEST)
-    order = draw(choose.one_of(choose.just(list(range(positions))), _orders(positions)))
-    if draw(choose.booleans()):
+    order = draw(choices.one_of(choices.just(list(range(positions))), _orders(positions)))
+    if draw(choices.booleans()):
         return tuple(tuple(order[first::count]) for first in range(count))
     size = positions // count
     return tuple(tuple(order[first : first + size]) for first in range(0, positions, size))
 
 
-def _first(draw: choose.Draw, op: str, groups: Groups | None, positions: int, members: int) -> Call:
+def _first(draw: choices.Draw, op: str, groups: Groups | None, positions: int, members: int) -> Call:
     """Draw the call that the others are like: its attributes, and an operand of up to three different columns."""
-    attrs: dict[str, Attr] = {"op": draw(choose.sampled_from(REDUCTIONS))}
+    attrs: dict[str, Attr] = {"op": draw(choices.sampled_from(REDUCTIONS))}
     if attrs["op"] == "premul_sum":
-        attrs["factor"] = draw(choose.sampled_from([0.5, 0.1, 3.0]))
+        attrs["factor"] = draw(choices.sampled_from([0.5, 0.1, 3.0]))
     if op == "reduce":
-        attrs["root"] = draw(choose.sampled_from([0, members - 1]))
+        attrs["root"] = draw(choices.sampled_from([0, members - 1]))
     if op == "reduce_scatter":
         attrs |= {"axis": 0, "tiled": True}
     scattered = op == "reduce_scatter"
     unit = members if scattered else 1
     shape = (
-        unit * draw(choose.sampled_from(PIECES if scattered else EXTENTS)),
-        *draw(choose.sampled_from([(), (), (), (2,)])),
+        unit * draw(choices.sampled_from(PIECES if scattered else EXTENTS)),
+        *draw(choices.sampled_from([(), (), (), (2,)])),
     )
-    operand = np.resize(np.arange(draw(choose.sampled_from([1, 2, 3]))), shape)
+    operand = np.resize(np.arange(draw(choices.sampled_from([1, 2, 3]))), shape)
     return Call(op, attrs, groups, (operand,), positions, unit)
 
 
-def _columns(draw: choose.Draw, members: int) -> Array:
+def _columns(draw: choices.Draw, members: int) -> Array:
     """Draw which values the members hold, of shape (members, 3): a permutation, begun at another for each column."""
     order = np.array(draw(_orders(VALUES)))
     return np.stack([np.resize(np.roll(order, -3 * column), members) for column in range(3)], axis=1)
 
 
 @cache
-def _orders(count: int) -> choose.Choice[list[int]]:
-    return choose.permutations(range(count))
+def _orders(count: int) -> choices.Choice[list[int]]:
+    return choices.permutations(range(count))
 
 
 VALUES: Final = 7

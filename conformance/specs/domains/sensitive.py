@@ -87,7 +87,7 @@ INFINITE: Final = ("infinite", "minus_infinite", "opposite", "zero_infinite")
 """Families of formats with infinities; float8_e4m3fn has none."""
 
 
-def choices(dtype: str) -> tuple[str, ...]:
+def telling_families(dtype: str) -> tuple[str, ...]:
     """Return the families that tell, of sums of a dtype, what is chosen about numbers."""
     return (*CHOICES, *(f"rung_{number}" for number in range(len(RUNGS[dtype_of_parts(dtype)]))))
 

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from conformance.reference.situations import axis_word, extent_word, rank_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 
 Shape = tuple[int, ...]
 
@@ -29,18 +29,18 @@ PIECES: Final = (1, 2, 3, 0, 5, 8, 16, 33, 509)
 """Extents of one member's piece of an axis."""
 
 
-def shape(draw: choose.Draw, width: int, members: int, *, least: int = 0) -> Shape:
+def shape(draw: choices.Draw, width: int, members: int, *, least: int = 0) -> Shape:
     """Draw a shape of ``least`` axes or more for elements of ``width`` bytes, among ``members``."""
     return draw(_shapes(width, members, least))
 
 
 @lru_cache(maxsize=128)
-def _shapes(width: int, members: int, least: int) -> choose.Choice[Shape]:
+def _shapes(width: int, members: int, least: int) -> choices.Choice[Shape]:
     found = [one for one in SHAPES if len(one) >= least]
-    return choose.steered(found, ("extent", "rank"), lambda one: (_extent(one, width, members), _rank(one)))
+    return choices.steered(found, ("extent", "rank"), lambda one: (_extent(one, width, members), _rank(one)))
 
 
-def split(draw: choose.Draw, width: int, members: int, *, tiled: bool, empty: bool = False) -> tuple[Shape, int]:
+def split(draw: choices.Draw, width: int, members: int, *, tiled: bool, empty: bool = False) -> tuple[Shape, int]:
     """Draw a shape and an axis of it that splits into as many pieces as there are members.
 
     With ``empty`` there are no elements.
@@ -49,7 +49,7 @@ def split(draw: choose.Draw, width: int, members: int, *, tiled: bool, empty: bo
 
 
 @lru_cache(maxsize=128)
-def _splits(width: int, members: int, tiled: bool, empty: bool) -> choose.Choice[tuple[Shape, int]]:
+def _splits(width: int, members: int, tiled: bool, empty: bool) -> choices.Choice[tuple[Shape, int]]:
     found = [
         ((*rest[:at], members * piece, *rest[at:]), at)
         for rest in RESTS
@@ -64,36 +64,36 @@ def _splits(width: int, members: int, tiled: bool, empty: bool) -> choose.Choice
         one, at = each
         return _extent(one, width, members), _rank(one), axis_word(at, len(one))
 
-    return choose.steered(found, ("extent", "rank", "axis"), words)
+    return choices.steered(found, ("extent", "rank", "axis"), words)
 
 
 @cache
-def axis_of(rank: int) -> choose.Choice[int]:
+def axis_of(rank: int) -> choices.Choice[int]:
     """Return the choice of one of ``rank`` axes, counted from either end."""
-    return choose.steered([*range(rank), *range(-rank, 0)], ("axis",), lambda axis: (axis_word(axis, rank),))
+    return choices.steered([*range(rank), *range(-rank, 0)], ("axis",), lambda axis: (axis_word(axis, rank),))
 
 
 @cache
-def axis_beside(rank: int) -> choose.Choice[int]:
+def axis_beside(rank: int) -> choices.Choice[int]:
     """Return the choice of an axis just beyond either end."""
     return beyond([(rank, "past"), (-rank - 1, "before")])
 
 
-def beyond(axes: Sequence[tuple[int, str]]) -> choose.Choice[int]:
+def beyond(axes: Sequence[tuple[int, str]]) -> choices.Choice[int]:
     """Return the choice of one of several axes that are none, each with how."""
-    return choose.steered(axes, ("beyond",), lambda one: one[1:]).map(lambda one: one[0])
+    return choices.steered(axes, ("beyond",), lambda one: one[1:]).map(lambda one: one[0])
 
 
 @cache
-def same_axis(at: int, rank: int) -> choose.Choice[int]:
+def same_axis(at: int, rank: int) -> choices.Choice[int]:
     """Return the choice of how to name an axis: from the front, or from the end."""
-    return choose.steered([at, at - rank], ("axis",), lambda axis: (axis_word(axis, rank),))
+    return choices.steered([at, at - rank], ("axis",), lambda axis: (axis_word(axis, rank),))
 
 
 @cache
-def root_of(size: int) -> choose.Choice[int]:
+def root_of(size: int) -> choices.Choice[int]:
     """Return the choice of a position of a group of ``size``."""
-    return choose.steered(
+    return choices.steered(
         range(size), ("root",), lambda at: ("first" if not at else "last" if at == size - 1 else "middle",)
     )
 

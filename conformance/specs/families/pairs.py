@@ -7,7 +7,7 @@ from typing import Final
 from conformance.judging.clause import Clause
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, diverging
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.illegal import wrong
 from conformance.specs.op import rejection
 
@@ -36,14 +36,14 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
 _MISUSE: Final = wrong("pairs", ["none"] * 9, ["source", "destination", "beyond", "negative"])
 
 
-@choose.composite
-def pairs_near(draw: choose.Draw, size: int) -> Pairs:
+@choices.composite
+def pairs_near(draw: choices.Draw, size: int) -> Pairs:
     """Draw pairs over ``size`` positions: full, partial or none, now and then with one position misused."""
-    sources = draw(choose.permutations(range(size)))
-    destinations = draw(choose.permutations(range(size)))
+    sources = draw(choices.permutations(range(size)))
+    destinations = draw(choices.permutations(range(size)))
     swapped = [position ^ 1 if position ^ 1 < size else position for position in sources]
-    count = draw(choose.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
-    pairs = list(zip(sources, draw(choose.sampled_from([destinations, swapped])), strict=True))[:count]
+    count = draw(choices.sampled_from([size, size, size, size, size // 2, max(size - 1, 0), 0]))
+    pairs = list(zip(sources, draw(choices.sampled_from([destinations, swapped])), strict=True))[:count]
     misuse = draw(_MISUSE)
     if len(pairs) > 1 and misuse != "none":
         at = draw.one(sorted({1, len(pairs) - 1, 0}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import joinable
 from conformance.specs.domains.calls import Drawn, alike, joining
 from conformance.specs.domains.domain import EQUAL, Draft, draft
@@ -11,15 +11,15 @@ from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw an all_gather along every legal axis and the two that are just beyond."""
     drawn: Draft = draft(draw, groups=EQUAL)
     shape, axis, tiled = joinable(drawn)
     return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     shape, axis, tiled = joining(draw, drawn, shapes)
     return alike(drawn, "all_gather", shape, axis=axis, tiled=tiled)

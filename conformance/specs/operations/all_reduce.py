@@ -7,7 +7,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.domains.reducing import accepted, legal_local_axes, local_axes, reducing
@@ -26,14 +26,14 @@ def reduces_nothing(subject: Subject) -> bool:
     return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
 
 
-_SHAPES: Final = choose.sampled_from([*["any"] * 18, "empty", "mean"])
+_SHAPES: Final = choices.sampled_from([*["any"] * 18, "empty", "mean"])
 """Blocks without elements, and means of those: left to chance, the default draws of seed 0 had 3 means of nothing."""
 
-_EMPTY: Final = choose.sampled_from([(0,), (2, 0), (0, 3), (2, 0, 1)])
+_EMPTY: Final = choices.sampled_from([(0,), (2, 0), (0, 3), (2, 0, 1)])
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw an all_reduce of any shape over any partition, with local axes now and then."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)
@@ -47,7 +47,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     shape, values = shape_of(draw, drawn, shapes), str(attrs["op"])

@@ -7,7 +7,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, axis_near, splittable
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
@@ -25,12 +25,12 @@ def axes_differ(subject: Subject) -> bool:
     return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
 
 
-_SCALAR: Final = choose.sampled_from([*[False] * 15, True, False])
+_SCALAR: Final = choices.sampled_from([*[False] * 15, True, False])
 """Whether a block has no axis at all, which nothing can split."""
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
     tiled = draw(TILED)
@@ -42,7 +42,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     shape, axis, tiled = splitting(draw, drawn, shapes)
     # The same axis three times in four: the result then takes the operand's place.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Groups
 from conformance.judging.subject import Subject
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import COUNTS, REST, SIZES, UNITS, Call, Drawn, great
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
@@ -26,16 +26,16 @@ def uneven(subject: Subject) -> bool:
     )
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw split sizes for every pair of positions, and now and then sizes that do not fit."""
     drawn: Draft = draft(draw, groups=EQUAL)
     size = drawn.group_size
-    count = choose.sampled_from([1, 2, 0, 3])
-    sends = [draw(choose.lists(count, min_size=size, max_size=size)) for _ in range(size)]
+    count = choices.sampled_from([1, 2, 0, 3])
+    sends = [draw(choices.lists(count, min_size=size, max_size=size)) for _ in range(size)]
     receives = [[sends[q][p] for q in range(size)] for p in range(size)]
     rows = [sum(row) for row in sends]
-    misuse = draw(choose.sampled_from([*["none"] * 10, "negative", "short", "receives", "rows", "none"]))
+    misuse = draw(choices.sampled_from([*["none"] * 10, "negative", "short", "receives", "rows", "none"]))
     if misuse == "negative":
         # The sums stay, so that nothing but the sign is wrong.
         sends[0][-1] += sends[0][0] + 1
@@ -47,7 +47,7 @@ def programs(draw: choose.Draw) -> Case:
         receives[0][0] += 1
     if misuse == "rows":
         rows[0] += 1
-    rest = draw(choose.sampled_from([(), (2,), (1, 3), (0,)]))
+    rest = draw(choices.sampled_from([(), (2,), (1, 3), (0,)]))
     attrs = {"sends": _table(sends), "receives": _table(receives)}
     return drawn.program("all_to_all_uneven", {"x": _operand(drawn, rows, rest)}, ("y",), attrs)
 
@@ -64,7 +64,7 @@ def _table(rows: list[list[int]]) -> Groups:
     return tuple(tuple(row) for row in rows)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     size, long = drawn.group_size, shapes in SIZES
     unit = -(-great(drawn, shapes) // size) if long else draw(UNITS)

@@ -16,7 +16,7 @@ from conformance.judging.compare import answered, differences
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import fold
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Drawn, alike, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.domains.sensitive import GRADUAL
@@ -66,28 +66,28 @@ def position_or_nowhere(subject: Subject, seen: Observation) -> str | None:
     return None
 
 
-_POSITIONS: Final = choose.steered(["max", "min"], ("reduction",), lambda op: (op,))
+_POSITIONS: Final = choices.steered(["max", "min"], ("reduction",), lambda op: (op,))
 
 
 @cache
-def _values(op: str) -> choose.Choice[str]:
+def _values(op: str) -> choices.Choice[str]:
     words = {"with_nan": "nan", "subnormal": "subnormal"}
     found = [op, op, "with_nan", f"{op}_zeros", "with_nan", "subnormal"]
-    return choose.steered(found, ("values",), lambda name: (words.get(name, ""),))
+    return choices.steered(found, ("values",), lambda name: (words.get(name, ""),))
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw an arg_reduce over values with ties, NaNs and both zeros, and now and then of another reduction."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
-    op = draw(choose.sampled_from([*["max", "min"] * 4, "sum"]))
+    op = draw(choices.sampled_from([*["max", "min"] * 4, "sum"]))
     values = draw(_values(op)) if op != "sum" else "max"
     if values == "subnormal":
         values = "max subnormal" if drawn.dtype in GRADUAL else op
     return drawn.case("arg_reduce", shape=drawn.shape(), attrs={"op": op}, values=values)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
     op = draw(_POSITIONS)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.families.collective import WITHOUT_OPERANDS
 from conformance.specs.op import Example, Op, value
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw an axis_size over any axes and any partition."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     return drawn.program("axis_size", {}, ("y",), {})

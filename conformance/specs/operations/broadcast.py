@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.judging.subject import Subject
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import root_near
 from conformance.specs.domains.calls import Drawn, alike, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
@@ -18,14 +18,14 @@ def root_is_not_its_rank(subject: Subject) -> bool:
     return isinstance(root, int) and any(group[root] != root for group in subject.groups)
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a broadcast from every root and from just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     return drawn.case("broadcast", shape=drawn.shape(), attrs={"root": root_near(draw, drawn.group_size)})
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     return alike(drawn, "broadcast", shape_of(draw, drawn, shapes), root=root(draw, drawn))
 

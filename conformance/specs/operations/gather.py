@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import joinable, root_near
 from conformance.specs.domains.calls import Drawn, alike, joining, root
 from conformance.specs.domains.domain import EQUAL, Draft, draft
@@ -12,8 +12,8 @@ from conformance.specs.op import Example, Op, attr, has, rejection, value, varia
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a gather to every root, along every legal axis, and to just beyond both."""
     drawn: Draft = draft(draw, groups=EQUAL)
     shape, axis, tiled = joinable(drawn)
@@ -21,7 +21,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("gather", shape=shape, attrs=attrs)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     shape, axis, tiled = joining(draw, drawn, shapes)
     return alike(drawn, "gather", shape, root=root(draw, drawn), axis=axis, tiled=tiled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.judging.subject import Subject
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, orders_of, shape_of
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
@@ -30,15 +30,15 @@ def several_cycles(subject: Subject) -> bool:
     return cycles > 1
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a permute with full, partial and empty pairs and, now and then, illegal ones."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))
     return drawn.case("permute", shape=drawn.shape(), attrs={"pairs": pairs})
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     to = draw(orders_of(drawn.group_size))
     pairs = tuple(enumerate(to))[: None if draw(BOOLEANS) else max(len(to) - 1, 1)]

@@ -15,7 +15,7 @@ from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.subject import Subject
 from conformance.reference.situations import MANY, extent_word, rank_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
@@ -71,16 +71,16 @@ def rows_left(subject: Subject) -> bool:
     return any(len(set(rows)) < space for rows in written_rows(subject))
 
 
-_RESTS: Final = choose.steered([(), (2,), (0,), (2, 1), (5, 7)], ("rank",), lambda rest: (rank_word(1 + len(rest)),))
+_RESTS: Final = choices.steered([(), (2,), (0,), (2, 1), (5, 7)], ("rank",), lambda rest: (rank_word(1 + len(rest)),))
 
 
-_UNLIKE: Final = choose.sampled_from([False, False, True])
-_TABLE_DTYPES: Final = choose.sampled_from(["int32", "int64", "uint8", "int16", "uint32"])
+_UNLIKE: Final = choices.sampled_from([False, False, True])
+_TABLE_DTYPES: Final = choices.sampled_from(["int32", "int64", "uint8", "int16", "uint32"])
 """Dtypes of tables: each may have one of its own."""
 
 
 @cache
-def rows_of(width: int, rest: tuple[int, ...], members: int) -> choose.Choice[int]:
+def rows_of(width: int, rest: tuple[int, ...], members: int) -> choices.Choice[int]:
     """Return the rows of operands, a few or as many as make them long."""
     each = math.prod(rest)
     found = [4, 2, 6, 4, 2, 6, 1, 17, 20, -(-MANY // max(each, 1)), -(-LONG // (width * max(each, 1)))]
@@ -88,29 +88,29 @@ def rows_of(width: int, rest: tuple[int, ...], members: int) -> choose.Choice[in
     # Long ones are made where they are a goal.
     listed = [(rows, word) for rows, word in zip(found, words, strict=True) if word not in ("long", "many")] * 8
     listed += [(rows, word) for rows, word in zip(found, words, strict=True) if word in ("long", "many")][:2]
-    return choose.steered(listed, ("extent",), lambda one: (one[1],)).map(lambda one: one[0])
+    return choices.steered(listed, ("extent",), lambda one: (one[1],)).map(lambda one: one[0])
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw slices that fit, overlap, are empty, and now and then do not fit; one or two for every member."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    size, each = drawn.group_size, draw(choose.sampled_from([1, 1, 2]))
+    size, each = drawn.group_size, draw(choices.sampled_from([1, 1, 2]))
     rest = draw(_RESTS)
-    rows, space = draw(rows_of(drawn.width, rest, size)), draw(choose.sampled_from([6, 3, 4]))
-    space = rows if rows not in (4, 2, 6) and draw(choose.booleans()) else space
+    rows, space = draw(rows_of(drawn.width, rest, size)), draw(choices.sampled_from([6, 3, 4]))
+    space = rows if rows not in (4, 2, 6) and draw(choices.booleans()) else space
     length = size * each
-    counts = draw(choose.lists(choose.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
+    counts = draw(choices.lists(choices.sampled_from([1, 0, 2]), min_size=length * size, max_size=length * size))
     sends = np.minimum(np.array(counts, np.int64), min(rows, space)).reshape(size, length)
-    starts = draw(choose.lists(choose.integers(0, 8), min_size=length, max_size=length))
-    ats = draw(choose.lists(choose.integers(0, 8), min_size=length * size, max_size=length * size))
+    starts = draw(choices.lists(choices.integers(0, 8), min_size=length, max_size=length))
+    ats = draw(choices.lists(choices.integers(0, 8), min_size=length * size, max_size=length * size))
     inputs = np.stack([[starts[i] % (rows - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)])
     outputs = np.array(
         [[ats[q * length + i] % (space - int(sends[q][i]) + 1) for i in range(length)] for q in range(size)]
     )
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
-    misuse = draw(choose.sampled_from([*["none"] * 32, *MISUSES, "none"]))
+    misuse = draw(choices.sampled_from([*["none"] * 32, *MISUSES, "none"]))
     _misuse(misuse, tables, rows, space)
     written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
     operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}

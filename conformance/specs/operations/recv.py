@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
 from conformance.specs.divergences import accepts, diverging
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, pairs_near
@@ -14,13 +14,13 @@ from conformance.specs.operations.permute import partial
 from conformance.specs.operations.send import exchange
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a send and the recv of its token, which now and then expects something else."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs, shape = draw(pairs_near(drawn.group_size)), drawn.shape()
     receive: dict[str, Attr] = {"pairs": pairs, "shape": shape, "dtype": drawn.dtype}
-    misuse = draw(choose.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
+    misuse = draw(choices.sampled_from([*["none"] * 20, "shape", "dtype", "pairs", "pairs", "none"]))
     if misuse == "shape":
         receive["shape"] = (*shape, 1)
     if misuse == "dtype":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import root_near
 from conformance.specs.domains.calls import Drawn, alike, reduction, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
@@ -14,8 +14,8 @@ from conformance.specs.op import Example, Op, rejection, value
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a reduce to every root and to just beyond both ends."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)
@@ -23,7 +23,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("reduce", shape=drawn.shape(), attrs=attrs, values=values)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     attrs["root"] = root(draw, drawn)

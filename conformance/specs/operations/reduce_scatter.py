@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.case import Case
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, splittable
 from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
@@ -14,8 +14,8 @@ from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a reduce_scatter whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
     tiled = draw(TILED)
@@ -28,7 +28,7 @@ def programs(draw: choose.Draw) -> Case:
 FOUR = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     shape, axis, tiled = splitting(draw, drawn, shapes)

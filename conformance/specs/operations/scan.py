@@ -6,7 +6,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.judging.subject import ElementMasks, Subject
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.domains.reducing import reducing
@@ -34,8 +34,8 @@ def first_members(subject: Subject) -> ElementMasks:
     }
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a scan over any partition, with a member's own block or without."""
     drawn: Draft = draft(draw, groups=PARTITIONS)
     drawn, attrs, values = reducing(drawn)
@@ -43,7 +43,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("scan", shape=drawn.shape(), attrs=attrs, values=values)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     shape, exclusive = shape_of(draw, drawn, shapes), draw(BOOLEANS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, root_near, splittable
 from conformance.specs.domains.calls import Drawn, alike, root, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
@@ -12,8 +12,8 @@ from conformance.specs.op import Example, Op, attr, has, rejection, value, varia
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a scatter from every root, whose axis divides, or just fails to."""
     drawn: Draft = draft(draw, groups=EQUAL)
     tiled = draw(TILED)
@@ -23,7 +23,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("scatter", shape=shape, attrs=attrs)
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     shape, axis, tiled = splitting(draw, drawn, shapes)
     return alike(drawn, "scatter", shape, root=root(draw, drawn), axis=axis, tiled=tiled)

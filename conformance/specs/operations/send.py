@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Program, Step
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, Pairs, pairs_near
 from conformance.specs.op import Op, value
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a send whose token nobody takes, with legal and illegal pairs."""
     drawn: Draft = draft(draw, groups=EQUAL)
     pairs = draw(pairs_near(drawn.group_size))

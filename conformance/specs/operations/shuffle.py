@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Drawn, alike, orders_of, shape_of
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
 
 
-@choose.composite
-def programs(draw: choose.Draw) -> Case:
+@choices.composite
+def programs(draw: choices.Draw) -> Case:
     """Draw a shuffle by any permutation and, now and then, by a list that is none."""
     drawn: Draft = draft(draw, groups=EQUAL)
     size = drawn.group_size
-    sources = list(draw(choose.permutations(range(size))))
-    misuse = draw(choose.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
+    sources = list(draw(choices.permutations(range(size))))
+    misuse = draw(choices.sampled_from([*["none"] * 16, "repeat", "beyond", "short", "none"]))
     if misuse == "repeat":
         sources[0] = sources[-1]
     if misuse == "beyond":
@@ -26,7 +26,7 @@ def programs(draw: choose.Draw) -> Case:
     return drawn.case("shuffle", shape=drawn.shape(), attrs={"sources": tuple(sources)})
 
 
-def calls(draw: choose.Draw, drawn: Draft, shapes: str) -> Drawn:
+def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     return alike(drawn, "shuffle", shape_of(draw, drawn, shapes), sources=tuple(draw(orders_of(drawn.group_size))))
 

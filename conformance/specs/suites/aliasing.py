@@ -12,7 +12,7 @@ from conformance.judging.compare import canonical_bools
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain, with_leads
 from conformance.specs.domains.effects.effectful import script, shown
@@ -43,18 +43,18 @@ TEMPLATES: Final = (
     out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed,
     nested, kept, fed_back, nested, copied, moved, moved, assigned, assigned, alternating, alternating,
 )  # fmt: skip
-_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
-_MISFIT: Final = choose.sampled_from([False] * 15 + [True])
+_CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
+_MISFIT: Final = choices.sampled_from([False] * 15 + [True])
 """A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
 
-_CHAINED: Final = choose.sampled_from([False, True, True])
-_ALONE: Final = choose.sampled_from([False] * 7 + [True])
-_KINDS: Final = choose.sampled_from(["any", "whole", "whole"])
-_DTYPE: Final = choose.sampled_from([None, None, None, None, "bool"])
+_CHAINED: Final = choices.sampled_from([False, True, True])
+_ALONE: Final = choices.sampled_from([False] * 7 + [True])
+_KINDS: Final = choices.sampled_from(["any", "whole", "whole"])
+_DTYPE: Final = choices.sampled_from([None, None, None, None, "bool"])
 
 
-@choose.composite
-def programs(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program on ``op``: a chain, one that shows something in particular, or one whose target does not fit."""
     if draw(_MISFIT):
         return misfit(script(draw, op, shapes="whole"))

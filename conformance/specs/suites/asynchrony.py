@@ -12,7 +12,7 @@ from conformance.cases.program.program import Program, Step
 from conformance.judging.clause import Clause
 from conformance.judging.compare import answered, refused
 from conformance.judging.subject import Subject
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import PARTITIONS, draft
 from conformance.specs.domains.effects.chains import chain, with_leads
@@ -164,17 +164,17 @@ TEMPLATES: Final = (
     freed, handed_on,
     together, together, handed_on, parts,
 )  # fmt: skip
-_CHOICE: Final = choose.sampled_from(range(len(TEMPLATES)))
-_CHAINED: Final = choose.sampled_from([False, True, True])
-_ALONE: Final = choose.sampled_from([False] * 7 + [True])
-_KINDS: Final = choose.sampled_from(["any", "whole", "whole", "empty"])
-_READERS: Final = choose.sampled_from(["copy", "assign", "started", "operand"])
-_WHEN: Final = choose.steered(["waited", "waited", "later", "never"], ("start",), lambda word: (word,))
-_NUMBERS: Final = choose.sampled_from([1, 2, -3])
+_CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
+_CHAINED: Final = choices.sampled_from([False, True, True])
+_ALONE: Final = choices.sampled_from([False] * 7 + [True])
+_KINDS: Final = choices.sampled_from(["any", "whole", "whole", "empty"])
+_READERS: Final = choices.sampled_from(["copy", "assign", "started", "operand"])
+_WHEN: Final = choices.steered(["waited", "waited", "later", "never"], ("start",), lambda word: (word,))
+_NUMBERS: Final = choices.sampled_from([1, 2, -3])
 
 
-@choose.composite
-def programs(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program that starts ``op``: a chain, or one that shows something in particular."""
     if draw(_CHAINED):
         return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=True)
@@ -183,8 +183,8 @@ def programs(draw: choose.Draw, op: str) -> Case:
     return TEMPLATES[number](program)
 
 
-@choose.composite
-def constants(draw: choose.Draw) -> Case:
+@choices.composite
+def constants(draw: choices.Draw) -> Case:
     """Draw the start of a sum of a number, and the wait for it: at once, after another, or never."""
     drawn = draft(draw, groups=PARTITIONS)
     start = Step(

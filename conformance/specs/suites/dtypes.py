@@ -6,18 +6,18 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import RARE
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain
 from conformance.specs.domains.effects.effectful import script
 from conformance.specs.suite import Suite
 
-_DTYPE: Final = choose.sampled_from(RARE)
-_STORED: Final = choose.sampled_from([False] * 5 + [True])
+_DTYPE: Final = choices.sampled_from(RARE)
+_STORED: Final = choices.sampled_from([False] * 5 + [True])
 
 
-@choose.composite
-def programs(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program on ``op`` of a rare dtype; one in six writes into storage.
 
     Of floats there are movement, max and min: no number model is declared for their sums.

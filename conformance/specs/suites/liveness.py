@@ -12,7 +12,7 @@ from conformance.judging.compare import same
 from conformance.judging.liveness import ended, healthy, others_right
 from conformance.judging.subject import Subject
 from conformance.reference.meeting import DEAD
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.divergent_ranks import DivergentRanks, divergent_ranks
 from conformance.specs.op import rejection
@@ -133,11 +133,11 @@ TEMPLATES: Final[tuple[Callable[[DivergentRanks], Case], ...]] = (
     late, own_ways, death, operations, attributes, own_order, dtypes, shapes, split, order, crossing, groups, fewer,
     late,
 )  # fmt: skip
-_CHOICE: Final = choose.sampled_from(TEMPLATES)
+_CHOICE: Final = choices.sampled_from(TEMPLATES)
 
 
-@choose.composite
-def programs(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
     return draw(_CHOICE)(divergent_ranks(draw, op))
 

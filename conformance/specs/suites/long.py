@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.effects.chains import chain
@@ -31,15 +31,15 @@ def stored(program: Script) -> Case:
     return chain(program, effects=True, starts=True)
 
 
-_TEMPLATES: Final = choose.sampled_from([in_place, overwritten, stored, plain, stored, stored])
-_SIZE: Final = choose.steered(["long"] * 11 + ["past"], ("size",), lambda size: (size,))
-_MANY: Final = choose.sampled_from([False] * 7 + [True])
-_DTYPE: Final = choose.sampled_from(["int32", "float32", "float64", "int8", "uint16", "bool"])
-_REDUCTION: Final = choose.sampled_from(["sum", "product", "max", "min"])
+_TEMPLATES: Final = choices.sampled_from([in_place, overwritten, stored, plain, stored, stored])
+_SIZE: Final = choices.steered(["long"] * 11 + ["past"], ("size",), lambda size: (size,))
+_MANY: Final = choices.sampled_from([False] * 7 + [True])
+_DTYPE: Final = choices.sampled_from(["int32", "float32", "float64", "int8", "uint16", "bool"])
+_REDUCTION: Final = choices.sampled_from(["sum", "product", "max", "min"])
 
 
-@choose.composite
-def programs(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program on ``op`` whose blocks are long, one in twelve past every threshold, or with very many terms."""
     size = draw(_SIZE)
     if size == "long" and op == "all_reduce" and draw(_MANY):
@@ -48,7 +48,7 @@ def programs(draw: choose.Draw, op: str) -> Case:
     return template(script(draw, op, shapes=size, once=template is not overwritten, few=size == "past"))
 
 
-def many_terms(draw: choose.Draw) -> Case:
+def many_terms(draw: choices.Draw) -> Case:
     """Draw an all_reduce over a local axis of so many elements that ``TERMS`` or more meet, exactly."""
     at = place(draw, PARTITIONS)
     drawn = Draft(draw, at.mesh, at.axes, at.groups, draw(_DTYPE))

@@ -16,7 +16,7 @@ from conformance.reference.operations import FOLDED
 from conformance.reference.reductions import ORDER
 from conformance.reference.situations import factor_word, local_word
 from conformance.reference.spmd import flags
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, root_near, splittable
 from conformance.specs.domains.domain import TILED, Draft, Shape, draft
 from conformance.specs.domains.sensitive import (
@@ -26,9 +26,9 @@ from conformance.specs.domains.sensitive import (
     COMPLEX_MULTIPLIED,
     INFINITE,
     MULTIPLIED,
-    choices,
     families,
     sensitive,
+    telling_families,
 )
 from conformance.specs.families.numeric_clauses import CLAUSES
 from conformance.specs.suite import Suite
@@ -52,30 +52,32 @@ FEW: Final = 8
 
 OPS: Final = ("sum", "mean", "premul_sum", "product", "max", "min")
 
-_OPS: Final = choose.steered([*["sum", "mean", "product", "product"] * 4, *OPS], ("reduction",), lambda op: (op,))
+_OPS: Final = choices.steered([*["sum", "mean", "product", "product"] * 4, *OPS], ("reduction",), lambda op: (op,))
 _OF_COMPLEX: Final = {
-    True: choose.sampled_from(["near", *["mixed"] * 3, *COMPLEX_MULTIPLIED]),
-    False: choose.sampled_from(["mixed", "nan", "mixed", "infinite", *ADDED]),
+    True: choices.sampled_from(["near", *["mixed"] * 3, *COMPLEX_MULTIPLIED]),
+    False: choices.sampled_from(["mixed", "nan", "mixed", "infinite", *ADDED]),
 }
 """Families of values of complex numbers, for products and for sums."""
-_CHOSEN: Final = choose.sampled_from([False] * 96 + [True] * 36)
+_CHOSEN: Final = choices.sampled_from([False] * 96 + [True] * 36)
 """Whether elements tell what is chosen about numbers: of 360 drafts that took their families as others do, none or one
 told two accumulators of an 8-bit format apart."""
-_SUMS: Final = choose.steered(["sum"] * 4 + ["mean", "premul_sum"], ("reduction",), lambda op: (op,))
-_REALS: Final = choose.steered(REALS, ("dtype",), lambda dtype: (dtype,))
-_DTYPES: Final = choose.steered(("float32", "bfloat16", *FLOATS), ("dtype",), lambda dtype: (dtype,))
-_ADDED: Final = choose.sampled_from(
+_SUMS: Final = choices.steered(["sum"] * 4 + ["mean", "premul_sum"], ("reduction",), lambda op: (op,))
+_REALS: Final = choices.steered(REALS, ("dtype",), lambda dtype: (dtype,))
+_DTYPES: Final = choices.steered(("float32", "bfloat16", *FLOATS), ("dtype",), lambda dtype: (dtype,))
+_ADDED: Final = choices.sampled_from(
     ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
 )
-_AVERAGED: Final = choose.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
-_MULTIPLIED: Final = choose.sampled_from(
+_AVERAGED: Final = choices.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
+_MULTIPLIED: Final = choices.sampled_from(
     [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED]
 )
-_COMPARED: Final = choose.sampled_from(["mixed", *COMPARED])
-_TURNS: Final = choose.sampled_from([0, 1, 2, 3, 5, 7])
-_FACTORS: Final = choose.steered(FACTORS, ("factor",), lambda factor: (factor_word(factor),))
-_LOCAL: Final = choose.steered(["none", "none", "none", "one", "several", "negative"], ("local",), lambda word: (word,))
-_MANY: Final = choose.sampled_from([(12,), (4, 5), (33,)])
+_COMPARED: Final = choices.sampled_from(["mixed", *COMPARED])
+_TURNS: Final = choices.sampled_from([0, 1, 2, 3, 5, 7])
+_FACTORS: Final = choices.steered(FACTORS, ("factor",), lambda factor: (factor_word(factor),))
+_LOCAL: Final = choices.steered(
+    ["none", "none", "none", "one", "several", "negative"], ("local",), lambda word: (word,)
+)
+_MANY: Final = choices.sampled_from([(12,), (4, 5), (33,)])
 """Shapes of enough elements for each family of choices to have its turn."""
 
 
@@ -88,7 +90,7 @@ class Mixed(Draft):
         op, _, family = values.partition(" ")
         if family not in ("mixed", "choices"):
             return super().blocks(dtype, self.named(dtype, op, family), shape)
-        named = families(dtype, op) if family == "mixed" else choices(dtype)
+        named = families(dtype, op) if family == "mixed" else telling_families(dtype)
         pools = [self.padded(name, sensitive(dtype, self.named(dtype, op, name))) for name in named]
         turn, size = self.draw(_TURNS), math.prod(shape)
         # Each round of the families begins one value later, and so does each rank.
@@ -134,17 +136,17 @@ def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], str]:
 
 
 @cache
-def _local_axes(rank: int, fits: tuple[int, ...], shape: Shape, most: int) -> choose.Choice[tuple[int, ...]]:
+def _local_axes(rank: int, fits: tuple[int, ...], shape: Shape, most: int) -> choices.Choice[tuple[int, ...]]:
     """Return one axis that fits, from either end, or two that have few enough elements together."""
     one = [(at,) for at in fits]
     two = [(a, b) for a in fits for b in fits if a != b and shape[a] * shape[b] <= most]
     listed = [*one, *two, *[(at - rank,) for at in fits], *[(a, b - rank) for a, b in two]]
     listed += [each for a, b in two for each in ((a - rank, b), (a - rank, b - rank))]
-    return choose.steered(listed, ("local",), lambda axes: (local_word(axes),))
+    return choices.steered(listed, ("local",), lambda axes: (local_word(axes),))
 
 
-@choose.composite
-def all_reduces(draw: choose.Draw) -> Case:
+@choices.composite
+def all_reduces(draw: choices.Draw) -> Case:
     """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
     drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
     shape = drawn.draw(_MANY) if values.endswith("choices") else drawn.shape()
@@ -155,8 +157,8 @@ def all_reduces(draw: choose.Draw) -> Case:
     return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
 
 
-@choose.composite
-def reduces(draw: choose.Draw) -> Case:
+@choices.composite
+def reduces(draw: choices.Draw) -> Case:
     """Draw a reduce."""
     drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
     attrs["root"] = root_near(draw, drawn.group_size)
@@ -164,8 +166,8 @@ def reduces(draw: choose.Draw) -> Case:
     return drawn.case("reduce", shape=shape, attrs=attrs, values=values)
 
 
-@choose.composite
-def reduce_scatters(draw: choose.Draw) -> Case:
+@choices.composite
+def reduce_scatters(draw: choices.Draw) -> Case:
     """Draw a reduce_scatter."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     tiled = draw(TILED)
@@ -174,11 +176,11 @@ def reduce_scatters(draw: choose.Draw) -> Case:
     return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)
 
 
-@choose.composite
-def folds(draw: choose.Draw, op: str) -> Case:
+@choices.composite
+def folds(draw: choices.Draw, op: str) -> Case:
     """Draw a call of an operation that folds and has no other attributes than a reduction and what is yes or no."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    attrs |= {name: draw(choose.booleans()) for name in flags(op)}
+    attrs |= {name: draw(choices.booleans()) for name in flags(op)}
     return drawn.case(
         op, shape=drawn.draw(_MANY) if values.endswith("choices") else drawn.shape(), attrs=attrs, values=values
     )

@@ -26,8 +26,8 @@ from conformance.reference.transforms.transposed_program import PREFIX, transpos
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
@@ -46,7 +46,7 @@ POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4, 4, -3, -5)
 """Numbers that blocks repeat, a prime number of them: pieces of blocks at other places are unlike too."""
 
 
-@choose.composite
+@choices.composite
 def typed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs; its dtype is one in which every value of it is exact.
 
@@ -58,12 +58,12 @@ def typed_cases(draw: Draw) -> TypedCase:
         program = refused_program(draw, share // 2) if share % 2 else started_program(draw, share // 2)
     else:
         program = draw(typed_programs()) if turn is None else states_program(draw, turn)
-    if draw(choose.sampled_from([False] * 7 + [True])):
+    if draw(choices.sampled_from([False] * 7 + [True])):
         program = replace(program, results=(*program.results, next(iter(program.inputs))))
     return _case(draw, _shortened(program, back=False), back=False)
 
 
-@choose.composite
+@choices.composite
 def transposed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a cotangent for each of its results: the last value, or some, inputs too.
 
@@ -86,7 +86,7 @@ def transposed_cases(draw: Draw) -> TypedCase:
         name: _blocks(draw, program.mesh, cotangent_type(types[name]), shapes[name], dtype) for name in program.results
     }
     whole = replace(case, cotangents=given)
-    return _turned(whole, shapes) if draw(choose.integers(1, 6)) == 1 else whole
+    return _turned(whole, shapes) if draw(choices.integers(1, 6)) == 1 else whole
 
 
 def _turned(case: TypedCase, shapes: Mapping[str, tuple[int, ...]]) -> TypedCase:
@@ -101,14 +101,14 @@ def _turned(case: TypedCase, shapes: Mapping[str, tuple[int, ...]]) -> TypedCase
 
 def _with_results(draw: Draw, program: TypedProgram) -> TypedProgram:
     """Return the program with its last result alone, or with up to three of its values in any order."""
-    count = draw(choose.sampled_from([1, 1, 1, 2, 3]))
+    count = draw(choices.sampled_from([1, 1, 1, 2, 3]))
     if count == 1 or not program.results:
         return replace(program, results=program.results[-1:])
-    order = draw(choose.permutations([*program.inputs, *program.results]))
+    order = draw(choices.permutations([*program.inputs, *program.results]))
     return replace(program, results=tuple(order[:count]))
 
 
-@choose.composite
+@choices.composite
 def pushed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and a tangent for each of them, of its type."""
     program = _linear(draw) or draw(typed_programs(FORTH))
@@ -128,7 +128,7 @@ def _linear(draw: Draw) -> TypedProgram | None:
     return None if turn is None else linear_program(draw, turn)
 
 
-@choose.composite
+@choices.composite
 def lowered_cases(draw: Draw) -> TypedCase:
     """Draw a well-typed program to be lowered; its inputs are there for its shapes alone.
 
@@ -144,7 +144,7 @@ def lowered_cases(draw: Draw) -> TypedCase:
     return replace(_case(draw, _shortened(program, back=False), back=False), lowered=True)
 
 
-@choose.composite
+@choices.composite
 def batched_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and one or two levels to map it over, each of up to three slices.
 
@@ -152,7 +152,7 @@ def batched_cases(draw: Draw) -> TypedCase:
     """
     turn, share = seldom(draw), neighbour(draw)
     others = [(2,), (3,), (2,), (3,), (1,)] if share is None else [(2, 2), (2, 2)]
-    sizes = draw(choose.sampled_from([*others, (2, 2), (2, 3), (3, 2)]))
+    sizes = draw(choices.sampled_from([*others, (2, 2), (2, 3), (3, 2)]))
     axes = tuple(Axis(name=name, size=size) for name, size in zip(("p", "q"), sizes, strict=False))
     rare = None if turn is None else mapped_listing(draw, turn, axes)
     rare = rare if share is None else mapped_calls(draw, share, axes)
@@ -167,10 +167,10 @@ def batched_cases(draw: Draw) -> TypedCase:
     least = min((len(shapes[name]) for name in program.results), default=0)
     for number, axis in reversed(list(enumerate(axes))):
         free = [name for name in program.inputs if name not in unmapped]
-        mapped = [name for name in free if draw(choose.sampled_from([True, True, False]))]
-        inputs = {name: draw(choose.integers(0, ranks[name])) for name in mapped or free[:1]}
+        mapped = [name for name in free if draw(choices.sampled_from([True, True, False]))]
+        inputs = {name: draw(choices.integers(0, ranks[name])) for name in mapped or free[:1]}
         ranks |= {name: ranks[name] + 1 for name in inputs}
-        result = draw(choose.integers(0, least + len(axes) - 1 - number))
+        result = draw(choices.integers(0, least + len(axes) - 1 - number))
         levels.insert(0, Level(name=axis.name, size=axis.size, inputs=inputs, result=result))
     whole = TypedCase(program=program, inputs={}, batch=tuple(levels))
     blocks = {
@@ -185,7 +185,7 @@ def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
         exact = "int32"
     else:
         whole = not back and not _has_mean(program)
-        dtype = draw(choose.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
+        dtype = draw(choices.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
         exact = _exact_dtype(program, dtype, back=back)
     program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in program.inputs.items()})
     blocks = {
@@ -282,7 +282,7 @@ def _blocks(
 ) -> tuple[Tensor, ...]:
     """Draw a block for each rank: equal ones along the axes where the type says so, and elsewhere unlike ones."""
     same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
-    start = draw(choose.integers(0, len(POOL) - 1))
+    start = draw(choices.integers(0, len(POOL) - 1))
     groups = lines(mesh, same)
     blocks: list[Tensor | None] = [None] * sum(map(len, groups))
     size = int(np.prod(shape))

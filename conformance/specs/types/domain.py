@@ -19,8 +19,8 @@ from conformance.cases.types.typed_program import TypedInput, TypedProgram, Type
 from conformance.reference.transforms.batching import over_mesh
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.drawn_steps import Shapes, drawn_step
 from conformance.specs.types.grammar import (
     ACROSS,
@@ -40,23 +40,23 @@ from conformance.specs.types.starts import name_of_start
 from conformance.specs.types.steps import Shape
 
 
-@choose.composite
+@choices.composite
 def typed_programs(draw: Draw, grammar: Grammar = TYPING) -> TypedProgram:
     """Draw a program of up to ``LONGEST`` steps, each of which gives a result."""
-    if draw(choose.sampled_from(grammar.refused)):
+    if draw(choices.sampled_from(grammar.refused)):
         return _ill_typed(draw, grammar)
     program = _start(draw, grammar)
     shapes = {name: given.shape for name, given in program.inputs.items()}
-    if grammar.shows_starts and draw(choose.integers(1, 5)) == 1:
+    if grammar.shows_starts and draw(choices.integers(1, 5)) == 1:
         program = _starting(draw, program, grammar, shapes)
-    for number in range(draw(choose.integers(1, LONGEST - len(program.steps)))):
+    for number in range(draw(choices.integers(1, LONGEST - len(program.steps)))):
         program = _longer(draw, program, grammar, shapes, f"v{number}")
     return program
 
 
 def _starting(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes) -> TypedProgram:
     """Return the program with a start of the table, and the cast of its operand; as it is where none was found."""
-    name = draw(choose.sampled_from(list(STARTS)))
+    name = draw(choices.sampled_from(list(STARTS)))
     start = STARTS[name]
     program = replace(program, checked=bool(start.operand))
     longer = program
@@ -87,20 +87,20 @@ def _ill_typed(draw: Draw, grammar: Grammar) -> TypedProgram:
     several = tuple(sizes for sizes in grammar.meshes if len(sizes) > 1)
     program = _start(draw, grammar._replace(meshes=(*several * 3, *grammar.meshes)))
     shapes = {name: given.shape for name, given in program.inputs.items()}
-    rule = draw(choose.sampled_from([*WAYS, *MANIFOLD]))
+    rule = draw(choices.sampled_from([*WAYS, *MANIFOLD]))
     program = replace(program, checked=True, automatic=program.automatic and rule != "types.C2")
     if rule == "types.C1" and len(program.mesh) > 1:
         program = _partly_mapped(program)
     program = _longer(draw, program, grammar._replace(ops=("cast",)), shapes, "v0")
     most = 1 if rule in PENDING else LONGEST - 3
-    for number in range(draw(choose.integers(0, most))):
+    for number in range(draw(choices.integers(0, most))):
         program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
     if rule in ("starts.C9", "starts.C10"):
         program = _longer(draw, program, grammar._replace(ops=DONES, starts=1), shapes, "under way")
     return _refused(draw, program, grammar, shapes, rule)
 
 
-@choose.composite
+@choices.composite
 def uneven_programs(draw: Draw, grammar: Grammar) -> TypedProgram:
     """Draw a program without types that begins with a reduction over groups of unequal sizes, where one is found."""
     program = _start(draw, grammar._replace(meshes=WIDE, unchecked=1))
@@ -111,18 +111,18 @@ def uneven_programs(draw: Draw, grammar: Grammar) -> TypedProgram:
         if any(len({len(group) for group in step.groups or ()}) > 1 for step in longer.steps):
             program, shapes = longer, made
             break
-    for number in range(draw(choose.integers(0, LONGEST - 3))):
+    for number in range(draw(choices.integers(0, LONGEST - 3))):
         program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
     return program
 
 
-@choose.composite
+@choices.composite
 def mapped_programs(draw: Draw, levels: tuple[Axis, ...]) -> TypedProgram:
     """Draw a well-typed program of up to three steps, which may name ``levels``."""
     grammar = ACROSS._replace(levels=levels)
     program = _start(draw, grammar)
     shapes = {name: given.shape for name, given in program.inputs.items()}
-    for number in range(draw(choose.integers(1, 3))):
+    for number in range(draw(choices.integers(1, 3))):
         program = _longer(draw, program, grammar, shapes, f"v{number}")
     return program
 
@@ -164,21 +164,21 @@ def _with(program: TypedProgram, step: TypedStep) -> TypedProgram:
 
 
 def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
-    sizes = draw(choose.sampled_from(grammar.meshes))
+    sizes = draw(choices.sampled_from(grammar.meshes))
     mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     names = tuple(axis.name for axis in mesh)
     some: list[tuple[str, ...] | None] = [names[:1], names[1:] or None]
-    mapped = draw(choose.sampled_from([None] * 6 + some))
+    mapped = draw(choices.sampled_from([None] * 6 + some))
     known = names if mapped is None else mapped
-    inputs = {name: _input(draw, mesh, known) for name in ("a", "b")[: draw(choose.integers(1, 2))]}
+    inputs = {name: _input(draw, mesh, known) for name in ("a", "b")[: draw(choices.integers(1, 2))]}
     return TypedProgram(
         mesh=mesh,
         inputs=inputs,
         steps=(),
         results=(),
         mapped=mapped,
-        checked=draw(choose.sampled_from([True] * (grammar.unchecked - 1) + [False])),
-        automatic=draw(choose.sampled_from([True] * 4 + [False])),
+        checked=draw(choices.sampled_from([True] * (grammar.unchecked - 1) + [False])),
+        automatic=draw(choices.sampled_from([True] * 4 + [False])),
     )
 
 
@@ -195,8 +195,8 @@ def _partly_mapped(program: TypedProgram) -> TypedProgram:
 def _input(draw: Draw, mesh: Sequence[Axis], known: Sequence[str]) -> TypedInput:
     world = math.prod(axis.size for axis in mesh)
     full: list[Shape] = [(world,), (world, 2), (), (world,), (2, world), (world, world)]
-    shape = draw(choose.sampled_from([*full * 3, (0,), (world, 0), (0, world)]))
-    varying = tuple(axis for axis in sorted(known) if draw(choose.booleans()))
+    shape = draw(choices.sampled_from([*full * 3, (0,), (world, 0), (0, world)]))
+    varying = tuple(axis for axis in sorted(known) if draw(choices.booleans()))
     return TypedInput(dtype="int32", shape=shape, varying=varying)
 
 

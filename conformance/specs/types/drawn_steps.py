@@ -13,8 +13,8 @@ from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedSt
 from conformance.reference.types.casts import TABLE
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.grammar import AFTER_CAST, EMPTY, LARGEST, PAIRS, UNCHECKED, Grammar
 from conformance.specs.types.steps import FITTING, Shape, ragged
 
@@ -29,7 +29,7 @@ def drawn_step(
     Operands are not started, and what is waited for is, unless the step is to be ``wild``.
     """
     started = list(program.started)
-    if "done" in grammar.ops or (started and not wild and len(grammar.ops) > 1 and draw(choose.booleans())):
+    if "done" in grammar.ops or (started and not wild and len(grammar.ops) > 1 and draw(choices.booleans())):
         return _done(draw, program, shapes, output, wild=wild)
     ready = {name: shape for name, shape in shapes.items() if wild or name not in started}
     found = _step(draw, program, grammar, ready, output)
@@ -37,7 +37,7 @@ def drawn_step(
         return None
     step, shape = found
     starts = step.op in DONES and step.axes and no_start(step.op, step.attrs) is None
-    if starts and grammar.starts and draw(choose.integers(1, grammar.starts)) == 1:
+    if starts and grammar.starts and draw(choices.integers(1, grammar.starts)) == 1:
         step = replace(step, start=True)
     return step, shape
 
@@ -47,8 +47,8 @@ def _done(
 ) -> tuple[TypedStep, Shape] | None:
     """Wait for what is started, once or again; a wild one for anything, with any word for what it is."""
     started = program.started
-    name = draw(choose.sampled_from([*(list(shapes) if wild else []), *started]))
-    of = draw(choose.sampled_from(list(DONES))) if wild else started[name]
+    name = draw(choices.sampled_from([*(list(shapes) if wild else []), *started]))
+    of = draw(choices.sampled_from(list(DONES))) if wild else started[name]
     return TypedStep(op="done", inputs=(name,), output=output, attrs={"of": of}), shapes[name]
 
 
@@ -56,22 +56,22 @@ def _step(
     draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, output: str
 ) -> tuple[TypedStep, Shape] | None:
     last = list(shapes)[-1]
-    name = draw(choose.sampled_from([last, last, last, *shapes]))
+    name = draw(choices.sampled_from([last, last, last, *shapes]))
     after_cast = bool(program.steps) and program.steps[-1].op == "cast"
     levels, shape = grammar.levels, shapes[name]
-    op = draw(choose.sampled_from((*grammar.ops, *_more(program, grammar, shape, after_cast=after_cast))))
+    op = draw(choices.sampled_from((*grammar.ops, *_more(program, grammar, shape, after_cast=after_cast))))
     if op in PAIRS or op == "negate":
         inputs = (name,) if op == "negate" else (name, _partner(draw, program, shapes, name))
         return TypedStep(op=op, inputs=inputs, output=output), shape
     if op == "sum":
         return _summed(draw, name, output, shape) if shape else None
     axes = _axes(draw, program, levels)
-    if op == "cast" and after_cast and draw(choose.booleans()):
+    if op == "cast" and after_cast and draw(choices.booleans()):
         # Often there is one from where a cast leads, along the axes of that one.
         name, axes = last, program.steps[-1].axes
     others = [axis for axis in program.names if after_cast and axis not in program.steps[-1].axes]
-    if others and op == "all_reduce" and draw(choose.booleans()):
-        return _beside(draw, program, last, output, draw(choose.sampled_from(others))), shapes[last]
+    if others and op == "all_reduce" and draw(choices.booleans()):
+        return _beside(draw, program, last, output, draw(choices.sampled_from(others))), shapes[last]
     if op == "axis_index":
         return TypedStep(op=op, inputs=(), output=output, axes=axes if levels else axes[:1]), ()
     if op == "cast":
@@ -103,7 +103,7 @@ def _collective(
         step = replace(step, groups=_groups(draw, size, uneven=step.op == "all_reduce"))
         size = _size_of(step.groups or ())
     if step.op == "ragged_all_to_all":
-        other = draw(choose.sampled_from([each for each in shapes if shapes[each][1:] == shape[1:]] or [name]))
+        other = draw(choices.sampled_from([each for each in shapes if shapes[each][1:] == shape[1:]] or [name]))
         step, fitting = replace(step, inputs=(name, other)), ragged(draw, shape, shapes[other], size)
     else:
         fitting = FITTING[step.op](draw, shape, size)
@@ -121,7 +121,7 @@ def _collective(
 def _in_groups(draw: Draw, program: TypedProgram, op: str) -> bool:
     """Return whether a step is for groups: a reduction mostly where nothing has a type, for else it is refused."""
     often = op == "all_reduce" and not program.checked
-    return draw(choose.sampled_from([False, True] if often else [False] * 5 + [True]))
+    return draw(choices.sampled_from([False, True] if often else [False] * 5 + [True]))
 
 
 def _size_of(groups: Groups) -> int:
@@ -137,8 +137,8 @@ def _over_local_axes(draw: Draw, step: TypedStep, shape: Shape) -> tuple[TypedSt
 
     It is nothing where that does not fit.
     """
-    order = draw(choose.permutations(range(len(shape))))
-    axes = tuple(order[: draw(choose.integers(1, len(shape)))])
+    order = draw(choices.permutations(range(len(shape))))
+    axes = tuple(order[: draw(choices.integers(1, len(shape)))])
     terms, op = math.prod(shape[axis] for axis in axes), step.attrs["op"]
     if terms.bit_count() != 1 and (op == "mean" or (terms == 0 and op != "sum")):
         return None
@@ -151,8 +151,8 @@ def _partner(draw: Draw, program: TypedProgram, shapes: Shapes, name: str) -> st
     others = [each for each in shapes if shapes[each] == shapes[name]]
     types = _types(program)
     alike = [each for each in others if types.get(each) == types.get(name) and each != name]
-    same_type = bool(alike) and draw(choose.booleans())
-    return draw(choose.sampled_from(alike if same_type else others))
+    same_type = bool(alike) and draw(choices.booleans())
+    return draw(choices.sampled_from(alike if same_type else others))
 
 
 def _types(program: TypedProgram) -> dict[str, AxisType]:
@@ -166,38 +166,38 @@ def _types(program: TypedProgram) -> dict[str, AxisType]:
 def _beside(draw: Draw, program: TypedProgram, name: str, output: str, axis: str) -> TypedStep:
     """Return a sum or a mean over another axis than that of a cast, whose state the result still has."""
     (size,) = (each.size for each in program.mesh if each.name == axis)
-    op = draw(choose.sampled_from(["sum"] + ["mean"] * 3 * (size.bit_count() == 1)))
+    op = draw(choices.sampled_from(["sum"] + ["mean"] * 3 * (size.bit_count() == 1)))
     return TypedStep(op="all_reduce", inputs=(name,), output=output, axes=(axis,), attrs={"op": op})
 
 
 def _summed(draw: Draw, name: str, output: str, shape: Shape) -> tuple[TypedStep, Shape]:
-    axis = draw(choose.integers(0, len(shape) - 1))
+    axis = draw(choices.integers(0, len(shape) - 1))
     step = TypedStep(op="sum", inputs=(name,), output=output, attrs={"axis": axis})
     return step, shape[:axis] + shape[axis + 1 :]
 
 
 def _positional(draw: Draw, program: TypedProgram) -> bool:
     """Return whether a sum is over a local axis too; where types are checked that is refused, and so seldom drawn."""
-    return draw(choose.sampled_from([True, True, False] if not program.checked else [True] + [False] * 11))
+    return draw(choices.sampled_from([True, True, False] if not program.checked else [True] + [False] * 11))
 
 
 def _groups(draw: Draw, size: int, *, uneven: bool) -> Groups:
     """Draw a partition of positions in any order, into groups of one size or not."""
-    order = draw(choose.permutations(range(size)))
-    if uneven and size > 1 and draw(choose.booleans()):
+    order = draw(choices.permutations(range(size)))
+    if uneven and size > 1 and draw(choices.booleans()):
         found: list[tuple[int, ...]] = []
         while order:
-            count = draw(choose.integers(1, len(order)))
+            count = draw(choices.integers(1, len(order)))
             found, order = [*found, tuple(order[:count])], order[count:]
         return tuple(found)
-    each = draw(choose.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
+    each = draw(choices.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
     return tuple(tuple(order[at : at + each]) for at in range(0, size, each))
 
 
 def _to(draw: Draw, program: TypedProgram, name: str, axis: str) -> State:
     """Draw what a value is cast to along ``axis``, mostly something that the table has."""
     state = _types(program).get(name, INVARIANT).state(axis)
-    return draw(choose.sampled_from([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:])))
+    return draw(choices.sampled_from([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:])))
 
 
 def _axes(draw: Draw, program: TypedProgram, levels: tuple[Axis, ...]) -> tuple[str, ...]:
@@ -205,6 +205,6 @@ def _axes(draw: Draw, program: TypedProgram, levels: tuple[Axis, ...]) -> tuple[
     every = tuple(axis.name for axis in program.mesh)
     known = (*program.names, *(level.name for level in levels))
     order = draw(
-        choose.permutations(draw(choose.sampled_from([known] * 4 * bool(known) + [known if levels else every])))
+        choices.permutations(draw(choices.sampled_from([known] * 4 * bool(known) + [known if levels else every])))
     )
-    return tuple(order[: draw(choose.sampled_from([1, 1, 1, 2, 2, 3]))])
+    return tuple(order[: draw(choices.sampled_from([1, 1, 1, 2, 2, 3]))])

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from conformance.cases.program.program import Attr
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 
 Shape = tuple[int, ...]
 
@@ -21,19 +21,19 @@ class Fitting(NamedTuple):
 
 def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:
     ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * 2 * (size.bit_count() == 1)
-    return Fitting({"op": draw(choose.sampled_from(ops))}, shape)
+    return Fitting({"op": draw(choices.sampled_from(ops))}, shape)
 
 
 def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choose.booleans())
-    to = draw(choose.sampled_from(["varying", "invariant", "reduced"]))
+    tiled = draw(choices.booleans())
+    to = draw(choices.sampled_from(["varying", "invariant", "reduced"]))
     if not tiled:
-        axis = draw(choose.integers(0, len(shape)))
+        axis = draw(choices.integers(0, len(shape)))
         joined = (*shape[:axis], size, *shape[axis:])
         return Fitting({"axis": axis, "tiled": False, "to": to}, joined) if len(shape) < 3 else None
     if not shape:
         return None
-    axis = draw(choose.integers(0, len(shape) - 1))
+    axis = draw(choices.integers(0, len(shape) - 1))
     joined = (*shape[:axis], shape[axis] * size, *shape[axis + 1 :])
     return Fitting({"axis": axis, "tiled": True, "to": to}, joined)
 
@@ -43,23 +43,23 @@ def _split(draw: Draw, shape: Shape, size: int, *, tiled: bool) -> tuple[int, Sh
     fitting = [at for at, extent in enumerate(shape) if (extent % size == 0 if tiled else extent == size)]
     if not fitting:
         return None
-    axis = draw(choose.sampled_from(fitting))
+    axis = draw(choices.sampled_from(fitting))
     return axis, (*shape[:axis], *((shape[axis] // size,) if tiled else ()), *shape[axis + 1 :])
 
 
 def _reduce_scatter(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choose.booleans())
+    tiled = draw(choices.booleans())
     found = _split(draw, shape, size, tiled=tiled)
     return found and Fitting({"op": "sum", "axis": found[0], "tiled": tiled}, found[1])
 
 
 def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choose.sampled_from([True, True, False]))
+    tiled = draw(choices.sampled_from([True, True, False]))
     found = _split(draw, shape, size, tiled=tiled)
     if found is None:
         return None
     split, piece = found
-    concat = draw(choose.integers(0, len(shape) - 1))
+    concat = draw(choices.integers(0, len(shape) - 1))
     grown = piece[concat] * size if tiled else size
     joined = (*piece[:concat], grown, *piece[concat + tiled :])
     return Fitting({"split_axis": split, "concat_axis": concat, "tiled": tiled}, joined)
@@ -69,16 +69,16 @@ def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None
     """Draw slices of one or two for each pair of members, some without rows, read anywhere and written side by side."""
     if not sent or not written or sent[1:] != written[1:]:
         return None
-    each = draw(choose.integers(1, 2))
+    each = draw(choices.integers(1, 2))
     starts, counts, places = ([[0] * (size * each) for _ in range(size)] for _ in range(3))
     arriving = [[0] * (size * each) for _ in range(size)]
     for receiver in range(size):
         free = 0
         for sender in range(size):
             for number in range(receiver * each, (receiver + 1) * each):
-                count = draw(choose.integers(0, min(2, sent[0], written[0] - free)))
-                gap = draw(choose.sampled_from([0, 0, 1])) if free + count < written[0] else 0
-                starts[sender][number] = draw(choose.integers(0, sent[0] - count))
+                count = draw(choices.integers(0, min(2, sent[0], written[0] - free)))
+                gap = draw(choices.sampled_from([0, 0, 1])) if free + count < written[0] else 0
+                starts[sender][number] = draw(choices.integers(0, sent[0] - count))
                 counts[sender][number], places[sender][number] = count, free + gap
                 arriving[receiver][sender * each + number % each] = count
                 free += gap + count
@@ -89,17 +89,17 @@ def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None
 
 
 def _permute(draw: Draw, shape: Shape, size: int) -> Fitting:
-    destinations = draw(choose.permutations(range(size)))
-    count = draw(choose.integers(0, size))
+    destinations = draw(choices.permutations(range(size)))
+    count = draw(choices.integers(0, size))
     return Fitting({"pairs": tuple(enumerate(destinations))[: size - count]}, shape)
 
 
 def _shuffle(draw: Draw, shape: Shape, size: int) -> Fitting:
-    return Fitting({"sources": tuple(draw(choose.permutations(range(size))))}, shape)
+    return Fitting({"sources": tuple(draw(choices.permutations(range(size))))}, shape)
 
 
 def _broadcast(draw: Draw, shape: Shape, size: int) -> Fitting:
-    return Fitting({"root": draw(choose.integers(0, size - 1))}, shape)
+    return Fitting({"root": draw(choices.integers(0, size - 1))}, shape)
 
 
 FITTING: Final[dict[str, Callable[[Draw, Shape, int], Fitting | None]]] = {

@@ -19,7 +19,7 @@ from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.domain import typed_programs
 from conformance.specs.types.grammar import BACK
 

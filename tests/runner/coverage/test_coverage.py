@@ -10,7 +10,7 @@ from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.draws import Numbers, numbered
 from conformance.specs import SUITES
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.feasible import infeasible
 
 

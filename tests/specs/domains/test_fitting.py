@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.program.program import Axis
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.effects.fitting import fitted
 

@@ -12,8 +12,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.runner.draws import numbered
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 from conformance.specs.sharded.domain import compositions
 from conformance.specs.sharded.domain.programs import Program
@@ -22,7 +22,7 @@ from conformance.specs.sharded.domain.programs import Program
 def drawn(use: Callable[[Program], bool]) -> tuple[list[Array], Array]:
     """Return the buffers of a program whose head is one of three rows, and what a use makes of that."""
 
-    @choose.composite
+    @choices.composite
     def programs(draw: Draw) -> Program:
         words = Words(("float32",), (), (), (), "real", True)
         program = Program(Asked(draw, words), (Axis("i", 3),), (0, 1, 2), plain=False)

@@ -25,7 +25,7 @@ from conformance.qualification.sharded_mutants import Changed, Way
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.sharded.parts import Parts, Sharding
 from conformance.runner.draws import numbered
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choices import Choice
 from conformance.specs.sharded import CLAUSES
 from conformance.specs.sharded.domain import edges, patterns_large
 

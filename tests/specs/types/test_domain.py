@@ -12,7 +12,7 @@ from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import Numbers, numbered
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.data import lowered_cases
 from conformance.specs.types.domain import typed_programs
 

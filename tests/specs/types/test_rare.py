@@ -7,7 +7,7 @@ import pytest
 from conformance.cases.types.typed_case import TypedCase, validate_case
 from conformance.reference.types.meaning import typed_meaning
 from conformance.runner.draws import numbered
-from conformance.specs.domains.choose import Choice
+from conformance.specs.domains.choices import Choice
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST, SECOND
 from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.rare.calls import CALLS

@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.reductions import ORDER
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.edges.calls import exact, listed, ways
 from conformance.specs.domains.edges.contents import BIG, alone, by_member, counted, specials
 from conformance.specs.domains.edges.listing import Edge, Pattern
@@ -116,7 +116,7 @@ def with_folds(values: Sequence[Pattern]) -> tuple[Pattern, ...]:
 
 def _attrs(e: Edge) -> dict[str, Any]:
     """Return the attributes of a fold by a reduction that is a goal."""
-    return {"op": e.draw(choose.steered(_reductions(e), ("reduction",), lambda word: (word,))), **_more(e, e.turn)}
+    return {"op": e.draw(choices.steered(_reductions(e), ("reduction",), lambda word: (word,))), **_more(e, e.turn)}
 
 
 def _more(e: Edge, number: int) -> dict[str, Any]:

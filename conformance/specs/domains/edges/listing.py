@@ -17,7 +17,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.rejected import Rejected
 from conformance.reference.situations import world_word
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 
 Place = tuple[tuple[Axis, ...], tuple[str, ...], Groups | None]
 """A mesh, the axes that are named, and groups of the positions along them."""
@@ -53,7 +53,7 @@ UNEVEN: Final = (
 )
 """Places of groups of several sizes."""
 
-_LAYOUT: Final[choose.Choice[Layout]] = choose.steered(
+_LAYOUT: Final[choices.Choice[Layout]] = choices.steered(
     ("contiguous", "strided", "transposed", "flipped", "offset"), ("layout",), lambda layout: (layout,)
 )
 
@@ -76,7 +76,7 @@ class Edge:
     ``turn`` is how many such programs the domain drew before it: a pattern may go on where the one before it ended.
     """
 
-    draw: choose.Draw
+    draw: choices.Draw
     op: str
     place: Place
     dtype: str

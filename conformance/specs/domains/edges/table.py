@@ -12,7 +12,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import RARE, kind
 from conformance.reference.operations import FOLDED
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import DTYPES
 from conformance.specs.domains.edges.calls import listed
@@ -44,13 +44,13 @@ def patterns(suite: str, op: str) -> Sequence[Pattern]:
     return {"aliasing": STORED, "async": STARTED, "dtypes": VALUES[:3]}.get(suite, ())
 
 
-def dealt(suite: str, op: str, domain: choose.Choice[Case]) -> choose.Choice[Case]:
+def dealt(suite: str, op: str, domain: choices.Choice[Case]) -> choices.Choice[Case]:
     """Return the domain with a pattern of the table at each seldom draw, under the same name."""
     every = patterns(suite, op)
     if not every:
         return domain
 
-    def make(draw: choose.Draw) -> Case:
+    def make(draw: choices.Draw) -> Case:
         turn = seldom(draw)
         if turn is None:
             return domain.make(draw)
@@ -62,10 +62,10 @@ def dealt(suite: str, op: str, domain: choose.Choice[Case]) -> choose.Choice[Cas
                 raise
             return domain.make(draw)
 
-    return choose.Choice(make, domain.name)
+    return choices.Choice(make, domain.name)
 
 
-def _edge(draw: choose.Draw, suite: str, op: str, every: Sequence[Pattern], turn: int) -> Case:
+def _edge(draw: choices.Draw, suite: str, op: str, every: Sequence[Pattern], turn: int) -> Case:
     """Draw the program of a turn. What is dealt is wanted of the source: Hypothesis tries plainer ones too."""
     pattern = every[draw.source.below(len(every), (turn % len(every),))]
     places = sorts(op)
@@ -81,14 +81,14 @@ def _edge(draw: choose.Draw, suite: str, op: str, every: Sequence[Pattern], turn
 
 
 @cache
-def _place(op: str) -> choose.Choice[Place]:
-    return choose.steered(sorts(op), ("world",), lambda place: (world_of(place),))
+def _place(op: str) -> choices.Choice[Place]:
+    return choices.steered(sorts(op), ("world",), lambda place: (world_of(place),))
 
 
 @cache
-def _dtype(suite: str, op: str, once: bool) -> choose.Choice[str]:
+def _dtype(suite: str, op: str, once: bool) -> choices.Choice[str]:
     """Return the dtypes of patterns: those that are exact where folds may be folded again, else any."""
     if suite == "dtypes":
-        return choose.sampled_from(RARE)
+        return choices.sampled_from(RARE)
     found = (DTYPES if op != "arg_reduce" else ORDERED) if once else EXACT
-    return choose.steered(found, ("dtype",), lambda dtype: (dtype,))
+    return choices.steered(found, ("dtype",), lambda dtype: (dtype,))

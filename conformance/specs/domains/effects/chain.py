@@ -7,14 +7,14 @@ from math import prod
 from typing import Final
 
 from conformance.reference.operations import TABLE
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.effects.effectful import Script
 
 MOST: Final = 256
 """Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
 
-_VIEW: Final = choose.sampled_from(["part", "turned", "stepped", "ordered"])
-_BOOLEANS: Final = choose.booleans()
+_VIEW: Final = choices.sampled_from(["part", "turned", "stepped", "ordered"])
+_BOOLEANS: Final = choices.booleans()
 
 
 @dataclass
@@ -35,9 +35,9 @@ class Chain:
     held: set[str] = field(default_factory=set)
 
     @property
-    def draw(self) -> choose.Draw:
+    def draw(self) -> choices.Draw:
         """Return the means to draw what has no goal."""
-        return choose.Draw(self.program.drawn.draw.source)
+        return choices.Draw(self.program.drawn.draw.source)
 
     def flip(self) -> bool:
         """Draw yes or no."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace as replaced
 from conformance.cases.case import Case
 from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.effects.chain import Chain, assign, buffer, copy, free, let_go, view
@@ -40,28 +40,28 @@ QUERIES: Final = tuple(
 )
 """Operations that take nothing, those with a result first."""
 
-_PLACE: Final = choose.steered(["into", "fresh", "in_place", "overlap"], ("place",), lambda word: (word,))
-_START: Final = choose.steered(["waited", "no", "later", "never"], ("start",), lambda word: (word,))
-_OPERANDS: Final = choose.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
-_LAYOUT: Final = choose.steered(["input", "made"], ("layout",), lambda word: (word,))
-_AFTER: Final = choose.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
-_SOME: Final = choose.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
+_PLACE: Final = choices.steered(["into", "fresh", "in_place", "overlap"], ("place",), lambda word: (word,))
+_START: Final = choices.steered(["waited", "no", "later", "never"], ("start",), lambda word: (word,))
+_OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
+_LAYOUT: Final = choices.steered(["input", "made"], ("layout",), lambda word: (word,))
+_AFTER: Final = choices.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
+_SOME: Final = choices.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
 _OF_OPERANDS: Final = ("written", "replaced", "freed")
 _OF_TARGETS: Final = ("target_written", "target_replaced", "handed_on", "read", "assigned")
-_DEEDS: Final = choose.sampled_from(["other", *_OF_OPERANDS, *_OF_TARGETS])
-_STORED: Final = choose.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
+_DEEDS: Final = choices.sampled_from(["other", *_OF_OPERANDS, *_OF_TARGETS])
+_STORED: Final = choices.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _CLASS: Final = {
-    (classes, at): choose.steered(classes, (f"step {at}",), lambda word: (word,))
+    (classes, at): choices.steered(classes, (f"step {at}",), lambda word: (word,))
     for classes in (CALLS, CLASSES, STORING)
     for at in range(3)
 }
-_BOOLEANS: Final = choose.booleans()
-_LENGTH: Final = choose.integers(0, 5)
-_FEW: Final = choose.integers(0, 3)
+_BOOLEANS: Final = choices.booleans()
+_LENGTH: Final = choices.integers(0, 5)
+_FEW: Final = choices.integers(0, 3)
 
 
-@choose.composite
-def with_chains(draw: choose.Draw, op: str, domain: choose.Choice[Case]) -> Case:
+@choices.composite
+def with_chains(draw: choices.Draw, op: str, domain: choices.Choice[Case]) -> Case:
     """Draw a case of a domain, or now and then a chain without effects."""
     if not draw(_SOME):
         return draw(domain)
@@ -70,17 +70,17 @@ def with_chains(draw: choose.Draw, op: str, domain: choose.Choice[Case]) -> Case
     return led(draw, draw(domain), CALLS)
 
 
-@choose.composite
-def with_leads(draw: choose.Draw, domain: choose.Choice[Case], *, starts: bool) -> Case:
+@choices.composite
+def with_leads(draw: choices.Draw, domain: choices.Choice[Case], *, starts: bool) -> Case:
     """Draw a case of a domain, and in every second one a chain before it."""
     case = draw(domain)
     return led(draw, case, CLASSES if starts else STORING) if draw(_BOOLEANS) else case
 
 
-def led(draw: choose.Draw, case: Case, classes: tuple[str, ...]) -> Case:
+def led(draw: choices.Draw, case: Case, classes: tuple[str, ...]) -> Case:
     """Return the program with a chain of steps before it, which have nothing in common with it but the mesh."""
     drawn = Draft(
-        choose.Draw(draw.source), case.program.mesh, tuple(axis.name for axis in case.program.mesh), None, "int32"
+        choices.Draw(draw.source), case.program.mesh, tuple(axis.name for axis in case.program.mesh), None, "int32"
     )
     made = Chain(Script(*call_of(drawn.draw, "broadcast", drawn, "whole")))
     after = draw(_AFTER)

@@ -21,20 +21,20 @@ from conformance.judging.clause import Clause
 from conformance.judging.compare import same
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS, TABLE
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import Call, Shapes
 from conformance.specs.domains.domain import EQUAL, PARTITIONS, Draft, draft
 
-_BOOLEANS: Final = choose.booleans()
-_PLACES: Final = choose.steered(
+_BOOLEANS: Final = choices.booleans()
+_PLACES: Final = choices.steered(
     ["whole", "ordered", "stepped", "whole", "ordered", "turned", "nested", "part"],
     ("view",),
     lambda how: ("none" if how == "whole" else how,),
 )
 _WRITERS: Final = {
-    False: choose.sampled_from(["whole", "part", "collective", "part"]),
-    True: choose.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
+    False: choices.sampled_from(["whole", "part", "collective", "part"]),
+    True: choices.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
 }
 
 
@@ -290,13 +290,13 @@ def made(drawn: Draft, call: Call) -> tuple[Shapes, str] | None:
 
 
 @cache
-def below(count: int) -> choose.Choice[int]:
+def below(count: int) -> choices.Choice[int]:
     """Return the strategy of integers from 0 up to ``count``."""
-    return choose.integers(0, count - 1)
+    return choices.integers(0, count - 1)
 
 
 def script(
-    draw: choose.Draw,
+    draw: choices.Draw,
     op: str,
     *,
     alone: bool = False,

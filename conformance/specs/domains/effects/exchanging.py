@@ -14,7 +14,7 @@ from conformance.cases.program.program import Attr, Program, Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.operations.ragged_all_to_all import TABLES
 
 
@@ -225,18 +225,18 @@ def _too_many(one: Exchange, *, start: bool) -> None:
     one.run(one.buffer("spare"), one.buffer("output"), start=start)
 
 
-WAYS: Final = choose.sampled_from(
+WAYS: Final = choices.sampled_from(
     [
         *[_into, _in_place, _both, _output_kept, _sizes_kept, _operand_freed, _returned, _read_early] * 2,
         *[_viewed, _made, _overlapping, _beside] * 2,
         *[_of_another_shape, _of_another_dtype, _too_many],
     ]
 )
-HOW_VIEWED: Final = choose.steered(["part", "stepped", "turned", "ordered", "nested"], ("view",), lambda how: (how,))
-BESIDE: Final = choose.steered(
+HOW_VIEWED: Final = choices.steered(["part", "stepped", "turned", "ordered", "nested"], ("view",), lambda how: (how,))
+BESIDE: Final = choices.steered(
     ["start", "view", "assign", "copy", "free", "done", "spread"], ("after",), lambda word: (word,)
 )
-WAITS: Final = choose.steered(
+WAITS: Final = choices.steered(
     [True, True, True, True, False], ("start",), lambda waits: ("waited" if waits else "never",)
 )
 

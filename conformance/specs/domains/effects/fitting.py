@@ -9,7 +9,7 @@ from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, flags
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
@@ -20,7 +20,7 @@ FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")
 """Operations for which a block of any rows may do."""
 
 
-def fitted(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Call | None:
+def fitted(draw: choices.Draw, op: str, drawn: Draft, shape: Shape) -> Call | None:
     """Draw a legal call of ``op`` on blocks of ``shape`` that every rank holds, or return ``None`` where none is known.
 
     Reductions are those that stay exact however often they are applied, so that floats have none here.
@@ -29,7 +29,7 @@ def fitted(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Call | Non
     return None if attrs is None else Call(op, attrs, (shape,) * drawn.world)
 
 
-def _attributes(draw: choose.Draw, op: str, drawn: Draft, shape: Shape) -> Mapping[str, Attr] | None:
+def _attributes(draw: choices.Draw, op: str, drawn: Draft, shape: Shape) -> Mapping[str, Attr] | None:
     size, family, row = drawn.group_size, kind(drawn.dtype), TABLE[op]
     attrs: dict[str, Attr] = {}
     if row.does == "reduce":

@@ -14,7 +14,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
@@ -32,11 +32,11 @@ Of a reduction they are another one: left to chance, of 1,460 cases 6 had two di
 
 ROUNDS: Final = 3
 
-_DIFFERS: Final = choose.sampled_from(DIFFERS)
-_OPS: Final = choose.sampled_from([*CALLED, "all_reduce", "all_gather", "reduce_scatter", "all_to_all"])
-_DTYPES: Final = choose.sampled_from(DTYPES)
-_MORE: Final = choose.sampled_from([1, 1, 2])
-_PLAIN: Final = choose.sampled_from([True, True, True, False])
+_DIFFERS: Final = choices.sampled_from(DIFFERS)
+_OPS: Final = choices.sampled_from([*CALLED, "all_reduce", "all_gather", "reduce_scatter", "all_to_all"])
+_DTYPES: Final = choices.sampled_from(DTYPES)
+_MORE: Final = choices.sampled_from([1, 1, 2])
+_PLAIN: Final = choices.sampled_from([True, True, True, False])
 """Of 76 such programs that were outside Torch's claims, 40 had a flipped layout among their several inputs."""
 
 
@@ -140,11 +140,11 @@ def ends_with(op: str, steps: list[Step]) -> bool:
 
 
 @cache
-def _unlike(family: str, reduction: str) -> choose.Choice[str]:
+def _unlike(family: str, reduction: str) -> choices.Choice[str]:
     """Return the reductions of a family of dtypes but one."""
-    return choose.sampled_from([name for name in REDUCTIONS[family] if name != reduction])
+    return choices.sampled_from([name for name in REDUCTIONS[family] if name != reduction])
 
 
 @cache
-def _orders(count: int) -> choose.Choice[tuple[int, ...]]:
-    return choose.permutations(range(count)).map(tuple)
+def _orders(count: int) -> choices.Choice[tuple[int, ...]]:
+    return choices.permutations(range(count)).map(tuple)

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.reference.situations import CLASSES
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.effects.chains import OPS_OF
 from conformance.specs.domains.effects.effectful import Script, script
@@ -136,32 +136,32 @@ def never(program: Script) -> Case:
     return program.case(program.recv(program.send(buffer)))
 
 
-_MISFITS: Final = choose.sampled_from(["shape", "dtype", "count"])
-_WRITES: Final = choose.sampled_from(
+_MISFITS: Final = choices.sampled_from(["shape", "dtype", "count"])
+_WRITES: Final = choices.sampled_from(
     [into, over_what_was_sent, returned, kept, part, misfit, into, over_what_was_sent, into, between]
 )
-_UNDER_WAY: Final = choose.sampled_from([overwritten, freed, backwards, never, overwritten, between, between])
-_KINDS: Final = choose.steered(
+_UNDER_WAY: Final = choices.sampled_from([overwritten, freed, backwards, never, overwritten, between, between])
+_KINDS: Final = choices.steered(
     [*["any"] * 8, *["whole"] * 15, "long"], ("extent",), lambda kind: ("long" if kind == "long" else "",)
 )
-_HOW: Final = choose.steered(
+_HOW: Final = choices.steered(
     ["input", "stored", "stored", "made"],
     ("layout", "view"),
     lambda how: ("made" if how == "made" else "", "none" if how == "input" else ""),
 )
-_BEFORE: Final = choose.sampled_from(["nothing", "nothing", "start", "done", "query", "copy"])
-_AFTER: Final = choose.steered([*CLASSES, "nothing"], ("after",), lambda word: (word,))
+_BEFORE: Final = choices.sampled_from(["nothing", "nothing", "start", "done", "query", "copy"])
+_AFTER: Final = choices.steered([*CLASSES, "nothing"], ("after",), lambda word: (word,))
 
 
-@choose.composite
-def received(draw: choose.Draw, *, under_way: bool) -> Case:
+@choices.composite
+def received(draw: choices.Draw, *, under_way: bool) -> Case:
     """Draw a send and a recv of storage: what is written, or with ``under_way`` what happens between the two."""
     template: Callable[[Script], Case] = draw(_UNDER_WAY if under_way else _WRITES)
     return template(script(draw, "permute", shapes=draw(_KINDS)))
 
 
-@choose.composite
-def exchanged(draw: choose.Draw, *, start: bool) -> Case:
+@choices.composite
+def exchanged(draw: choices.Draw, *, start: bool) -> Case:
     """Draw a ragged exchange of storage, at once or started and waited for."""
     one = Exchange(draw(ragged()), draw(HOW_VIEWED), draw(BESIDE), not start or draw(WAITS))
     draw(WAYS)(one, start=start)

@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.reference.operations import TABLE
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Shapes
 from conformance.specs.domains.effects.effectful import Script
 
@@ -184,6 +184,6 @@ def _of_another_size(program: Script) -> Shapes:
 
 
 _MISFITS: Final = {
-    False: choose.sampled_from(["shape", "dtype", "count"]),
-    True: choose.sampled_from(["size", "shape", "dtype", "count", "size", "size"]),
+    False: choices.sampled_from(["shape", "dtype", "count"]),
+    True: choices.sampled_from(["size", "shape", "dtype", "count", "size", "size"]),
 }

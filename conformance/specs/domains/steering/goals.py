@@ -15,7 +15,7 @@ from random import Random
 from typing import Final
 
 from conformance.reference.situations import CLASSES, FEATURES
-from conformance.specs.domains.choose import LAST_FIRST
+from conformance.specs.domains.choices import LAST_FIRST
 from conformance.specs.domains.steering.conjunctions import beside, dangerous, wrongs
 from conformance.specs.domains.steering.feasible import rare
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains.choices import Draw
 
 SELDOM: Final = "seldom"
 """The goal of such a draw: how many there were before it."""

@@ -10,8 +10,8 @@ import numpy as np
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.schedule.data import DATA, WIDE, dangerous
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 
 REGIMES: Final = ("small", "small", "small", "wide", "zeros", "numberless", "ends", "real")
 """``small`` integers, of which few sums round; ``wide`` ones, that no narrower dtype holds; ``zeros`` of either sign
@@ -23,7 +23,7 @@ _DANGEROUS: Final = ("zeros", "numberless", "ends")
 _POOL: Final = 12
 
 
-@choose.composite
+@choices.composite
 def contents(draw: Draw, shape: tuple[int, ...], dtype: str, regime: str) -> Tensor:
     """Draw the content of a buffer: a small pool of values, dealt in some order."""
     count = int(np.prod(shape, dtype=np.int64))

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Function, Node, Variable
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.graphs.domain.edges_of_views import VIEWS, outside
 from conformance.specs.graphs.domain.listing import Edge
@@ -306,7 +306,7 @@ def edges(draw: Draw, turn: int) -> GraphCase:
     every = [*PATTERNS.values()]
     words = Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True)
     asked = Asked(draw, words)
-    edge = Edge(asked, draw(choose.sampled_from(INTEGERS)), draw(choose.sampled_from(FLOATS)))
+    edge = Edge(asked, draw(choices.sampled_from(INTEGERS)), draw(choices.sampled_from(FLOATS)))
     # Of the cases before it those apart hold no pattern.
     before = turn - turn // APART
     places = range(before * TOGETHER, (before + 1) * TOGETHER)

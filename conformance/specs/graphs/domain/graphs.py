@@ -10,8 +10,8 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import LEAVES, Node, Variable
 from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.edges import edge_case
 from conformance.specs.graphs.domain.meeting import meet
@@ -37,37 +37,37 @@ RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
 """Operations with results that are open, or that some have no word for: in one of three draws."""
 
 
-@choose.composite
+@choices.composite
 def words(draw: Draw) -> Words:
     """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
-    first = draw(choose.sampled_from(DTYPES))
-    second = draw(choose.sampled_from(DTYPES))
+    first = draw(choices.sampled_from(DTYPES))
+    second = draw(choices.sampled_from(DTYPES))
     every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
-    regime = draw(choose.sampled_from(REGIMES))
+    regime = draw(choices.sampled_from(REGIMES))
     steps = [step for step in STEPS if step in FEW or not chance(draw, 2)]
     return Words(
         dtypes=tuple(dict.fromkeys((first, second))),
-        alu=tuple(draw(choose.subsets(every))),
-        folds=tuple(draw(choose.subsets(get_args(Fold)))),
+        alu=tuple(draw(choices.subsets(every))),
+        folds=tuple(draw(choices.subsets(get_args(Fold)))),
         steps=tuple(steps),
         regime=regime,
         plain=regime in ("small", "wide", "real"),
     )
 
 
-@choose.composite
+@choices.composite
 def random_graphs(draw: Draw) -> GraphCase:
     """Draw a case: buffers, a chain of steps that forks and joins, and one to four rounds."""
     asked = begun(draw, draw(words()))
-    length = draw(choose.sampled_from(LENGTHS))
-    rounds = draw(choose.sampled_from([1, 2, 1, 3, 1, 2, 4])) if length > 5 else 1
+    length = draw(choices.sampled_from(LENGTHS))
+    rounds = draw(choices.sampled_from([1, 2, 1, 3, 1, 2, 4])) if length > 5 else 1
     ends = {length * at // rounds for at in range(1, rounds)}
     made = 0
     while made < length:
         before = len(asked.nodes)
         if chance(draw, 4):
             asked.head = asked.pick()
-        step = draw(choose.sampled_from(asked.words.steps))
+        step = draw(choices.sampled_from(asked.words.steps))
         if not STEPS[step](asked):
             STEPS["elementwise"](asked)
         made += max(1, sum(node.op not in LEAVES for node in asked.nodes[before:]))
@@ -82,24 +82,24 @@ def random_graphs(draw: Draw) -> GraphCase:
 def begun(draw: Draw, using: Words, *, fixed: bool = False) -> Asked:
     """Return a case with two to four buffers, on one device or two, and seldom, unless it is ``fixed``, a variable."""
     asked = Asked(draw, using)
-    shape = draw(choose.sampled_from(SHAPES))
+    shape = draw(choices.sampled_from(SHAPES))
     devices = ("d0", "d1") if "cross" in using.steps and chance(draw, 4) else ("d0",)
-    for number in range(draw(choose.sampled_from([2, 3, 2, 4]))):
+    for number in range(draw(choices.sampled_from([2, 3, 2, 4]))):
         dtype = using.dtypes[number % len(using.dtypes)]
         asked.buffer(
-            draw(choose.sampled_from([shape, shape, *SHAPES])) if number else shape,
+            draw(choices.sampled_from([shape, shape, *SHAPES])) if number else shape,
             dtype,
             devices[number % len(devices)],
         )
     asked.head = asked.nodes[0]
     extents = [extent for extent in shape if extent > 1]
     if extents and not fixed and chance(draw, 5):
-        high = draw(choose.sampled_from(extents))
-        low = draw(choose.integers(1, high))
-        value = draw(choose.integers(low, high))
+        high = draw(choices.sampled_from(extents))
+        low = draw(choices.integers(1, high))
+        value = draw(choices.integers(low, high))
         asked.variables["n"] = Variable(low=low, high=high, value=value)
         asked.bound["n"] = value
-        STEPS[draw(choose.sampled_from(("narrow", "variable")))](asked)
+        STEPS[draw(choices.sampled_from(("narrow", "variable")))](asked)
     return asked
 
 
@@ -107,7 +107,7 @@ def begin(asked: Asked) -> None:
     """Begin another round: bind variables anew, write into buffers, and seldom list the last round's nodes again."""
     draw = asked.draw
     for name, each in asked.variables.items():
-        asked.bound[name] = draw(choose.integers(each.low, each.high))
+        asked.bound[name] = draw(choices.integers(each.low, each.high))
         if chance(draw, 3):
             # Then it has its own value again, not that of the round before.
             del asked.bound[name]
@@ -159,7 +159,7 @@ def end(asked: Asked) -> None:
     made = [node for node in asked.nodes if node.op not in LEAVES]
     made = made or asked.nodes
     wanted = [asked.head] if asked.head in asked.nodes else [made[-1]]
-    wanted += [made[draw.source.below(len(made))] for _ in range(draw(choose.integers(0, 3)))]
+    wanted += [made[draw.source.below(len(made))] for _ in range(draw(choices.integers(0, 3)))]
     if chance(draw, 6):
         wanted = []
     asked.wanted += [node.id for node in wanted]
@@ -168,13 +168,13 @@ def end(asked: Asked) -> None:
     asked.close(tuple({**listed, **others}))
 
 
-@choose.composite
+@choices.composite
 def single(draw: Draw) -> GraphCase:
     """Draw one operation on dangerous data: what each operation means, by itself."""
     every = replace_words(draw(words()))
     asked = begun(draw, every, fixed=True)
-    for _ in range(1 + draw(choose.integers(0, 1))):
-        if not STEPS[draw(choose.sampled_from(every.steps))](asked):
+    for _ in range(1 + draw(choices.integers(0, 1))):
+        if not STEPS[draw(choices.sampled_from(every.steps))](asked):
             STEPS["convert"](asked)
     asked.wanted = [asked.head.id]
     asked.close(tuple(dict.fromkeys(asked.written)))
@@ -208,7 +208,7 @@ def pruned_case(case: GraphCase) -> GraphCase:
     )
 
 
-@choose.composite
+@choices.composite
 def several(draw: Draw) -> GraphCase:
     """Draw many short expressions, each asked for by itself, on data of their own; now and then in two rounds.
 
@@ -216,18 +216,18 @@ def several(draw: Draw) -> GraphCase:
     Together they cost about as much as one graph, and none hides what another does.
     """
     using = draw(words())
-    third = draw(choose.sampled_from(DTYPES))
+    third = draw(choices.sampled_from(DTYPES))
     using = replace_data(using, "small", (*using.dtypes, third))
     asked = Asked(draw, using)
     shapes = LONG if chance(draw, 4) else SHAPES
-    deck = draw(choose.permutations(REWRITES))
-    for number in range(draw(choose.sampled_from([14, 12, 16, 10]))):
-        _begin_expression(asked, using, draw(choose.sampled_from(shapes)), number)
+    deck = draw(choices.permutations(REWRITES))
+    for number in range(draw(choices.sampled_from([14, 12, 16, 10]))):
+        _begin_expression(asked, using, draw(choices.sampled_from(shapes)), number)
         if not deck[number % len(deck)](asked):
             STEPS["elementwise"](asked)
-        for _ in range(draw(choose.sampled_from([0, 1, 0, 2]))):
-            step = STEPS[draw(choose.sampled_from(using.steps))] if chance(draw, 2) else None
-            if not (step or draw(choose.sampled_from(REWRITES)))(asked):
+        for _ in range(draw(choices.sampled_from([0, 1, 0, 2]))):
+            step = STEPS[draw(choices.sampled_from(using.steps))] if chance(draw, 2) else None
+            if not (step or draw(choices.sampled_from(REWRITES)))(asked):
                 STEPS["elementwise"](asked)
         asked.wanted.append(asked.head.id)
     asked.wanted = [*dict.fromkeys(asked.wanted)]
@@ -243,11 +243,11 @@ def several(draw: Draw) -> GraphCase:
 def _begin_expression(asked: Asked, using: Words, shape: tuple[int, ...], number: int) -> None:
     """Go on from new data: a buffer, seldom another name of one that is there, or a count."""
     draw, dtype = asked.draw, using.dtypes[number % len(using.dtypes)]
-    asked.words = replace_data(using, draw(choose.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
-    way = draw(choose.integers(0, 9))
+    asked.words = replace_data(using, draw(choices.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
+    way = draw(choices.integers(0, 9))
     held = [node for node in asked.nodes if node.op == "buf"]
     if way == 9 and shape and kind(dtype) in ("integer", "float"):
-        asked.head = asked.add("iota", shape, dtype, device="d0", arg=draw(choose.integers(0, len(shape) - 1)))
+        asked.head = asked.add("iota", shape, dtype, device="d0", arg=draw(choices.integers(0, len(shape) - 1)))
     elif way == 8 and held:
         one = held[draw.source.below(len(held))]
         asked.head = asked.add("buf", one.shape, one.dtype, device=one.device, arg=one.arg)
@@ -261,13 +261,13 @@ def replace_data(using: Words, regime: str, dtypes: tuple[str, ...]) -> Words:
     return Words(tuple(dict.fromkeys(dtypes)), using.alu, using.folds, using.steps, regime, plain=False)
 
 
-@choose.composite
+@choices.composite
 def illegal(draw: Draw) -> GraphCase:
     """Draw a short case that ends in movement that leaves its source."""
     asked = begun(draw, draw(words()), fixed=True)
     asked.head = asked.buffer((2, 3), asked.words.dtypes[0])
-    for _ in range(draw(choose.integers(0, 2))):
-        STEPS[draw(choose.sampled_from(("elementwise", "turn", "keep")))](asked)
+    for _ in range(draw(choices.integers(0, 2))):
+        STEPS[draw(choices.sampled_from(("elementwise", "turn", "keep")))](asked)
     at = asked.head
     rows, columns = (int(str(extent)) for extent in at.shape)
     wrong: tuple[tuple[str, tuple[int, ...], object], ...] = (
@@ -280,7 +280,7 @@ def illegal(draw: Draw) -> GraphCase:
         ("flip", (rows, columns), (2,)),
         ("reduce", (rows, columns), (2,)),
     )
-    op, shape, arg = draw(choose.sampled_from(wrong))
+    op, shape, arg = draw(choices.sampled_from(wrong))
     rest = {"fold": "max"} if op == "reduce" else {}
     made: Node = asked.add(op, shape, at.dtype, at, arg=arg, **rest)
     asked.wanted = [made.id]
@@ -288,16 +288,16 @@ def illegal(draw: Draw) -> GraphCase:
     return pruned_case(asked.case())
 
 
-@choose.composite
+@choices.composite
 def bits_kept(draw: Draw) -> GraphCase:
     """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
-    dtype = draw(choose.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+    dtype = draw(choices.sampled_from(["float16", "bfloat16", "float32", "float64"]))
     using = Words(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
     asked = Asked(draw, using)
-    shape = draw(choose.sampled_from([(), (1,), (2, 3)]))
+    shape = draw(choices.sampled_from([(), (1,), (2, 3)]))
     other = asked.buffer(shape, dtype)
     made = asked.add("const", shape, dtype, device=other.device, arg=payload(draw, dtype))
-    way = draw(choose.sampled_from(["alone", "kept", "moved", "chosen"]))
+    way = draw(choices.sampled_from(["alone", "kept", "moved", "chosen"]))
     if way == "kept":
         made = asked.add("contig", shape, dtype, made)
     elif way == "moved":
@@ -311,11 +311,11 @@ def bits_kept(draw: Draw) -> GraphCase:
     return pruned_case(asked.case())
 
 
-@choose.composite
+@choices.composite
 def long_chain(draw: Draw, lengths: tuple[int, ...]) -> GraphCase:
     """Draw a chain of many operations, each of the last: exact, however it is cut into kernels."""
-    dtype = draw(choose.sampled_from(["int32", "float32", "uint8"]))
-    length = draw(choose.sampled_from(lengths))
+    dtype = draw(choices.sampled_from(["int32", "float32", "uint8"]))
+    length = draw(choices.sampled_from(lengths))
     using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
     asked = Asked(draw, using)
     asked.head = first = asked.buffer((4,), dtype)
@@ -331,11 +331,11 @@ def long_chain(draw: Draw, lengths: tuple[int, ...]) -> GraphCase:
     return asked.case()
 
 
-@choose.composite
+@choices.composite
 def wide_fan(draw: Draw) -> GraphCase:
     """Draw one value that very many others read, which are added up, or very many buffers that are."""
-    dtype = draw(choose.sampled_from(["int32", "float32", "float64"]))
-    count = draw(choose.sampled_from([48, 40, 100, 200]))
+    dtype = draw(choices.sampled_from(["int32", "float32", "float64"]))
+    count = draw(choices.sampled_from([48, 40, 100, 200]))
     using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
     asked = Asked(draw, using)
     many = chance(draw, 2)
@@ -355,17 +355,17 @@ def wide_fan(draw: Draw) -> GraphCase:
     return asked.case()
 
 
-@choose.composite
+@choices.composite
 def meetings(draw: Draw) -> GraphCase:
     """Draw a short chain on two or three devices, which meet in it several times."""
     using = draw(words())
     asked = Asked(draw, using)
-    shape = draw(choose.sampled_from(SHAPES))
-    for device in ("d0", "d1", "d2")[: draw(choose.integers(2, 3))]:
+    shape = draw(choices.sampled_from(SHAPES))
+    for device in ("d0", "d1", "d2")[: draw(choices.integers(2, 3))]:
         asked.buffer(shape, using.dtypes[0], device)
-    asked.head = draw(choose.sampled_from(asked.nodes))
-    for number in range(draw(choose.integers(1, 4))):
-        if number and not STEPS[draw(choose.sampled_from(using.steps))](asked):
+    asked.head = draw(choices.sampled_from(asked.nodes))
+    for number in range(draw(choices.integers(1, 4))):
+        if number and not STEPS[draw(choices.sampled_from(using.steps))](asked):
             STEPS["elementwise"](asked)
         if not meet(asked):
             STEPS["cross"](asked)
@@ -388,7 +388,7 @@ KINDS: Final = (
 """What a hundred draws are of."""
 
 
-@choose.composite
+@choices.composite
 def graph_cases(draw: Draw) -> GraphCase:
     """Draw a case of any kind; at some numbers of draws one of identities at their edges, or of whole tables."""
-    return edge_case(draw) or neighbour_case(draw) or draw(draw(choose.sampled_from(KINDS)))
+    return edge_case(draw) or neighbour_case(draw) or draw(draw(choices.sampled_from(KINDS)))

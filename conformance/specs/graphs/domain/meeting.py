@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import kind
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.unfinished_case import Asked, Shape
 
 BITWISE: Final = ("and", "or", "xor")
@@ -27,23 +27,23 @@ def meet(asked: Asked) -> bool:
     shape = tuple(extent for extent in at.shape if isinstance(extent, int))
     if len(devices) < 2 or len(shape) < len(at.shape):
         return False
-    members = tuple(asked.draw(choose.permutations(devices)))
+    members = tuple(asked.draw(choices.permutations(devices)))
     of = [at if device == at.device else _peer(asked, at, device) for device in members]
-    receiving = [members[0], *(device for device in members[1:] if asked.draw(choose.booleans()))]
-    if asked.draw(choose.integers(0, 3)) == 3 and (folds := _folds(at, asked)):
-        fold = asked.draw(choose.sampled_from(folds))
+    receiving = [members[0], *(device for device in members[1:] if asked.draw(choices.booleans()))]
+    if asked.draw(choices.integers(0, 3)) == 3 and (folds := _folds(at, asked)):
+        fold = asked.draw(choices.sampled_from(folds))
         made = [asked.add("all_reduce", shape, at.dtype, *of, device=device, fold=fold) for device in receiving]
     else:
         calls = [each for each in _calls(asked, at, shape, len(members)) if asked.room(each[2])]
-        op, attrs, result = asked.draw(choose.sampled_from(calls))
+        op, attrs, result = asked.draw(choices.sampled_from(calls))
         rest = {"arg": op, "attrs": attrs, "members": members}
         made = [asked.add("collective", result, at.dtype, *of, device=device, **rest) for device in receiving]
-    return asked.on(asked.draw(choose.sampled_from(made)))
+    return asked.on(asked.draw(choices.sampled_from(made)))
 
 
 def _peer(asked: Asked, at: Node, device: str) -> Node:
     """Return a value like another on a device: new storage, or one that is there or made to fit."""
-    if asked.draw(choose.booleans()):
+    if asked.draw(choices.booleans()):
         return asked.buffer(tuple(int(str(extent)) for extent in at.shape), at.dtype, device)
     return asked.fitted(Node(id="", op="buf", shape=at.shape, dtype=at.dtype, device=device))
 
@@ -65,23 +65,23 @@ def _folds(at: Node, asked: Asked) -> list[str]:
 def _calls(asked: Asked, at: Node, shape: Shape, count: int) -> Iterator[Call]:
     """Yield calls that fit a value of each of so many members."""
     draw, whole = asked.draw, tuple(int(str(extent)) for extent in shape)
-    turn = draw(choose.integers(0, count - 1))
+    turn = draw(choices.integers(0, count - 1))
     pairs = tuple((number, (number + turn) % count) for number in range(count))
     yield "broadcast", {"root": turn}, whole
-    yield "permute", {"pairs": pairs[draw(choose.integers(0, 1)) :]}, whole
-    new = draw(choose.integers(0, len(whole)))
+    yield "permute", {"pairs": pairs[draw(choices.integers(0, 1)) :]}, whole
+    new = draw(choices.integers(0, len(whole)))
     yield "all_gather", {"axis": new, "tiled": False}, (*whole[:new], count, *whole[new:])
     reductions = _reductions(at, asked)
     if reductions:
-        yield "all_reduce", {"op": draw(choose.sampled_from(reductions))}, whole
+        yield "all_reduce", {"op": draw(choices.sampled_from(reductions))}, whole
     if not whole:
         return
-    axis, other = (draw(choose.integers(0, len(whole) - 1)) for _ in range(2))
+    axis, other = (draw(choices.integers(0, len(whole) - 1)) for _ in range(2))
     yield "all_gather", {"axis": axis, "tiled": True}, _scaled(whole, axis, count, 1)
     if whole[axis] % count:
         return
     if reductions:
-        op = draw(choose.sampled_from(reductions))
+        op = draw(choices.sampled_from(reductions))
         yield "reduce_scatter", {"op": op, "axis": axis, "tiled": True}, _scaled(whole, axis, 1, count)
     parts = _scaled(whole, axis, 1, count)
     yield "all_to_all", {"split_axis": axis, "concat_axis": other, "tiled": True}, _scaled(parts, other, count, 1)

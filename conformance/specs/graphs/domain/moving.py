@@ -6,7 +6,7 @@ import math
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.extent import Dim
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.unfinished_case import MOST_AXES, Asked, Shape, chance
 from conformance.specs.schedules.domain.graph_words import taking
 
@@ -23,7 +23,7 @@ def reshape(asked: Asked) -> bool:
         found += [(part, count // part) for part in (2, 3, 4) if count and count % part == 0]
         found += [(2, 2, count // 4)] if count and count % 4 == 0 else []
     fitting = [each for each in found if len(each) <= MOST_AXES]
-    return bool(fitting) and asked.on(asked.moved("reshape", asked.draw(choose.sampled_from(fitting)), asked.head))
+    return bool(fitting) and asked.on(asked.moved("reshape", asked.draw(choices.sampled_from(fitting)), asked.head))
 
 
 def turn(asked: Asked) -> bool:
@@ -32,8 +32,8 @@ def turn(asked: Asked) -> bool:
     if not rank:
         return False
     if rank == 1 or chance(asked.draw, 2):
-        return asked.on(asked.moved("flip", at.shape, at, tuple(asked.draw(choose.subsets(range(rank))))))
-    arg = tuple(asked.draw(choose.permutations(range(rank))))
+        return asked.on(asked.moved("flip", at.shape, at, tuple(asked.draw(choices.subsets(range(rank))))))
+    arg = tuple(asked.draw(choices.permutations(range(rank))))
     return asked.on(asked.moved("permute", tuple(at.shape[axis] for axis in arg), at, arg))
 
 
@@ -46,7 +46,7 @@ def window(asked: Asked) -> bool:
         return True
     if chance(draw, 3):
         arg = tuple(
-            1 if isinstance(extent, str) else draw(choose.sampled_from([2, 1, -1, -2, 3])) for extent in at.shape
+            1 if isinstance(extent, str) else draw(choices.sampled_from([2, 1, -1, -2, 3])) for extent in at.shape
         )
         shape = tuple(
             extent if isinstance(extent, str) else -(-extent // abs(step))
@@ -60,8 +60,8 @@ def window(asked: Asked) -> bool:
             pairs.append((0, extent))
             shapes.append(extent)
         else:
-            first = draw(choose.integers(0, min(2, extent)))
-            beyond = max(first, extent - draw(choose.sampled_from([0, 1, 0, 2])))
+            first = draw(choices.integers(0, min(2, extent)))
+            beyond = max(first, extent - draw(choices.sampled_from([0, 1, 0, 2])))
             pairs.append((first, beyond))
             shapes.append(beyond - first)
     return asked.on(asked.moved("shrink", tuple(shapes), at, tuple(pairs)))
@@ -71,13 +71,13 @@ def narrow(asked: Asked) -> bool:
     """Go on with as many elements of an axis as a variable says, if an axis has as many."""
     if not asked.variables:
         return False
-    name = asked.draw(choose.sampled_from(sorted(asked.variables)))
+    name = asked.draw(choices.sampled_from(sorted(asked.variables)))
     at, most = asked.head, asked.variables[name].high
     fitting = [axis for axis, extent in enumerate(at.shape) if isinstance(extent, int) and extent >= most]
     if not fitting or name in at.shape:
         return False
     target = list(at.shape)
-    target[asked.draw(choose.sampled_from(fitting))] = name
+    target[asked.draw(choices.sampled_from(fitting))] = name
     return asked.on(asked.moved("shrink", tuple(target), at, tuple((0, extent) for extent in target)))
 
 
@@ -85,7 +85,7 @@ def pad(asked: Asked) -> bool:
     """Go on with zeros around the head, often of what is no zero at zero, and then with something of it."""
     at, draw = asked.head, asked.draw
     pairs = [
-        (0, 0) if isinstance(n, str) else (draw(choose.integers(0, 2)), draw(choose.integers(0, 1))) for n in at.shape
+        (0, 0) if isinstance(n, str) else (draw(choices.integers(0, 2)), draw(choices.integers(0, 1))) for n in at.shape
     ]
     shape = tuple(
         extent if isinstance(extent, str) else before + extent + after
@@ -103,7 +103,7 @@ def expand(asked: Asked) -> bool:
         if len(at.shape) >= MOST_AXES:
             return False
         asked.head = at = asked.moved("reshape", (1, *at.shape), at)
-    wanted = asked.draw(choose.sampled_from([2, 3, 0, 4]))
+    wanted = asked.draw(choices.sampled_from([2, 3, 0, 4]))
     shape = tuple(wanted if extent == 1 else extent for extent in at.shape)
     return asked.room(shape) and asked.on(asked.moved("expand", shape, at))
 
@@ -132,7 +132,7 @@ def assign(asked: Asked) -> bool:
     at = asked.head
     fits = (at.shape, at.dtype, at.device) == (target.shape, target.dtype, target.device)
     value = at if fits and chance(draw, 2) else _hazard(asked, target) if chance(draw, 2) else None
-    value = value or (draw(choose.sampled_from(like)) if like and chance(draw, 2) else asked.fitted(target))
+    value = value or (draw(choices.sampled_from(like)) if like and chance(draw, 2) else asked.fitted(target))
     made = asked.add("assign", target.shape, target.dtype, target, value)
     asked.open.add(made.id)
     asked.written.append(_home(asked, made))
@@ -149,7 +149,7 @@ def _hazard(asked: Asked, target: Node) -> Node:
         found = asked.moved("reshape", target.shape, found) if _counted(found) else target
     words = taking(target.dtype, ("add", "max", "mul", "xor"))
     return asked.add(
-        "alu", target.shape, target.dtype, found, asked.fitted(target), arg=asked.draw(choose.sampled_from(words))
+        "alu", target.shape, target.dtype, found, asked.fitted(target), arg=asked.draw(choices.sampled_from(words))
     )
 
 

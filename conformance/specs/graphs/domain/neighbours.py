@@ -14,8 +14,8 @@ import numpy as np
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
 from conformance.specs.graphs.domain import near_moves, near_numbers, near_steps, near_times
 from conformance.specs.graphs.domain.listing import Listing
@@ -48,7 +48,7 @@ def dealt(turn: int) -> list[tuple[int, tuple[Any, ...]]]:
 def neighbours(draw: Draw, turn: int) -> GraphCase:
     """Draw the case of a turn."""
     asked = Asked(draw, Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True))
-    e = Listing(asked, draw(choose.sampled_from(WHOLE)), "float32")
+    e = Listing(asked, draw(choices.sampled_from(WHOLE)), "float32")
     entries = dealt(turn)
     late: list[Node] = []
     if turn % len(TABLES) == 0:

@@ -17,7 +17,7 @@ from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.exactness import parts_of
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.moving import pad, reshape, turn, window
 from conformance.specs.graphs.domain.unfinished_case import Asked, chance
 from conformance.specs.schedules.domain.graph_words import DTYPES, taking
@@ -35,7 +35,7 @@ def twice(asked: Asked) -> bool:
     """Go on with an operation that has the head as both operands."""
     at = asked.head
     words = _free_of_zero(at.dtype, _binary(asked))
-    word = asked.draw(choose.sampled_from((*words, "eq", "ne", *taking(at.dtype, ("lt",)))))
+    word = asked.draw(choices.sampled_from((*words, "eq", "ne", *taking(at.dtype, ("lt",)))))
     dtype = "bool" if word in COMPARISONS else at.dtype
     return asked.on(asked.add("alu", at.shape, dtype, at, at, arg=word))
 
@@ -46,7 +46,7 @@ def neutral(asked: Asked) -> bool:
     words = _free_of_zero(at.dtype, _binary(asked))
     if not words:
         return False
-    word = asked.draw(choose.sampled_from(words))
+    word = asked.draw(choices.sampled_from(words))
     value = asked.add("const", at.shape, at.dtype, device=at.device, arg=_special(asked, at.dtype))
     # A shift by a constant on the right stays within the width; on the left the head would be the distance.
     pair = (value, at) if word not in ("shl", "shr") and chance(asked.draw, 2) else (at, value)
@@ -62,13 +62,13 @@ def undone(asked: Asked) -> bool:
         words = taking(at.dtype, ITSELF)
         if not words:
             return False
-        word = draw(choose.sampled_from(words))
+        word = draw(choices.sampled_from(words))
         return asked.on(asked.add("alu", at.shape, at.dtype, _unary(asked, at, word), arg=word))
     pairs = [pair for pair in UNDOING if len(taking(at.dtype, pair)) == 2]
     pairs = [pair for pair in pairs if kind(at.dtype) != "integer" or "div" not in pair]
     if not pairs:
         return False
-    first, second = draw(choose.sampled_from(pairs))
+    first, second = draw(choices.sampled_from(pairs))
     other = _within_width(asked, at) if first == "shl" else asked.fitted(at)
     made = asked.add("alu", at.shape, at.dtype, at, other, arg=first)
     return asked.on(asked.add("alu", at.shape, at.dtype, made, other, arg=second))
@@ -80,7 +80,7 @@ def after(asked: Asked) -> bool:
     if kind(at.dtype) != "float":
         return False
     made = at
-    for word in asked.draw(choose.sampled_from(AFTER)):
+    for word in asked.draw(choices.sampled_from(AFTER)):
         square = word == "square"
         made = asked.add("alu", at.shape, at.dtype, made, *((made,) if square else ()), arg="mul" if square else word)
     return asked.on(made)
@@ -92,9 +92,9 @@ def there_and_back(asked: Asked) -> bool:
     others = [each for each in (*asked.words.dtypes, *DTYPES, "int8", "uint8") if each != at.dtype]
     if kind(at.dtype) == "complex":
         return False
-    made = asked.add("cast", at.shape, draw(choose.sampled_from(others)), at)
+    made = asked.add("cast", at.shape, draw(choices.sampled_from(others)), at)
     if chance(draw, 3):
-        made = asked.add("cast", at.shape, draw(choose.sampled_from(others)), made)
+        made = asked.add("cast", at.shape, draw(choices.sampled_from(others)), made)
     return asked.on(made if chance(draw, 3) else asked.add("cast", at.shape, at.dtype, made))
 
 
@@ -102,12 +102,12 @@ def chosen(asked: Asked) -> bool:
     """Go on with a choice that looks like a maximum, a clamp, a guard against NaN, or like no choice at all."""
     at, draw = asked.head, asked.draw
     other = asked.fitted(at)
-    word = draw(choose.sampled_from((*taking(at.dtype, ("lt", "lt")), "ne", "eq")))
+    word = draw(choices.sampled_from((*taking(at.dtype, ("lt", "lt")), "ne", "eq")))
     left, right = (at, other) if chance(draw, 2) else (other, at)
     if chance(draw, 3):
         left = right = at
     condition = asked.add("alu", at.shape, "bool", left, right, arg=word)
-    sides = draw(choose.sampled_from([(at, other), (other, at), (at, at)]))
+    sides = draw(choices.sampled_from([(at, other), (other, at), (at, at)]))
     return asked.on(asked.add("alu", at.shape, at.dtype, condition, *sides, arg="where"))
 
 
@@ -117,7 +117,7 @@ def clamped(asked: Asked) -> bool:
     if len(taking(at.dtype, ("max", "min"))) < 2:
         return False
     made = at
-    for word in asked.draw(choose.sampled_from([("max", "min"), ("min", "max"), ("max", "max")])):
+    for word in asked.draw(choices.sampled_from([("max", "min"), ("min", "max"), ("max", "max")])):
         bound = asked.add("const", at.shape, at.dtype, device=at.device, arg=_special(asked, at.dtype))
         made = asked.add("alu", at.shape, at.dtype, made, bound, arg=word)
     return asked.on(made)
@@ -128,10 +128,10 @@ def guarded(asked: Asked) -> bool:
     at = asked.head
     if not at.shape or any(isinstance(extent, str) for extent in at.shape):
         return False
-    axis = asked.draw(choose.integers(0, len(at.shape) - 1))
+    axis = asked.draw(choices.integers(0, len(at.shape) - 1))
     few = tuple(1 if number == axis else int(extent) for number, extent in enumerate(at.shape))
     like = Node(id="", op="buf", shape=few, dtype=at.dtype, device=at.device)
-    word = asked.draw(choose.sampled_from((*taking(at.dtype, ("lt",)), "ne", "eq")))
+    word = asked.draw(choices.sampled_from((*taking(at.dtype, ("lt",)), "ne", "eq")))
     condition = asked.add("alu", few, "bool", asked.buffer(few, at.dtype), asked.fitted(like), arg=word)
     whole = asked.moved("expand", at.shape, condition)
     return asked.on(asked.add("alu", at.shape, at.dtype, whole, at, asked.fitted(at), arg="where"))
@@ -143,7 +143,7 @@ def again(asked: Asked) -> bool:
     words = [word for word in ("neg", "abs", "not", "recip") if word in taking(at.dtype, (word,))]
     if at.op != "buf" or not words or not asked.count(at.shape):
         return False
-    word = draw(choose.sampled_from(words))
+    word = draw(choices.sampled_from(words))
     asked.wanted.append(_unary(asked, at, word).id)
     asked.open.add(asked.add("assign", at.shape, at.dtype, at, asked.fitted(at)).id)
     asked.written.append(str(at.arg))
@@ -158,8 +158,8 @@ def calls(asked: Asked) -> bool:
         return False
     rest: dict[str, Any] = {"shape": at.shape, "dtype": at.dtype, "device": at.device}
     param = Node(id="p", op="param", arg=0, **rest)
-    first = Node(id="q", op="alu", of=("p",), arg=draw(choose.sampled_from(words)), **rest)
-    pair = draw(choose.sampled_from(taking(at.dtype, ("max", "xor", "add", "mul", "or"))))
+    first = Node(id="q", op="alu", of=("p",), arg=draw(choices.sampled_from(words)), **rest)
+    pair = draw(choices.sampled_from(taking(at.dtype, ("max", "xor", "add", "mul", "or"))))
     made = (
         *(param, first, Node(id="r", op="alu", of=("p", "q"), arg=pair, **rest)),
         Node(id="s", op="alu", of=("q", "r"), arg=pair, **rest),
@@ -170,7 +170,7 @@ def calls(asked: Asked) -> bool:
     items = [call, *(asked.add("item", at.shape, at.dtype, call, arg=number) for number in (1, 2))]
     if chance(draw, 2):
         asked.wanted += [each.id for each in items]
-    return asked.on(draw(choose.sampled_from(items)))
+    return asked.on(draw(choices.sampled_from(items)))
 
 
 def transposed(asked: Asked) -> bool:
@@ -206,8 +206,8 @@ def shared(asked: Asked) -> bool:
 def moved_twice(asked: Asked) -> bool:
     """Go on after two movements, often of one kind: what a compiler makes one of."""
     moves = (turn, window, pad, reshape)
-    first = asked.draw(choose.sampled_from(moves))
-    second = first if chance(asked.draw, 2) else asked.draw(choose.sampled_from(moves))
+    first = asked.draw(choices.sampled_from(moves))
+    second = first if chance(asked.draw, 2) else asked.draw(choices.sampled_from(moves))
     made = first(asked)
     return second(asked) or made
 
@@ -216,24 +216,24 @@ def computed_between(asked: Asked) -> bool:
     """Go on after movement, an operation that need not keep zero, and movement again."""
     at, draw = asked.head, asked.draw
     moves = (pad, window, turn, pad)
-    draw(choose.sampled_from(moves))(asked)
+    draw(choices.sampled_from(moves))(asked)
     words = [word for word in taking(at.dtype, ("exp2", "recip", "not", "neg", "abs")) if word in asked.words.alu]
     words += ["eq"] if chance(draw, 3) else []
     at = asked.head
     if not words or words == ["eq"] or chance(draw, 2):
         neutral(asked)
     else:
-        asked.on(_unary(asked, at, draw(choose.sampled_from([word for word in words if word != "eq"]))))
-    return draw(choose.sampled_from(moves))(asked) or asked.head is not at
+        asked.on(_unary(asked, at, draw(choices.sampled_from([word for word in words if word != "eq"]))))
+    return draw(choices.sampled_from(moves))(asked) or asked.head is not at
 
 
 def folded_spread(asked: Asked) -> bool:
     """Go on with a fold of what was repeated, padded, counted or constant, also of axes that were made by it."""
     at, draw = asked.head, asked.draw
-    way = draw(choose.sampled_from(("expand", "pad", "const", "iota")))
+    way = draw(choices.sampled_from(("expand", "pad", "const", "iota")))
     if way == "expand":
         whole = asked.moved("reshape", (*at.shape, 1), at)
-        count = draw(choose.sampled_from([2, 3, 5, 0, 1]))
+        count = draw(choices.sampled_from([2, 3, 5, 0, 1]))
         if not asked.room((*at.shape, count)):
             return False
         at = asked.moved("expand", (*at.shape, count), whole)
@@ -244,7 +244,7 @@ def folded_spread(asked: Asked) -> bool:
     else:
         shape = at.shape or (3,)
         known = way == "iota" and kind(at.dtype) in ("integer", "float")
-        axis = draw(choose.integers(0, len(shape) - 1))
+        axis = draw(choices.integers(0, len(shape) - 1))
         like = Node(id="", op="buf", shape=shape, dtype=at.dtype, device=at.device)
         at = asked.add("iota", shape, at.dtype, device=at.device, arg=axis) if known else asked.constant(like)
     return _fold(asked, at)
@@ -264,9 +264,9 @@ def _fold(asked: Asked, at: Node) -> bool:
     if not at.shape or not folds:
         return False
     every = range(len(at.shape))
-    axes = tuple(sorted(draw(choose.subsets(every)) if chance(draw, 3) else [draw(choose.sampled_from(every))]))
+    axes = tuple(sorted(draw(choices.subsets(every)) if chance(draw, 3) else [draw(choices.sampled_from(every))]))
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis not in axes)
-    fold = draw(choose.sampled_from(folds))
+    fold = draw(choices.sampled_from(folds))
     return asked.on(asked.add("reduce", kept, at.dtype, at, arg=axes, fold=fold))
 
 
@@ -287,7 +287,7 @@ def _unary(asked: Asked, at: Node, word: str) -> Node:
 
 def _within_width(asked: Asked, at: Node) -> Node:
     bits = ml_dtypes.iinfo(NUMPY[at.dtype]).bits
-    distance = asked.draw(choose.sampled_from([0, 1, bits - 1, bits // 2]))
+    distance = asked.draw(choices.sampled_from([0, 1, bits - 1, bits // 2]))
     return asked.add("const", at.shape, at.dtype, device=at.device, arg=_number(distance, at.dtype))
 
 
@@ -295,16 +295,16 @@ def _special(asked: Asked, dtype: str) -> Tensor:
     """Draw a constant that some rule is about."""
     held, draw = NUMPY[dtype], asked.draw
     if dtype == "bool":
-        return _number(draw(choose.sampled_from([False, True])), dtype)
+        return _number(draw(choices.sampled_from([False, True])), dtype)
     if kind(dtype) == "integer":
         info = ml_dtypes.iinfo(held)
-        return _number(draw(choose.sampled_from([0, 1, 2, int(info.max), int(info.min)])), dtype)
+        return _number(draw(choices.sampled_from([0, 1, 2, int(info.max), int(info.min)])), dtype)
     one, floats = np.ones((), held), ml_dtypes.finfo(parts_of(held))
     listed: list[Any] = [one * 0, -(one * 0), one, -one, one + one, np.asarray(floats.max).astype(held)]
     if kind(dtype) == "float":
         with np.errstate(all="ignore"):
             listed += [np.asarray(each, np.float32).astype(held) for each in (np.inf, -np.inf)]
-    return from_array(np.asarray(draw(choose.sampled_from(listed)), held))
+    return from_array(np.asarray(draw(choices.sampled_from(listed)), held))
 
 
 def _number(value: Any, dtype: str) -> Tensor:

@@ -12,7 +12,7 @@ from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.moving import assign, expand, narrow, pad, reshape, turn, window
 from conformance.specs.graphs.domain.unfinished_case import Asked, chance
 from conformance.specs.schedules.domain.graph_words import taking
@@ -37,7 +37,7 @@ def elementwise(asked: Asked) -> bool:
     words = [word for word in taking(at.dtype, asked.words.alu) if word not in COMPARISONS and word != "where"]
     if not words:
         return False
-    word = asked.draw(choose.sampled_from(words))
+    word = asked.draw(choices.sampled_from(words))
     if ARITY[word] == 1:
         return asked.on(asked.add("alu", at.shape, at.dtype, at, arg=word))
     if chance(asked.draw, 6) and (mixed := _mixed(asked, word)) is not None:
@@ -62,7 +62,7 @@ def _mixed(asked: Asked, word: str) -> Node | None:
         dtypes = [each for each in dtypes if kind(promoted((each, at.dtype)) or "") == "float"]
     if not dtypes:
         return None
-    dtype = asked.draw(choose.sampled_from(dtypes))
+    dtype = asked.draw(choices.sampled_from(dtypes))
     return asked.add("alu", at.shape, promoted((dtype, at.dtype)) or "", at, asked.fitted(at, dtype), arg=word)
 
 
@@ -78,7 +78,7 @@ def _above_zero(asked: Asked, value: Node) -> Node:
 def compare(asked: Asked) -> bool:
     """Go on with a comparison, and often with a choice by it."""
     at = asked.head
-    word = asked.draw(choose.sampled_from(taking(at.dtype, ("lt", "ne", "eq"))))
+    word = asked.draw(choices.sampled_from(taking(at.dtype, ("lt", "ne", "eq"))))
     made = asked.add("alu", at.shape, "bool", at, asked.fitted(at), arg=word)
     if chance(asked.draw, 3):
         return asked.on(made)
@@ -91,13 +91,13 @@ def convert(asked: Asked) -> bool:
     width = NUMPY[at.dtype].itemsize
     alike = [each for each in DRAWN if NUMPY[each].itemsize == width and each != at.dtype and _bits(each, at.dtype)]
     if alike and chance(asked.draw, 3):
-        return asked.on(asked.add("bitcast", at.shape, asked.draw(choose.sampled_from(alike)), at))
+        return asked.on(asked.add("bitcast", at.shape, asked.draw(choices.sampled_from(alike)), at))
     dtypes = [each for each in (*asked.words.dtypes, "float32", "int32", "bool") if each != at.dtype]
     if kind(at.dtype) == "complex":
         dtypes = [each for each in dtypes if kind(each) == "complex"]
     if not dtypes:
         return False
-    return asked.on(asked.add("cast", at.shape, asked.draw(choose.sampled_from(dtypes)), at))
+    return asked.on(asked.add("cast", at.shape, asked.draw(choices.sampled_from(dtypes)), at))
 
 
 def _bits(one: str, other: str) -> bool:
@@ -111,15 +111,15 @@ def reduce(asked: Asked) -> bool:
     folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
     if not at.shape:
         return False
-    axes = sorted(asked.draw(choose.subsets(range(len(at.shape)))) if chance(asked.draw, 3) else [_axis(asked)])
-    fold = asked.draw(choose.sampled_from(folds))
+    axes = sorted(asked.draw(choices.subsets(range(len(at.shape)))) if chance(asked.draw, 3) else [_axis(asked)])
+    fold = asked.draw(choices.sampled_from(folds))
     acc = WIDER.get(at.dtype, "") if fold in ("add", "mul") and chance(asked.draw, 4) else ""
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis not in axes)
     return asked.on(asked.add("reduce", kept, at.dtype, at, arg=tuple(axes), fold=fold, acc=acc))
 
 
 def _axis(asked: Asked) -> int:
-    return asked.draw(choose.integers(0, len(asked.head.shape) - 1))
+    return asked.draw(choices.integers(0, len(asked.head.shape) - 1))
 
 
 def spread(asked: Asked) -> bool:
@@ -130,7 +130,7 @@ def spread(asked: Asked) -> bool:
     made, lost = asked.head, _lost(asked)
     whole = tuple(1 if axis in lost else extent for axis, extent in enumerate(at.shape))
     back = asked.moved("expand", at.shape, asked.moved("reshape", whole, made))
-    word = asked.draw(choose.sampled_from(taking(at.dtype, ("sub", "mul", "max", "add"))))
+    word = asked.draw(choices.sampled_from(taking(at.dtype, ("sub", "mul", "max", "add"))))
     return asked.on(asked.add("alu", at.shape, at.dtype, at, back, arg=word))
 
 
@@ -144,7 +144,7 @@ def product(asked: Asked) -> bool:
     if len(at.shape) != 2 or any(isinstance(extent, str) for extent in at.shape) or kind(at.dtype) == "bool":
         return False
     rows, inner = (int(str(extent)) for extent in at.shape)
-    columns = asked.draw(choose.sampled_from([2, 1, 3]))
+    columns = asked.draw(choices.sampled_from([2, 1, 3]))
     if rows * inner * columns > 96:
         return False
     like = Node(id="", op="buf", shape=(inner, columns), dtype=at.dtype, device=at.device)
@@ -162,11 +162,11 @@ def gather(asked: Asked) -> bool:
     fixed = [axis for axis, extent in enumerate(at.shape) if isinstance(extent, int) and extent > 0]
     if not fixed:
         return False
-    axis = draw(choose.sampled_from(fixed))
+    axis = draw(choices.sampled_from(fixed))
     extent = int(str(at.shape[axis]))
-    count = draw(choose.sampled_from([2, 3, 1, 4]))
+    count = draw(choices.sampled_from([2, 3, 1, 4]))
     holding = [each for each in ("uint8", "int8") if np.iinfo(NUMPY[each]).max >= max(extent - 1, count)]
-    dtype = draw(choose.sampled_from(["int32", "int64", "int32", *holding]))
+    dtype = draw(choices.sampled_from(["int32", "int64", "int32", *holding]))
     line = asked.add("iota", (count,), dtype, device=at.device, arg=0)
     top = asked.add("const", (count,), dtype, device=at.device, arg=_number(extent - 1, dtype))
     index = asked.add("alu", (count,), dtype, top, line, arg="sub") if chance(draw, 2) else line
@@ -198,7 +198,7 @@ def called(asked: Asked) -> bool:
     binary = [word for word in taking(at.dtype, asked.words.alu) if ARITY[word] == 2 and word not in COMPARISONS]
     binary = [word for word in binary if kind(at.dtype) != "integer" or word not in ("div", "mod")]
     words = binary or [*taking(at.dtype, ("max",)), "eq"][:1]
-    word = asked.draw(choose.sampled_from(words))
+    word = asked.draw(choices.sampled_from(words))
     dtype = "bool" if word == "eq" else at.dtype
     known = asked.functions and chance(asked.draw, 2)
     rest = {"shape": at.shape, "device": at.device}
@@ -219,19 +219,19 @@ def variable(asked: Asked) -> bool:
     at = asked.head
     if not asked.variables or kind(at.dtype) in ("bool", "complex"):
         return False
-    name = asked.draw(choose.sampled_from(sorted(asked.variables)))
+    name = asked.draw(choices.sampled_from(sorted(asked.variables)))
     made = asked.add("var", (), "int32", device=at.device, arg=name)
     made = made if at.dtype == "int32" else asked.add("cast", (), at.dtype, made)
     if at.shape:
         made = asked.moved("expand", at.shape, asked.moved("reshape", (1,) * len(at.shape), made))
-    word = asked.draw(choose.sampled_from(taking(at.dtype, ("add", "mul", "max"))))
+    word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max"))))
     return asked.on(asked.add("alu", at.shape, at.dtype, at, made, arg=word))
 
 
 def cross(asked: Asked) -> bool:
     """Go on with a copy on another device, or on the same."""
     at = asked.head
-    device = asked.draw(choose.sampled_from(sorted({"d0", *(node.device for node in asked.nodes)})))
+    device = asked.draw(choices.sampled_from(sorted({"d0", *(node.device for node in asked.nodes)})))
     return asked.on(asked.add("copy", at.shape, at.dtype, at, device=device))
 
 

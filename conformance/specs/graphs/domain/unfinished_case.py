@@ -11,8 +11,8 @@ from conformance.cases.graph.graph import Function, Graph, Node, Variable
 from conformance.cases.schedule.extent import Dim, sizes
 from conformance.cases.tensor.dtypes import kind
 from conformance.cases.tensor.tensor import Tensor
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import constant, contents
 
 Shape = tuple[Dim, ...]
@@ -175,4 +175,4 @@ class Asked:
 
 def chance(draw: Draw, among: int) -> bool:
     """Return yes in one of so many draws, no being the plain one."""
-    return draw(choose.integers(0, among - 1)) == among - 1
+    return draw(choices.integers(0, among - 1)) == among - 1

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from conformance.cases.graph.graph import Function, Node, Variable
 from conformance.cases.schedule.extent import Dim, sizes
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.schedules.domain.graph_words import Words, constant
 
 MOST: Final = 24
@@ -20,7 +20,7 @@ MOST_AXES: Final = 6
 
 Shape = tuple[Dim, ...]
 
-SOMETIMES: Final = choose.sampled_from([False, False, True])
+SOMETIMES: Final = choices.sampled_from([False, False, True])
 
 
 @dataclass
@@ -68,16 +68,16 @@ class GraphChain:
     def pick(self) -> Node:
         """Draw an earlier node to go on from, the last ones first."""
         found = [node for node in reversed(self.nodes) if node.op != "const" and node.id not in self.bare]
-        return self.draw(choose.sampled_from(found))
+        return self.draw(choices.sampled_from(found))
 
     def like(self, node: Node) -> Node:
         """Draw a node of the shape, the dtype and the device of another, itself too, or a constant."""
-        number = self.draw(choose.integers(0, 5))
+        number = self.draw(choices.integers(0, 5))
         if number == 1 and node in self.nodes:
             return node
         found = [each for each in self.nodes if alike(each, node) and each.id not in self.bare]
         if number > 2 and found:
-            return self.draw(choose.sampled_from(found[::-1]))
+            return self.draw(choices.sampled_from(found[::-1]))
         return self.add("const", node.shape, node.device, node.dtype, arg=constant(self.draw, node.dtype))
 
     def count(self, shape: Shape) -> int:
@@ -102,15 +102,15 @@ class GraphChain:
         fitting = [node for node in buffers if node.dtype == like.dtype and self.count(node.shape) >= wanted]
         if not fitting:
             fitting = [self.buffer((wanted + 2,), device, like.dtype)]
-        at = self.draw(choose.sampled_from(fitting))
+        at = self.draw(choices.sampled_from(fitting))
         have = self.count(at.shape)
         if have != wanted:
             at = self.moved("reshape", (have,), at) if len(at.shape) != 1 else at
-            first = self.draw(choose.integers(0, have - wanted))
+            first = self.draw(choices.integers(0, have - wanted))
             at = self.moved("shrink", (wanted,), at, ((first, first + wanted),))
         at = at if at.shape == like.shape else self.moved("reshape", like.shape, at)
         if self.draw(SOMETIMES) and at.shape:
-            at = self.moved("flip", at.shape, at, (self.draw(choose.integers(0, len(at.shape) - 1)),))
+            at = self.moved("flip", at.shape, at, (self.draw(choices.integers(0, len(at.shape) - 1)),))
         return at
 
     def buffer(self, shape: Shape, device: str, dtype: str) -> Node:
@@ -127,7 +127,7 @@ class GraphChain:
             fits = at.op == "buf" and len(at.shape) == len(shape) and (at.dtype, at.device) == (like.dtype, device)
             have = sizes(at.shape, {}) if fits else ()
             if fits and all(extent >= wanted for extent, wanted in zip(have, shape, strict=True)):
-                firsts = [self.draw(choose.integers(0, n - wanted)) for n, wanted in zip(have, shape, strict=True)]
+                firsts = [self.draw(choices.integers(0, n - wanted)) for n, wanted in zip(have, shape, strict=True)]
                 pairs = tuple((first, first + wanted) for first, wanted in zip(firsts, shape, strict=True))
                 return at if have == shape else self.moved("shrink", like.shape, at, pairs)
         return None

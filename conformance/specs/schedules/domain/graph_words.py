@@ -14,8 +14,8 @@ from conformance.cases.graph.situations import dtype_word
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, TAKES, Fold
 from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 
 T = TypeVar("T")
 
@@ -65,11 +65,11 @@ def taking(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
 
 
-@choose.composite
+@choices.composite
 def swarm(draw: Draw) -> Words:
     """Draw what a graph may use: about half of everything, but always something of each kind."""
     dtype = granted(draw, DTYPES, "dtype", dtype_word)
-    rare = draw(choose.integers(0, 9)) == 9
+    rare = draw(choices.integers(0, 9)) == 9
     every = tuple(word for word in ARITY if rare or word not in RARE)
     unary = taking(dtype, tuple(word for word in every if ARITY[word] == 1))
     binary = taking(dtype, tuple(word for word in every if ARITY[word] == 2 and word not in COMPARISONS))
@@ -78,15 +78,15 @@ def swarm(draw: Draw) -> Words:
     folds = tuple(fold for fold in folds if fold not in (("add", "mul") if bits else ("and", "or", "xor")) or rare)
     return Words(
         dtype=dtype,
-        other=draw(choose.sampled_from([each for each in DTYPES if each != dtype])),
-        unary=tuple(draw(choose.subsets(unary))),
-        binary=tuple(draw(choose.subsets(binary))),
-        folds=tuple(draw(choose.subsets(folds))),  # type: ignore[arg-type]  # folds all
-        moves=tuple(draw(choose.subsets(MOVES))),
-        converting=tuple(draw(choose.subsets(("lt", "where", "cast", "eq", "ne", "bitcast")))),
-        meetings=draw(choose.integers(0, 9)) == 9,
-        calls=draw(choose.integers(0, 9)) == 9,
-        forced=tuple(draw(choose.subsets(_FORCED))),
+        other=draw(choices.sampled_from([each for each in DTYPES if each != dtype])),
+        unary=tuple(draw(choices.subsets(unary))),
+        binary=tuple(draw(choices.subsets(binary))),
+        folds=tuple(draw(choices.subsets(folds))),  # type: ignore[arg-type]  # folds all
+        moves=tuple(draw(choices.subsets(MOVES))),
+        converting=tuple(draw(choices.subsets(("lt", "where", "cast", "eq", "ne", "bitcast")))),
+        meetings=draw(choices.integers(0, 9)) == 9,
+        calls=draw(choices.integers(0, 9)) == 9,
+        forced=tuple(draw(choices.subsets(_FORCED))),
     )
 
 
@@ -99,7 +99,7 @@ def constant(draw: Draw, dtype: str) -> Tensor:
         "complex": [1, 2],
     }
     held = NUMPY[dtype]
-    value = draw(choose.sampled_from(values[kind(dtype)]))
+    value = draw(choices.sampled_from(values[kind(dtype)]))
     if value == -1 and kind(dtype) == "integer":
         value = int(ml_dtypes.iinfo(held).max) if ml_dtypes.iinfo(held).min == 0 else -1
     with np.errstate(all="ignore"):

@@ -10,8 +10,8 @@ from typing import Final
 
 from conformance.cases.graph.graph import Graph, Variable, pruned
 from conformance.cases.graph.situations import CLASSES
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.schedules.domain.graph_nodes import GraphChain
 from conformance.specs.schedules.domain.graph_steps import STEPS, beside
 from conformance.specs.schedules.domain.graph_words import granted, swarm
@@ -33,23 +33,23 @@ LENGTH: Final = 56
 """Nodes of a graph that are no leaves, at most."""
 
 _DEVICES: Final = (1, 1, 2, 2, 3, 4)
-_LENGTHS: Final = choose.sampled_from([4, 3, 6, 2, 8, 5, 12])
+_LENGTHS: Final = choices.sampled_from([4, 3, 6, 2, 8, 5, 12])
 _VARIABLES: Final[tuple[tuple[str, ...], ...]] = ((), (), (), (), ("n",), ("n", "m"))
-_TWO: Final = choose.booleans()
-_SELDOM: Final = choose.sampled_from([False, False, False, False, False, True])
-_SIDE: Final = choose.sampled_from([False, False, True])
-_LARGE: Final = choose.integers(0, SHARE_OF_LARGE - 1)
+_TWO: Final = choices.booleans()
+_SELDOM: Final = choices.sampled_from([False, False, False, False, False, True])
+_SIDE: Final = choices.sampled_from([False, False, True])
+_LARGE: Final = choices.integers(0, SHARE_OF_LARGE - 1)
 
 
-@choose.composite
+@choices.composite
 def _variable(draw: Draw, shape: tuple[int, ...]) -> Variable:
     """Draw what an extent of a shape may be narrowed to: never to nothing, of which a maximum is not legal."""
-    high = draw(choose.sampled_from([extent for extent in shape if extent > 1]))
-    low = draw(choose.integers(1, high))
-    return Variable(low=low, high=high, value=draw(choose.integers(low, high)))
+    high = draw(choices.sampled_from([extent for extent in shape if extent > 1]))
+    low = draw(choices.integers(1, high))
+    return Variable(low=low, high=high, value=draw(choices.integers(low, high)))
 
 
-@choose.composite
+@choices.composite
 def graphs(draw: Draw) -> Graph:
     """Draw a graph: buffers of one shape on 1 to 4 devices, a chain of steps, and several results.
 
@@ -58,7 +58,7 @@ def graphs(draw: Draw) -> Graph:
     wanted = draw.goals.get("chain", "").split()
     large = draw(_LARGE) == SHARE_OF_LARGE - 1
     shape = draw(
-        choose.sampled_from(LARGE if large else DEEP if len(wanted) > 10 or wanted.count("reduce") > 1 else SHAPES)
+        choices.sampled_from(LARGE if large else DEEP if len(wanted) > 10 or wanted.count("reduce") > 1 else SHAPES)
     )
     count = granted(draw, _DEVICES, "devices", lambda each: str(each) if each < 3 else "more")
     devices = tuple(f"d{number}" for number in range(1 if large else count))
@@ -75,7 +75,7 @@ def graphs(draw: Draw) -> Graph:
         chain.head = other
         beside(chain)
     chain.head = chain.nodes[0]
-    length = draw(choose.integers(3, 4)) if large else len(wanted) or draw(_LENGTHS)
+    length = draw(choices.integers(3, 4)) if large else len(wanted) or draw(_LENGTHS)
     for step in range(length):
         goal = [CLASSES.index(wanted[step])] if step < len(wanted) else []
         number = draw.source.below(len(CLASSES), goal)
@@ -96,8 +96,8 @@ def _asked_for(draw: Draw, chain: GraphChain, length: int) -> Graph:
     made = made or chain.nodes
     last = chain.head if chain.head in made else made[-1]
     results = dict.fromkeys([last.id, *chain.sides])
-    for _ in range(draw(choose.integers(0, 1 + length // 4))):
-        results |= dict.fromkeys([made[draw(choose.integers(0, len(made) - 1))].id])
+    for _ in range(draw(choices.integers(0, 1 + length // 4))):
+        results |= dict.fromkeys([made[draw(choices.integers(0, len(made) - 1))].id])
     if draw(_TWO):
         # On all devices: few engines reduce to some of them alone.
         results |= dict.fromkeys(node.id for node in chain.nodes if node.op in ("all_reduce", "collective"))

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.graph.graph import Graph, pruned
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
 from conformance.specs.schedules.domain.graph_words import constant, swarm
@@ -21,9 +21,9 @@ from conformance.specs.schedules.domain.value_steps import elementwise
 ACCUMULATED: Final = {"int8": "int32", "float16": "float32", "bfloat16": "float32", "uint8": "uint32"}
 """Dtypes that are folded in a wider one."""
 
-_LONG: Final = choose.sampled_from([(65_536,), (2, 65_536), (98_304,)])
-_PLAIN: Final = choose.sampled_from(["float32", "int32", "int8"])
-_NARROW: Final = choose.sampled_from(list(ACCUMULATED))
+_LONG: Final = choices.sampled_from([(65_536,), (2, 65_536), (98_304,)])
+_PLAIN: Final = choices.sampled_from(["float32", "int32", "int8"])
+_NARROW: Final = choices.sampled_from(list(ACCUMULATED))
 
 
 def _begun(draw: Draw, shape: tuple[int, ...], dtype: str, *devices: str) -> GraphChain:
@@ -45,7 +45,7 @@ def _folded(draw: Draw, dtype: str, acc: str) -> Graph:
     if draw(SOMETIMES):
         elementwise(chain)
     at = chain.head
-    fold = "add" if acc else draw(choose.sampled_from(["add", "max", "min"]))
+    fold = "add" if acc else draw(choices.sampled_from(["add", "max", "min"]))
     last = len(at.shape) - 1
     chain.on(chain.add("reduce", at.shape[:last], at.device, at.dtype, at, arg=(last,), fold=fold, acc=acc))
     if draw(SOMETIMES):
@@ -53,45 +53,45 @@ def _folded(draw: Draw, dtype: str, acc: str) -> Graph:
     return _asked(chain)
 
 
-@choose.composite
+@choices.composite
 def split(draw: Draw) -> Graph:
     """Draw a long reduce that folds in its own dtype."""
     return _folded(draw, draw(_PLAIN), "")
 
 
-@choose.composite
+@choices.composite
 def split_wide(draw: Draw) -> Graph:
     """Draw a long reduce that folds in a wider dtype than its own."""
     dtype = draw(_NARROW)
     return _folded(draw, dtype, ACCUMULATED[dtype])
 
 
-@choose.composite
+@choices.composite
 def copied_constant(draw: Draw) -> Graph:
     """Draw a constant that is copied to another device and used there."""
-    chain = _begun(draw, draw(choose.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
+    chain = _begun(draw, draw(choices.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
     at, there = chain.nodes
     made = chain.add("const", at.shape, at.device, at.dtype, arg=constant(draw, at.dtype))
     moved = chain.add("copy", at.shape, there.device, at.dtype, made)
     chain.on(there)
-    chain.same("alu", moved, arg=draw(choose.sampled_from(["add", "mul", "max"])))
+    chain.same("alu", moved, arg=draw(choices.sampled_from(["add", "mul", "max"])))
     return _asked(chain)
 
 
-@choose.composite
+@choices.composite
 def copied_back(draw: Draw) -> Graph:
     """Draw a value, of a buffer or computed, that is copied to another device and back, and used."""
-    chain = _begun(draw, draw(choose.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
+    chain = _begun(draw, draw(choices.sampled_from([(4,), (2, 3)])), draw(_PLAIN), "d0", "d1")
     here, there = chain.nodes
     if draw(SOMETIMES):
         elementwise(chain)
     for device in (there.device, here.device):
         chain.on(chain.add("copy", here.shape, device, here.dtype, chain.head))
-    chain.same("alu", here, arg=draw(choose.sampled_from(["add", "mul", "max"])))
+    chain.same("alu", here, arg=draw(choices.sampled_from(["add", "mul", "max"])))
     return _asked(chain)
 
 
-KINDS: Final[Mapping[str, Callable[[], choose.Choice[Graph]]]] = {
+KINDS: Final[Mapping[str, Callable[[], choices.Choice[Graph]]]] = {
     "split": split,
     "split wide": split_wide,
     "constant copied": copied_constant,

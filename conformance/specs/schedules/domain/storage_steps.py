@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import GraphChain, Shape, alike
 from conformance.specs.schedules.domain.graph_words import taking
 
@@ -15,9 +15,12 @@ from conformance.specs.schedules.domain.graph_words import taking
 def cross(chain: GraphChain) -> bool:
     """Go on with a copy, or with what one device receives when all meet."""
     at = chain.head
-    if len(chain.devices) > 1 and chain.draw(choose.booleans()) and _meeting(chain):
+    if len(chain.devices) > 1 and chain.draw(choices.booleans()) and _meeting(chain):
         return True
-    device, forced = chain.draw(choose.sampled_from(chain.devices)), chain.draw(choose.sampled_from(chain.words.forced))
+    device, forced = (
+        chain.draw(choices.sampled_from(chain.devices)),
+        chain.draw(choices.sampled_from(chain.words.forced)),
+    )
     return chain.on(chain.add("copy", at.shape, device, at.dtype, at, arg=forced))
 
 
@@ -30,12 +33,12 @@ def _meeting(chain: GraphChain) -> bool:
         known = [node for node in others if node.id not in chain.bare]
         peer = at if device == at.device else known[-1] if known else chain.stored(at, device)
         of.append(peer)
-    rest: dict[str, Any] = {"fold": chain.draw(choose.sampled_from(_folds(chain)))}
+    rest: dict[str, Any] = {"fold": chain.draw(choices.sampled_from(_folds(chain)))}
     op, shapes = "all_reduce", at.shape
     if chain.words.meetings and all(isinstance(extent, int) for extent in at.shape):
         op, (rest, shapes) = "collective", _collective(chain)
     made = [chain.add(op, shapes, node.device, at.dtype, *of, **rest) for node in of]
-    return chain.on(made[chain.draw(choose.integers(0, len(made) - 1))])
+    return chain.on(made[chain.draw(choices.integers(0, len(made) - 1))])
 
 
 def _folds(chain: GraphChain) -> list[str]:
@@ -56,7 +59,7 @@ def _collective(chain: GraphChain) -> tuple[dict[str, Any], Shape]:
         found.append(("all_gather", {"axis": 0, "tiled": True}, (int(shape[0]) * count, *shape[1:])))
         if int(shape[0]) % count == 0:
             found.append(("all_to_all", {"split_axis": 0, "concat_axis": 0, "tiled": True}, shape))
-    op, attrs, made = chain.draw(choose.sampled_from([each for each in found if chain.room(each[2])] or found[:1]))
+    op, attrs, made = chain.draw(choices.sampled_from([each for each in found if chain.room(each[2])] or found[:1]))
     return {"arg": op, "attrs": attrs, "members": chain.devices}, made
 
 

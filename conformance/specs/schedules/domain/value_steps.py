@@ -7,7 +7,7 @@ from typing import Final
 from conformance.cases.graph.graph import Function, Node
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
 from conformance.specs.schedules.domain.graph_words import DTYPES, constant, taking
 
@@ -21,13 +21,13 @@ def elementwise(chain: GraphChain) -> bool:
     if chain.variables and kind(chain.head.dtype) != "bool" and chain.draw(SOMETIMES):
         return _with_variable(chain)
     words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or ("max",)
-    word = chain.draw(choose.sampled_from(words))
+    word = chain.draw(choices.sampled_from(words))
     return chain.same("alu", *(() if word in unary else (chain.like(chain.head),)), arg=word)
 
 
 def _with_variable(chain: GraphChain) -> bool:
     """Go on with an operation on the head and a variable, expanded to its shape."""
-    at, name = chain.head, chain.draw(choose.sampled_from(sorted(chain.variables)))
+    at, name = chain.head, chain.draw(choices.sampled_from(sorted(chain.variables)))
     made = chain.add("var", (), at.device, "int32", arg=name)
     chain.bare.add(made.id)
     if at.dtype != made.dtype:
@@ -36,12 +36,12 @@ def _with_variable(chain: GraphChain) -> bool:
     for op, shape in (("reshape", (1,) * len(at.shape)), ("expand", at.shape)) if at.shape else ():
         made = chain.add(op, shape, at.device, at.dtype, made)
         chain.bare.add(made.id)
-    return chain.same("alu", made, arg=chain.draw(choose.sampled_from(["add", "mul", "max", "sub"])))
+    return chain.same("alu", made, arg=chain.draw(choices.sampled_from(["add", "mul", "max", "sub"])))
 
 
 def convert(chain: GraphChain) -> bool:
     """Go on with a comparison, a choice or another dtype."""
-    at, word = chain.head, chain.draw(choose.sampled_from(chain.words.converting))
+    at, word = chain.head, chain.draw(choices.sampled_from(chain.words.converting))
     if word == "lt" and kind(at.dtype) == "complex":
         word = "ne"
     if word in COMPARISONS:
@@ -55,12 +55,12 @@ def convert(chain: GraphChain) -> bool:
         wide = [each for each in dict.fromkeys(DTYPES) if NUMPY[each].itemsize == width and each != at.dtype]
         found = [each for each in wide if "bool" not in (each, at.dtype)]
         if found:
-            return chain.same("bitcast", dtype=chain.draw(choose.sampled_from(found)))
+            return chain.same("bitcast", dtype=chain.draw(choices.sampled_from(found)))
     here = [each for each in (chain.words.dtype, chain.words.other) if each != at.dtype]
     # To a dtype that can be assigned to, or to any.
     anywhere = not here or chain.draw(SOMETIMES)
     others = [each for each in dict.fromkeys(DTYPES) if each != at.dtype] if anywhere else here
-    return chain.same("cast", dtype=chain.draw(choose.sampled_from(others)))
+    return chain.same("cast", dtype=chain.draw(choices.sampled_from(others)))
 
 
 def reduce(chain: GraphChain) -> bool:
@@ -71,17 +71,17 @@ def reduce(chain: GraphChain) -> bool:
         folds = tuple(fold for fold in folds if fold not in ("max", "min")) or ("add",)
     if not rank:
         return False
-    axes = [chain.draw(choose.integers(0, rank - 1))]
+    axes = [chain.draw(choices.integers(0, rank - 1))]
     if rank > 2 and chain.draw(SOMETIMES):
-        axes = chain.draw(choose.subsets(range(rank)))
+        axes = chain.draw(choices.subsets(range(rank)))
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis not in axes)
-    fold = chain.draw(choose.sampled_from(folds))
+    fold = chain.draw(choices.sampled_from(folds))
     return chain.on(chain.add("reduce", kept, at.device, at.dtype, at, arg=tuple(axes), fold=fold))
 
 
 def keep(chain: GraphChain) -> bool:
     """Go on with a value that is made contiguous, detached, or given by a function."""
-    number = chain.draw(choose.integers(0, 3))
+    number = chain.draw(choices.integers(0, 3))
     if chain.words.calls and number:
         return _called(chain)
     if number == 3:
@@ -98,7 +98,7 @@ def _called(chain: GraphChain) -> bool:
         for number in range(2)
     ]
     words = taking(at.dtype, chain.words.binary) or ("max",)
-    of, word = ("p0", "p1"), chain.draw(choose.sampled_from(words))
+    of, word = ("p0", "p1"), chain.draw(choices.sampled_from(words))
     inner.append(Node(id="r", op="alu", of=of, shape=at.shape, dtype=at.dtype, device=at.device, arg=word))
     chain.functions[name] = Function(nodes=tuple(inner), result="r")
     return chain.on(chain.add("call", at.shape, at.device, at.dtype, *arguments, arg=name))

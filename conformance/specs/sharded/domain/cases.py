@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.sharded.case import ShardedCase
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
@@ -27,7 +27,7 @@ KINDS: Final = (
 """A run draws each way to be wrong: of 150 draws none is of a kind with three in a hundred once in a hundred seeds."""
 
 
-@choose.composite
+@choices.composite
 def sharded_cases(draw: Draw) -> ShardedCase:
     """Draw a case of any kind; seldom draws have one of patterns, and two of a run are past a size."""
-    return edge_case(draw) or past_case(draw) or draw(draw(choose.sampled_from(KINDS)))
+    return edge_case(draw) or past_case(draw) or draw(draw(choices.sampled_from(KINDS)))

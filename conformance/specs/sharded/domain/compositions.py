@@ -12,7 +12,7 @@ from conformance.cases.sharded.placement import REPLICATED, Placement
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.unfinished_case import chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.operands import held, like
@@ -31,7 +31,7 @@ def joined(program: Program) -> bool:
     at = asked.head
     if not at.shape:
         return False
-    axis = draw(choose.integers(0, len(at.shape) - 1))
+    axis = draw(choices.integers(0, len(at.shape) - 1))
     other = like(program, at) if chance(draw, 2) else program.buffer(shape_of(at), at.dtype, program.at(at))
     pair = (at, other) if chance(draw, 2) else (other, at)
     return _together(program, pair, axis)
@@ -44,7 +44,7 @@ def stacked(program: Program) -> bool:
     shape = shape_of(at)
     if not shape or not all(shape):
         return False
-    axis = where.splits[0].axis if where.splits else draw(choose.integers(0, len(shape) - 1))
+    axis = where.splits[0].axis if where.splits else draw(choices.integers(0, len(shape) - 1))
     count = next((n for n in (len(where.splits[0].cuts) - 1 if where.splits else 2, 2) if n <= MOST), 1)
     width = shape[axis] // count or 1
     slices = []
@@ -61,7 +61,7 @@ def _together(program: Program, values: Sequence[Node], axis: int) -> bool:
     asked = program.asked
     extent = shape_of(values[0])[axis]
     shape = (*values[0].shape[:axis], extent * len(values), *values[0].shape[axis + 1 :])
-    word = asked.draw(choose.sampled_from(taking(values[0].dtype, JOINS)))
+    word = asked.draw(choices.sampled_from(taking(values[0].dtype, JOINS)))
     made: Node | None = None
     for number, value in enumerate(values):
         around = [(0, 0)] * len(shape)
@@ -79,10 +79,10 @@ def scattered(program: Program) -> bool:
     if not shape or not 0 < shape[0] <= MOST:
         return False
     count, rest = shape[0], shape[1:]
-    extent = draw(choose.sampled_from([program.mesh[0].size, count, 3]))
+    extent = draw(choices.sampled_from([program.mesh[0].size, count, 3]))
     index = program.buffer((count,), "int32")
     asked.buffers[str(index.arg)] = from_array(
-        np.array([draw(choose.integers(0, extent - 1)) for _ in range(count)], NUMPY["int32"])
+        np.array([draw(choices.integers(0, extent - 1)) for _ in range(count)], NUMPY["int32"])
     )
     asked.open.discard(index.id)
     whole = (extent, count, *rest)
@@ -94,7 +94,7 @@ def scattered(program: Program) -> bool:
     value = asked.moved("expand", whole, asked.moved("reshape", (1, *at.shape), at))
     zero = asked.add("const", whole, at.dtype, arg=from_array(np.zeros((), NUMPY[at.dtype])))
     picked = asked.add("alu", whole, at.dtype, there, value, zero, arg="where")
-    fold = draw(choose.sampled_from(taking(at.dtype, ("add", "max", "add")) or ("or",)))
+    fold = draw(choices.sampled_from(taking(at.dtype, ("add", "max", "add")) or ("or",)))
     return asked.on(asked.add("reduce", (extent, *rest), at.dtype, picked, arg=(1,), fold=fold))
 
 
@@ -129,7 +129,7 @@ def _axis(program: Program, at: Node) -> int:
     """Draw an axis: one that is split in half of all draws, if there is one."""
     draw = program.asked.draw
     cut = [split.axis for split in program.at(at).splits]
-    return draw(choose.sampled_from(cut if cut and chance(draw, 2) else range(len(at.shape))))
+    return draw(choices.sampled_from(cut if cut and chance(draw, 2) else range(len(at.shape))))
 
 
 def _spread(program: Program, at: Node, axis: int, fold: str) -> Node:
@@ -148,7 +148,7 @@ def product(program: Program) -> bool:
     if len(shape) != 2 or kind(at.dtype) == "bool":
         return False
     first = chance(draw, 2)
-    extent = draw(choose.sampled_from([2, program.mesh[0].size, 3]))
+    extent = draw(choices.sampled_from([2, program.mesh[0].size, 3]))
     inner = shape[1] if first else shape[0]
     size = (inner, extent) if first else (extent, inner)
     where = program.somewhere(size, REPLICATED)
@@ -168,8 +168,8 @@ def selected(program: Program) -> bool:
     """Go on with the head on one device, or on some; and often with it on all of them again."""
     asked, draw = program.asked, program.asked.draw
     at = asked.head
-    axis = draw(choose.sampled_from(program.mesh))
-    one = draw(choose.integers(0, axis.size - 1))
+    axis = draw(choices.sampled_from(program.mesh))
+    one = draw(choices.integers(0, axis.size - 1))
     made = asked.add("copy", at.shape, at.dtype, at)
     mask = tuple(number == one or chance(draw, 4) for number in range(axis.size))
     program.moves[made.id] = Placement() if program.plain else Placement(masks={axis.name: mask})

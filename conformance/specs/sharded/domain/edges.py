@@ -21,8 +21,8 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Mesh
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain import (
@@ -95,17 +95,17 @@ def edges(draw: Draw, turn: int) -> ShardedCase:
     """Draw the case of a turn: its patterns go on where those of the last turn of its kind ended."""
     kind = TURNS[turn % len(TURNS)]
     before = sum(TURNS[each % len(TURNS)] is kind for each in range(turn))
-    sizes = draw(choose.sampled_from(kind.meshes))
+    sizes = draw(choices.sampled_from(kind.meshes))
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     words = Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True)
     order = tuple(range(math.prod(sizes)))
     if chance(draw, 2):
-        order = tuple(draw(choose.permutations(order)))
+        order = tuple(draw(choices.permutations(order)))
     program = Program(Asked(draw, words), mesh, order, plain=kind.placed != "odd", even=kind.placed == "even")
-    whole = draw(choose.sampled_from(INTEGERS if kind.placed == "odd" else COMMON))
-    e = Sharded(program, whole, draw(choose.sampled_from(FLOATS)), placed=kind.placed, several=kind.several)
+    whole = draw(choices.sampled_from(INTEGERS if kind.placed == "odd" else COMMON))
+    e = Sharded(program, whole, draw(choices.sampled_from(FLOATS)), placed=kind.placed, several=kind.several)
     every = [*kind.patterns.values()]
-    begun = 0 if kind.complete else draw(choose.integers(0, len(every) - 1))
+    begun = 0 if kind.complete else draw(choices.integers(0, len(every) - 1))
     for number in range(begun + before * kind.together, begun + (before + 1) * kind.together):
         e.asked.wanted += [node.id for node in every[number % len(every)](e)]
     last = [*e.asked.wanted]

@@ -7,8 +7,8 @@ from typing import Final
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import graphs
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain.operands import held
@@ -21,18 +21,18 @@ BESIDE: Final = (5, 3, 7, 16, 9, 12, 1)
 """Elements beside the axis that is folded: a ring cuts all of these but 1 and 16 into several chunks."""
 
 
-@choose.composite
+@choices.composite
 def folds(draw: Draw) -> ShardedCase:
     """Draw one to three folds of one tensor along the axis that is split, each asked for by itself."""
-    count = draw(choose.sampled_from([4, 3, 5, 8, 6, 3, 7, 4]))
+    count = draw(choices.sampled_from([4, 3, 5, 8, 6, 3, 7, 4]))
     mesh = (Axis(name=NAMES[0], size=count),)
     using = draw(graphs.words())
-    dtype = draw(choose.sampled_from(FLOATS))
+    dtype = draw(choices.sampled_from(FLOATS))
     words = Words((dtype,), using.alu, using.folds, using.steps, "real", False)
     program = Program(Asked(draw, words), mesh, draw(devices(count)), plain=True, even=True)
-    axis = draw(choose.integers(0, 1))
-    extent = draw(choose.sampled_from([count, 2 * count, count, 2 * count - 1]))
-    shape = [draw(choose.sampled_from(BESIDE))] * 2
+    axis = draw(choices.integers(0, 1))
+    extent = draw(choices.sampled_from([count, 2 * count, count, 2 * count - 1]))
+    shape = [draw(choices.sampled_from(BESIDE))] * 2
     shape[axis] = extent
     where = Placement(splits=(Split(axis=axis, along=(mesh[0].name,), cuts=even_cuts(extent, count)),))
     at = held(program, (shape[0], shape[1]), dtype, where)

@@ -12,8 +12,8 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Mesh, Placement
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import graphs
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.schedules.domain.graph_words import taking
@@ -26,50 +26,50 @@ SIZES: Final = ((2,), (3,), (2, 2), (4,), (2,), (3,), (2,), (2, 2), (1,))
 WORDS: Final = ("add", "mul", "max", "xor", "or")
 
 
-@choose.composite
+@choices.composite
 def hazards(draw: Draw) -> ShardedCase:
     """Draw three to eight reads of and assigns to two or three buffers, and ask for every read and every buffer."""
-    sizes = draw(choose.sampled_from(SIZES))
+    sizes = draw(choices.sampled_from(SIZES))
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     using = draw(graphs.words())
     # What was read must be the old content: numbers that no step rounds tell it from the new one.
     words = Words(using.dtypes[:1], using.alu, using.folds, using.steps, "small", True)
     count = math.prod(sizes)
     program = Program(Asked(draw, words), mesh, tuple(range(count)), plain=chance(draw, 2))
-    rows = draw(choose.sampled_from([2 * count, count, count + 1, 2 * count]))
-    shape = (rows, draw(choose.sampled_from([2, rows])))
+    rows = draw(choices.sampled_from([2 * count, count, count + 1, 2 * count]))
+    shape = (rows, draw(choices.sampled_from([2, rows])))
     program.buffer(shape, words.dtypes[0])
-    for _ in range(draw(choose.integers(1, 2))):
+    for _ in range(draw(choices.integers(1, 2))):
         program.buffer(shape, words.dtypes[0], program.homes["b0"])
-    for _ in range(draw(choose.integers(3, 8))):
-        draw(choose.sampled_from(TURNS))(program)
+    for _ in range(draw(choices.integers(3, 8))):
+        draw(choices.sampled_from(TURNS))(program)
     program.asked.close(tuple(program.asked.buffers))
     return known(program)
 
 
 def _storage(program: Program) -> Node:
     buffers = [node for node in program.asked.nodes if node.op == "buf"]
-    return program.asked.draw(choose.sampled_from(buffers))
+    return program.asked.draw(choices.sampled_from(buffers))
 
 
 def _view(program: Program, at: Node) -> Node:
     """Return a view of storage: all of it, a part or some other range, every second element, or any of them turned."""
     asked, draw = program.asked, program.asked.draw
     shape = shape_of(at)
-    kind = draw(choose.sampled_from(["all", "part", "range", "step", "flip", "turn", "part"]))
+    kind = draw(choices.sampled_from(["all", "part", "range", "step", "flip", "turn", "part"]))
     if kind == "turn" and len(set(shape)) == 1:
         return asked.moved("permute", shape[::-1], at, (1, 0))
     if kind == "flip":
-        return asked.moved("flip", shape, at, (draw(choose.integers(0, 1)),))
+        return asked.moved("flip", shape, at, (draw(choices.integers(0, 1)),))
     if kind == "step":
         return asked.moved("stride", (-(-shape[0] // 2), shape[1]), at, (2, 1))
     where = program.at(at)
     if kind == "part" and where.splits and not where.masks:
-        split = draw(choose.sampled_from(where.splits))
-        return _range(asked, at, split.axis, draw(choose.sampled_from(list(itertools.pairwise(split.cuts)))))
+        split = draw(choices.sampled_from(where.splits))
+        return _range(asked, at, split.axis, draw(choices.sampled_from(list(itertools.pairwise(split.cuts)))))
     if kind in ("range", "part"):
-        begin = draw(choose.integers(0, shape[0] - 1))
-        return _range(asked, at, 0, (begin, draw(choose.integers(begin + 1, shape[0]))))
+        begin = draw(choices.integers(0, shape[0] - 1))
+        return _range(asked, at, 0, (begin, draw(choices.integers(begin + 1, shape[0]))))
     return at
 
 
@@ -87,14 +87,14 @@ def _alike(program: Program, target: Node) -> Node:
         for node in asked.nodes
         if node.shape == target.shape and node.dtype == target.dtype and node.op not in ("const", "assign")
     ]
-    source = draw(choose.sampled_from(fitting))
-    kind = draw(choose.sampled_from(["plain", "sum", "flip", "constant", "plain"]))
+    source = draw(choices.sampled_from(fitting))
+    kind = draw(choices.sampled_from(["plain", "sum", "flip", "constant", "plain"]))
     if kind == "constant":
         return asked.constant(target)
     if kind == "flip":
         return asked.moved("flip", source.shape, source, (0,))
     if kind == "sum":
-        word = draw(choose.sampled_from(taking(target.dtype, WORDS)))
+        word = draw(choices.sampled_from(taking(target.dtype, WORDS)))
         return asked.add("alu", target.shape, target.dtype, target, source, arg=word)
     return source
 
@@ -108,7 +108,7 @@ def _reads(program: Program) -> None:
     """Read a view of storage, before whatever is written to it next."""
     asked = program.asked
     shown = _view(program, _storage(program))
-    word = asked.draw(choose.sampled_from(taking(shown.dtype, WORDS)))
+    word = asked.draw(choices.sampled_from(taking(shown.dtype, WORDS)))
     asked.wanted.append(asked.add("alu", shown.shape, shown.dtype, shown, asked.constant(shown), arg=word).id)
 
 
@@ -116,7 +116,7 @@ def _folds(program: Program) -> None:
     """Read a fold of storage over all its parts."""
     asked = program.asked
     at = _storage(program)
-    fold = asked.draw(choose.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
+    fold = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
     made = asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
     asked.wanted.append(made.id)
 
@@ -147,8 +147,8 @@ def _replica(program: Program) -> None:
     asked, draw = program.asked, program.asked.draw
     at = _storage(program)
     made = asked.add("copy", at.shape, at.dtype, at)
-    axis = draw(choose.sampled_from(program.mesh))
-    one = draw(choose.integers(0, axis.size - 1))
+    axis = draw(choices.sampled_from(program.mesh))
+    one = draw(choices.integers(0, axis.size - 1))
     if not program.plain:
         program.moves[made.id] = Placement(masks={axis.name: tuple(number == one for number in range(axis.size))})
     if chance(draw, 2):

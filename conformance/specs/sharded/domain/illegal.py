@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from conformance.cases.graph.graph import Variable
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.sharded.domain.placements import bounds
 from conformance.specs.sharded.domain.programs import Program, begun, move
 
@@ -49,19 +49,19 @@ UNPLACED: Final = ("home", "move", "home", "move", "device", "scalar")
 """What does not fit: a buffer's placement, that of a copy, the devices, a split of a tensor without axes."""
 
 
-@choose.composite
+@choices.composite
 def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     """Draw a short program that is wrong in one place: a placement, the range of a movement, or an extent."""
     program = draw(begun())
     asked = program.asked
     # Nothing else is special: who has no words for bounds or masks is asked of what it has words for.
     program.homes, program.plain, program.even = {}, True, True
-    asked.head = program.buffer((draw(choose.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
-    kind = draw(choose.sampled_from(kinds))
+    asked.head = program.buffer((draw(choices.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
+    kind = draw(choices.sampled_from(kinds))
     axis = program.mesh[0]
     rows = int(str(asked.head.shape[0]))
     split = Split(axis=0, along=(axis.name,), cuts=draw(bounds(rows, axis.size)))
-    wrong = draw(choose.sampled_from(WRONG))(program, split)
+    wrong = draw(choices.sampled_from(WRONG))(program, split)
     home = str(asked.head.arg)
     if kind == "home":
         program.homes[home] = wrong

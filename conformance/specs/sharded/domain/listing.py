@@ -13,7 +13,7 @@ from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.listing import Listing
 from conformance.specs.sharded.domain.operands import pending
 from conformance.specs.sharded.domain.places import default_places, even_places, odd_places
@@ -68,7 +68,7 @@ class Sharded(Listing):
             even = some(shape, self.mesh, several=self.several)
             odd = odd_places(shape, self.mesh) if self.odd else []
             mixed = even if not odd else [*odd, *even[: max(len(odd) // SHARE, 1)]]
-            left += self.asked.draw(choose.permutations(mixed))
+            left += self.asked.draw(choices.permutations(mixed))
         return left.pop()
 
     def cut(self, shape: tuple[int, ...]) -> Placement:

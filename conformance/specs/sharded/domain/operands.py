@@ -14,8 +14,8 @@ from conformance.cases.sharded.placement import REPLICATED, Placement, Split, ev
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.unfinished_case import chance
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.placements import masked, some_replicas
@@ -58,10 +58,10 @@ def held(program: Program, shape: tuple[int, ...], dtype: str, where: Placement)
 def folded(program: Program, at: Node, where: Placement) -> Node:
     """Add a pending fold of one axis that is split, or of all such axes."""
     draw = program.asked.draw
-    splits = where.splits if chance(draw, 2) else (draw(choose.sampled_from(where.splits)),)
+    splits = where.splits if chance(draw, 2) else (draw(choices.sampled_from(where.splits)),)
     folds: tuple[Fold, ...] = taking(at.dtype, get_args(Fold))  # type: ignore[assignment]  # these are folds
     linear = kind(at.dtype) != "bool" and chance(draw, 2)
-    fold = "add" if linear else draw(choose.sampled_from(folds))
+    fold = "add" if linear else draw(choices.sampled_from(folds))
     return pending(program, at, where, tuple(sorted(split.axis for split in splits)), fold)
 
 
@@ -92,16 +92,16 @@ def _placed(program: Program, word: str) -> tuple[tuple[int, ...], Placement]:
     """Draw a shape and where a tensor of it is."""
     draw, mesh = program.asked.draw, program.mesh
     extents = [2, 4, *(axis.size for axis in mesh)] if program.even else [2, 3, 1, 4]
-    shape = [draw(choose.sampled_from(extents)) for _ in range(draw(choose.sampled_from([2, 1, 3, 2])))]
-    names = [axis.name for axis in (draw(choose.permutations(mesh)))]
-    axes = draw(choose.permutations(range(len(shape))))
+    shape = [draw(choices.sampled_from(extents)) for _ in range(draw(choices.sampled_from([2, 1, 3, 2])))]
+    names = [axis.name for axis in (draw(choices.permutations(mesh)))]
+    axes = draw(choices.permutations(range(len(shape))))
     if word == "whole":
         return tuple(shape), REPLICATED
     if word == "some":
         return tuple(shape), some_replicas(draw, mesh)
     if word == "masked":
         cut = Split(axis=axes[0], along=(names[0],), cuts=())
-        shape[axes[0]] = draw(choose.sampled_from([3, 2, 4, 1, 5]))
+        shape[axes[0]] = draw(choices.sampled_from([3, 2, 4, 1, 5]))
         return tuple(shape), masked(draw, cut, mesh, tuple(shape))
     if word == "crossed" and len(shape) == 1:
         shape, axes = [*shape, 2], [1, 0]
@@ -120,12 +120,12 @@ def _placed(program: Program, word: str) -> tuple[tuple[int, ...], Placement]:
 
 def _cuts(draw: Draw, word: str, parts: int) -> tuple[int, ...]:
     if word == "uneven":
-        widths = [draw(choose.integers(1, 3)) for _ in range(parts)]
+        widths = [draw(choices.integers(1, 3)) for _ in range(parts)]
         if chance(draw, 2):
             return even_cuts(2 * parts - 1, parts)
     elif word == "empty":
-        widths = [draw(choose.integers(0, 2)) for _ in range(parts)]
-        widths[draw(choose.integers(0, parts - 1))] = 0
+        widths = [draw(choices.integers(0, 2)) for _ in range(parts)]
+        widths[draw(choices.integers(0, parts - 1))] = 0
     else:
-        widths = [draw(choose.sampled_from([1, 2, 1] if parts > 4 else [2, 1, 3]))] * parts
+        widths = [draw(choices.sampled_from([1, 2, 1] if parts > 4 else [2, 1, 3]))] * parts
     return (0, *itertools.accumulate(widths))

@@ -9,8 +9,8 @@ from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.reference.sharded.all_reduce import THRESHOLD
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 from conformance.specs.sharded.domain.listing import Sharded, counted
@@ -32,18 +32,18 @@ STRETCHES: Final = 21
 
 def past(draw: Draw, turn: int) -> ShardedCase:
     """Draw a fold of rows that devices have one each, and ask for sums of stretches of the result."""
-    count = draw(choose.sampled_from([4, 3, 5]))
+    count = draw(choices.sampled_from([4, 3, 5]))
     mesh = (Axis(name=NAMES[0], size=count),)
     words = Words(dtypes=(), alu=(), folds=(), steps=(), regime="small", plain=True)
     program = Program(Asked(draw, words), mesh, draw(devices(count)), plain=True, even=True)
-    whole = draw(choose.sampled_from(["int64", "int32"]))
+    whole = draw(choices.sampled_from(["int64", "int32"]))
     e = Sharded(program, whole, "float32", placed="even", several=False)
     times = TIMES[turn // TURNS[-1] % len(TIMES)]
     extent = times * PERIOD
     rows = Placement(splits=(Split(axis=0, along=(mesh[0].name,), cuts=even_cuts(count, count)),))
     held = e.held(counted((count, 1, PERIOD), whole), whole, rows)
     long = e.moved("reshape", (count, extent), e.moved("expand", (count, times, PERIOD), held))
-    fold: Fold = draw(choose.sampled_from(["add", "max"]))
+    fold: Fold = draw(choices.sampled_from(["add", "max"]))
     made = e.fold(fold, long, 0)
     stretches = e.moved("reshape", (STRETCHES, extent // STRETCHES), made)
     program.asked.wanted.append(e.fold("add", stretches, 1).id)

@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.sharded.domain.listing import Sharded, below, counted
 
 Pattern = Callable[[Sharded], list[Node]]
@@ -142,7 +142,7 @@ def _not_linear(e: Sharded) -> list[Node]:
 
 def _other_folds_late(e: Sharded) -> list[Node]:
     """Let maxima, minima and products stay pending, and do to them what only sums allow."""
-    left_out = e.asked.draw(choose.sampled_from(("max", "min", "mul")))
+    left_out = e.asked.draw(choices.sampled_from(("max", "min", "mul")))
     words: tuple[Fold, ...] = ("max", "min", "mul")
     found = []
     for word in (each for each in words if each != left_out):

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, held
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.sharded.domain.listing import Sharded, below, counted
 from conformance.specs.sharded.domain.places import default_places, even_places, odd_places
 
@@ -25,7 +25,7 @@ def _every_place(e: Sharded, shape: tuple[int, ...]) -> list[Placement]:
     for each in found:
         if each.splits and not each.masks and each not in places:
             places.append(each)
-    return e.asked.draw(choose.permutations(places))
+    return e.asked.draw(choices.permutations(places))
 
 
 def _same_shapes(e: Sharded) -> list[Node]:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.unfinished_case import chance
 
 SIZES: Final = (
@@ -24,21 +24,21 @@ SIZES: Final = (
 NAMES: Final = ("i", "j", "k")
 
 
-@choose.composite
+@choices.composite
 def meshes(draw: Draw) -> Mesh:
     """Draw a mesh of one axis, or of two."""
-    sizes = draw(choose.sampled_from(SIZES))
+    sizes = draw(choices.sampled_from(SIZES))
     return tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
 
 
-@choose.composite
+@choices.composite
 def devices(draw: Draw, count: int) -> tuple[int, ...]:
     """Draw which device is at which position: in the order of their numbers in three of four draws."""
     plain = tuple(range(count))
-    return tuple(draw(choose.permutations(plain))) if chance(draw, 4) else plain
+    return tuple(draw(choices.permutations(plain))) if chance(draw, 4) else plain
 
 
-@choose.composite
+@choices.composite
 def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = False) -> Placement:
     """Draw where a tensor is: mostly some axis is split, now and then two, one by two mesh axes, or not all is real.
 
@@ -47,10 +47,10 @@ def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = Fal
     if not shape or chance(draw, 5):
         return some_replicas(draw, mesh) if not plain and chance(draw, 6) else REPLICATED
     names = [axis.name for axis in mesh]
-    axes = draw(choose.permutations(range(len(shape))))
+    axes = draw(choices.permutations(range(len(shape))))
     if len(names) > 1:
-        names = draw(choose.permutations(names))
-        kind = draw(choose.sampled_from(["one", "crossed", "several", "one"]))
+        names = draw(choices.permutations(names))
+        kind = draw(choices.sampled_from(["one", "crossed", "several", "one"]))
         if kind == "several":
             return Placement(splits=(_split(draw, axes[0], tuple(names), shape, mesh, plain=plain),))
         if kind == "crossed" and len(axes) > 1:
@@ -64,7 +64,7 @@ def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = Fal
     return Placement(splits=(split,))
 
 
-@choose.composite
+@choices.composite
 def related(draw: Draw, near: Placement, shape: tuple[int, ...], mesh: Mesh, plain: bool = False) -> Placement:
     """Draw a placement that differs little from another of a tensor of this shape, or any.
 
@@ -80,11 +80,11 @@ def related(draw: Draw, near: Placement, shape: tuple[int, ...], mesh: Mesh, pla
     alike = [axis for axis, extent in enumerate(shape) if axis not in used and extent == shape[split.axis]]
     turned = _along_others(near, mesh)
     kinds = ["any", "same", *(["axis"] * 2 if alike else ["any"]), *(["bound"] if inner and not plain else [])]
-    kind = draw(choose.sampled_from([*kinds, *(["along"] * 2 if turned and turned != near else [])]))
+    kind = draw(choices.sampled_from([*kinds, *(["along"] * 2 if turned and turned != near else [])]))
     if kind == "along" and turned:
         return turned
     if kind == "bound":
-        at = draw(choose.sampled_from(inner))
+        at = draw(choices.sampled_from(inner))
         cuts = (*split.cuts[:at], split.cuts[at] - 1, *split.cuts[at + 1 :])
         return Placement(splits=(replace(split, cuts=cuts), *rest))
     if kind == "axis":
@@ -109,11 +109,11 @@ def _split(draw: Draw, axis: int, along: tuple[str, ...], shape: tuple[int, ...]
     return Split(axis=axis, along=along, cuts=cuts)
 
 
-@choose.composite
+@choices.composite
 def bounds(draw: Draw, extent: int, parts: int) -> tuple[int, ...]:
     """Draw where an axis is cut: as it is by default in half of all draws, else wherever."""
     if chance(draw, 2):
-        inner = sorted(draw(choose.integers(0, extent)) for _ in range(parts - 1))
+        inner = sorted(draw(choices.integers(0, extent)) for _ in range(parts - 1))
         return (0, *inner, extent)
     return even_cuts(extent, parts)
 
@@ -122,10 +122,10 @@ def masked(draw: Draw, split: Split, mesh: Mesh, shape: tuple[int, ...]) -> Plac
     """Return a split of which some parts are real: these have all the elements, the others some more."""
     size = next(axis.size for axis in mesh if axis.name == split.along[0])
     real = [False] * size
-    for at in draw(choose.subsets(range(size))) if chance(draw, 3) else [draw(choose.integers(0, size - 1))]:
+    for at in draw(choices.subsets(range(size))) if chance(draw, 3) else [draw(choices.integers(0, size - 1))]:
         real[at] = True
     inner = iter(itertools.pairwise(draw(bounds(shape[split.axis], sum(real)))))
-    widths = [_width(next(inner)) if each else draw(choose.integers(0, 2)) for each in real]
+    widths = [_width(next(inner)) if each else draw(choices.integers(0, 2)) for each in real]
     cuts = (0, *itertools.accumulate(widths))
     return Placement(
         splits=(Split(axis=split.axis, along=split.along, cuts=cuts),), masks={split.along[0]: tuple(real)}
@@ -139,5 +139,5 @@ def _width(pair: tuple[int, int]) -> int:
 def some_replicas(draw: Draw, mesh: Mesh) -> Placement:
     """Return replicas on some devices only, often on one."""
     axis = mesh[draw.source.below(len(mesh))]
-    kept = draw(choose.integers(0, axis.size - 1))
+    kept = draw(choices.integers(0, axis.size - 1))
     return Placement(masks={axis.name: tuple(at == kept or chance(draw, 4) for at in range(axis.size))})

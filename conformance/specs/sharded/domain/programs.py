@@ -16,8 +16,8 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import placed, shape_of
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import graphs, steps
 from conformance.specs.graphs.domain.data import contents
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
@@ -102,9 +102,9 @@ def part(program: Program) -> bool:
     at, where = asked.head, program.at(asked.head)
     if not where.splits or where.masks:
         return False
-    split = draw(choose.sampled_from(where.splits))
+    split = draw(choices.sampled_from(where.splits))
     ends = draw(
-        choose.sampled_from(
+        choices.sampled_from(
             [*itertools.pairwise(split.cuts)] * 2 + [(0, split.cuts[-2]), (split.cuts[1], split.cuts[-1])]
         )
     )
@@ -117,7 +117,7 @@ def part(program: Program) -> bool:
     taken = asked.moved("shrink", tuple(b - a for a, b in whole), at, tuple(whole))
     asked.on(taken)
     if chance(draw, 2):
-        steps.STEPS[draw(choose.sampled_from(("elementwise", "keep", "convert", "turn", "reduce", "reshape")))](asked)
+        steps.STEPS[draw(choices.sampled_from(("elementwise", "keep", "convert", "turn", "reduce", "reshape")))](asked)
     if asked.head.shape == taken.shape and chance(draw, 2):
         taken = asked.head
         around = [(0, 0)] * len(shape)
@@ -134,13 +134,13 @@ def parts(program: Program) -> bool:
         return False
     split = where.splits[0]
     every = list(itertools.pairwise(split.cuts))
-    one = draw(choose.sampled_from(every))
+    one = draw(choices.sampled_from(every))
     alike = [each for each in every if each[1] - each[0] == one[1] - one[0]]
-    other = draw(choose.sampled_from(alike))
-    whole = draw(choose.booleans())
+    other = draw(choices.sampled_from(alike))
+    whole = draw(choices.booleans())
     taken = [_part(program, at, split.axis, ends, whole=whole) for ends in (one, other)]
     words = taking(at.dtype, ("add", "max", "sub", "xor")) or ("or",)
-    word = draw(choose.sampled_from(words))
+    word = draw(choices.sampled_from(words))
     return asked.on(asked.add("alu", taken[0].shape, at.dtype, *taken, arg=word))
 
 
@@ -163,8 +163,8 @@ def along(program: Program) -> bool:
     folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
     if not where.splits:
         return False
-    split = draw(choose.sampled_from(where.splits))
-    fold = draw(choose.sampled_from(folds))
+    split = draw(choices.sampled_from(where.splits))
+    fold = draw(choices.sampled_from(folds))
     if chance(draw, 2) and kind(at.dtype) != "bool":
         fold = "add"
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
@@ -180,19 +180,19 @@ def _pending(program: Program, at: Node, where: Placement, split: Split, fold: s
     splits = tuple(replace(each, axis=kept.index(each.axis)) for each in where.splits if each.axis != split.axis)
     program.moves[made.id] = Placement(splits=splits, partial=dict.fromkeys(split.along, fold))  # type: ignore[arg-type]
     asked.on(made)
-    for _ in range(asked.draw(choose.integers(0, 2))):
+    for _ in range(asked.draw(choices.integers(0, 2))):
         _used(asked)
     return True
 
 
 def _used(asked: Asked) -> None:
     """Go on with something that is linear in the head, or is not."""
-    step = asked.draw(choose.sampled_from(("pair", "elementwise", "pair", "convert", "compare", "turn", "keep")))
+    step = asked.draw(choices.sampled_from(("pair", "elementwise", "pair", "convert", "compare", "turn", "keep")))
     if step != "pair":
         steps.STEPS[step](asked)
         return
     at = asked.head
-    word = asked.draw(choose.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
+    word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
     asked.on(asked.add("alu", at.shape, at.dtype, at, asked.fitted(at), arg=word))
 
 
@@ -203,7 +203,7 @@ def other(program: Program) -> bool:
     new = program.buffer(shape_of(at), at.dtype, program.at(at))
     words = taking(at.dtype, ("add", "sub", "mul", "max", "xor")) or ("or",)
     pair = (at, new) if chance(asked.draw, 2) else (new, at)
-    return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choose.sampled_from(words))))
+    return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choices.sampled_from(words))))
 
 
 OWN: Final[Mapping[str, Callable[[Program], bool]]] = {
@@ -218,13 +218,13 @@ OWN: Final[Mapping[str, Callable[[Program], bool]]] = {
 def stepped(program: Program, words: tuple[str, ...]) -> None:
     """Add a step that goes on from the head."""
     asked = program.asked
-    word = asked.draw(choose.sampled_from(words))
+    word = asked.draw(choices.sampled_from(words))
     done = OWN[word](program) if word in OWN else steps.STEPS[word](asked)
     if not done:
         steps.STEPS["elementwise"](asked)
 
 
-@choose.composite
+@choices.composite
 def begun(draw: Draw) -> Program:
     """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often."""
     mesh = draw(meshes())
@@ -236,12 +236,12 @@ def begun(draw: Draw) -> Program:
     else:
         outer = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
         inner = [2, 3, 4, 1, 0]
-    rank = draw(choose.sampled_from([2, 1, 2, 3, 2, 0]))
-    shape = [draw(choose.sampled_from(inner if axis else outer)) for axis in range(rank)]
-    first = tuple(draw(choose.permutations(shape)))
+    rank = draw(choices.sampled_from([2, 1, 2, 3, 2, 0]))
+    shape = [draw(choices.sampled_from(inner if axis else outer)) for axis in range(rank)]
+    first = tuple(draw(choices.permutations(shape)))
     dtypes = program.asked.words.dtypes
     near = REPLICATED
-    for number in range(draw(choose.sampled_from([1, 2, 3]))):
+    for number in range(draw(choices.sampled_from([1, 2, 3]))):
         made = program.buffer(first, dtypes[number % len(dtypes)], near)
         near = near if number else program.homes[made.id]
     program.asked.head = program.asked.nodes[0]
@@ -254,11 +254,11 @@ def _words(draw: Draw) -> Words:
     return Words(using.dtypes, using.alu, using.folds, listed or ("move",), using.regime, using.plain)
 
 
-@choose.composite
+@choices.composite
 def programs(draw: Draw) -> ShardedCase:
     """Draw a chain of one to eight steps, in one round or two."""
     program = draw(begun())
-    length = draw(choose.integers(1, 8))
+    length = draw(choices.integers(1, 8))
     again = length > 2 and chance(draw, 3)
     for number in range(length):
         if chance(draw, 5):
@@ -283,7 +283,7 @@ def _end(program: Program) -> None:
     asked, draw = program.asked, program.asked.draw
     made = [node for node in asked.nodes if node.op not in LEAVES] or asked.nodes
     asked.wanted.append(asked.head.id)
-    asked.wanted += [made[draw.source.below(len(made))].id for _ in range(draw(choose.integers(0, 2)))]
+    asked.wanted += [made[draw.source.below(len(made))].id for _ in range(draw(choices.integers(0, 2)))]
     read = tuple(dict.fromkeys(asked.written))
     others = tuple(name for name in asked.buffers if name not in read and chance(draw, 6))
     asked.close((*read, *others))

@@ -9,8 +9,8 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Mesh
 from conformance.cases.tensor.dtypes import kind
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import graphs, steps
 from conformance.specs.graphs.domain.data import REGIMES, contents
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
@@ -36,19 +36,19 @@ CLASSES: Final = {
 """Dtypes by class, of which a case has one of a class that its first two lack."""
 
 
-@choose.composite
+@choices.composite
 def several(draw: Draw) -> ShardedCase:
     """Draw ten to fourteen expressions of one to three steps; in half of all draws storage is then written.
 
     Kinds of operands and of steps come each once before one comes again, in orders that have nothing to do with each
     other: so all their pairs are met about equally often.
     """
-    which = draw(choose.sampled_from(MOSTLY))
+    which = draw(choices.sampled_from(MOSTLY))
     program = _begun(draw, which)
     asked = program.asked
-    first = draw(choose.permutations(kinds(program, which)))
-    uses = draw(choose.permutations(USES))
-    for number in range(draw(choose.sampled_from([12, 10, 14]))):
+    first = draw(choices.permutations(kinds(program, which)))
+    uses = draw(choices.permutations(USES))
+    for number in range(draw(choices.sampled_from([12, 10, 14]))):
         _expression(program, first[number % len(first)], uses[number % len(uses)], number)
     last = [*asked.wanted]
     asked.close(tuple(dict.fromkeys(asked.written)))
@@ -58,13 +58,13 @@ def several(draw: Draw) -> ShardedCase:
 
 
 def _begun(draw: Draw, which: Kinds) -> Program:
-    sizes = draw(choose.sampled_from(SIZES))
+    sizes = draw(choices.sampled_from(SIZES))
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     plain = range(math.prod(sizes))
-    order = draw(choose.permutations(plain)) if chance(draw, 2) else plain
+    order = draw(choices.permutations(plain)) if chance(draw, 2) else plain
     using = draw(graphs.words())
     lacking = [each for name, each in CLASSES.items() if name not in map(_class, using.dtypes)]
-    third = draw(choose.sampled_from(draw(choose.sampled_from(lacking))))
+    third = draw(choices.sampled_from(draw(choices.sampled_from(lacking))))
     words = Words((*using.dtypes, third), using.alu, using.folds, using.steps, using.regime, using.plain)
     return Program(Asked(draw, words), mesh, tuple(order), which != "odd", which != "odd")
 
@@ -78,7 +78,7 @@ def _class(dtype: str) -> str:
 def _expression(program: Program, word: str, use: Use, number: int) -> None:
     """Ask for a use of an operand, seldom for the operand too, and now and then for a use of that use."""
     asked, draw = program.asked, program.asked.draw
-    regime = draw(choose.sampled_from(OF_EXPRESSIONS))
+    regime = draw(choices.sampled_from(OF_EXPRESSIONS))
     using = asked.words
     plain = regime in ("small", "wide", "real")
     asked.words = Words(using.dtypes, using.alu, using.folds, using.steps, regime, plain)
@@ -86,8 +86,8 @@ def _expression(program: Program, word: str, use: Use, number: int) -> None:
     if chance(draw, 4):
         asked.wanted.append(asked.head.id)
     _used(program, use)
-    for _ in range(draw(choose.sampled_from([0, 1, 0]))):
-        _used(program, draw(choose.sampled_from(USES)))
+    for _ in range(draw(choices.sampled_from([0, 1, 0]))):
+        _used(program, draw(choices.sampled_from(USES)))
     asked.wanted.append(asked.head.id)
 
 
@@ -104,8 +104,8 @@ def _again(program: Program, last: list[str], uses: list[Use]) -> None:
         if chance(draw, 2):
             held = asked.buffers[str(node.arg)]
             asked.writes[str(node.arg)] = draw(contents(held.shape, held.dtype, asked.words.regime))
-    for number in range(draw(choose.integers(1, 3))):
-        asked.head = draw(choose.sampled_from(homes))
+    for number in range(draw(choices.integers(1, 3))):
+        asked.head = draw(choices.sampled_from(homes))
         _used(program, uses[-1 - number])
         asked.wanted.append(asked.head.id)
     asked.wanted += last

@@ -11,7 +11,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.domains import choose
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain import steps
 from conformance.specs.graphs.domain.unfinished_case import chance
 from conformance.specs.schedules.domain.graph_words import taking
@@ -35,7 +35,7 @@ UNARY: Final = ("neg", "neg", "not", "abs", "recip", "sqrt", "trunc")
 
 
 def _word(program: Program, words: tuple[str, ...]) -> str:
-    return program.asked.draw(choose.sampled_from(taking(program.asked.head.dtype, words)))
+    return program.asked.draw(choices.sampled_from(taking(program.asked.head.dtype, words)))
 
 
 def _pair(program: Program, one: Node, two: Node) -> bool:
@@ -54,7 +54,7 @@ def constant(program: Program) -> bool:
     asked = program.asked
     at = asked.head
     counted = at.shape and kind(at.dtype) in ("integer", "float") and chance(asked.draw, 3)
-    axis = asked.draw(choose.integers(0, max(len(at.shape) - 1, 0)))
+    axis = asked.draw(choices.integers(0, max(len(at.shape) - 1, 0)))
     return _pair(program, at, asked.add("iota", at.shape, at.dtype, arg=axis) if counted else asked.constant(at))
 
 
@@ -68,7 +68,7 @@ def single(program: Program) -> bool:
     asked = program.asked
     at, words = asked.head, taking(asked.head.dtype, UNARY)
     return bool(words) and asked.on(
-        asked.add("alu", at.shape, at.dtype, at, arg=asked.draw(choose.sampled_from(words)))
+        asked.add("alu", at.shape, at.dtype, at, arg=asked.draw(choices.sampled_from(words)))
     )
 
 
@@ -93,7 +93,7 @@ def fold(program: Program) -> bool:
         return False
     cut = [split.axis for split in program.at(at).splits]
     every = cut if cut and chance(draw, 2) else range(rank)
-    axes = sorted(draw(choose.subsets(every)) if chance(draw, 3) else [draw(choose.sampled_from(every))])
+    axes = sorted(draw(choices.subsets(every)) if chance(draw, 3) else [draw(choices.sampled_from(every))])
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis not in axes)
     # Frameworks fold integers by none of the words of bits. A maximum shows what a part is padded with.
     bits = kind(at.dtype) == "bool" or not program.even
@@ -107,7 +107,7 @@ def turned(program: Program) -> bool:
     at, rank = asked.head, len(asked.head.shape)
     if rank < 2:
         return False
-    by = asked.draw(choose.integers(1, rank - 1))
+    by = asked.draw(choices.integers(1, rank - 1))
     arg = tuple((axis + by) % rank for axis in range(rank))
     return asked.on(asked.moved("permute", tuple(at.shape[axis] for axis in arg), at, arg))
 
@@ -119,14 +119,14 @@ def taken(program: Program) -> bool:
     axes = [axis for axis, extent in enumerate(shape_of(at)) if extent]
     if not axes:
         return False
-    axis = draw(choose.sampled_from(axes))
-    count = draw(choose.sampled_from([2, 1])) * program.mesh[0].size
+    axis = draw(choices.sampled_from(axes))
+    count = draw(choices.sampled_from([2, 1])) * program.mesh[0].size
     shape = (*at.shape[:axis], count, *at.shape[axis + 1 :])
     if not asked.room(shape):
         return False
-    dtype = draw(choose.sampled_from(["int32", "int64", "int32", "uint8"]))
+    dtype = draw(choices.sampled_from(["int32", "int64", "int32", "uint8"]))
     index = program.buffer((count,), dtype)
-    listed = [draw(choose.integers(0, shape_of(at)[axis] - 1)) for _ in range(count)]
+    listed = [draw(choices.integers(0, shape_of(at)[axis] - 1)) for _ in range(count)]
     asked.buffers[str(index.arg)] = from_array(np.array(listed, NUMPY[dtype]))
     # What is written from outside, or assigned, might number no element.
     asked.open.discard(index.id)
@@ -169,7 +169,7 @@ def _of_graphs(word: str) -> Use:
 
 def _flipped(program: Program) -> bool:
     asked, rank = program.asked, len(program.asked.head.shape)
-    axes = tuple(asked.draw(choose.subsets(range(rank))))
+    axes = tuple(asked.draw(choices.subsets(range(rank))))
     return bool(axes) and asked.on(asked.moved("flip", asked.head.shape, asked.head, axes))
 
 
@@ -177,7 +177,7 @@ def _stepped(program: Program) -> bool:
     """Go on with every second or third element of some axes, from either end."""
     asked = program.asked
     at = asked.head
-    arg = tuple(asked.draw(choose.sampled_from([2, 1, 3, -1, -2])) for _ in at.shape)
+    arg = tuple(asked.draw(choices.sampled_from([2, 1, 3, -1, -2])) for _ in at.shape)
     shape = tuple(-(-extent // abs(step)) for extent, step in zip(shape_of(at), arg, strict=True))
     return bool(arg) and asked.on(asked.moved("stride", shape, at, arg))
 
@@ -187,7 +187,7 @@ def _converted(program: Program) -> bool:
     asked = program.asked
     at = asked.head
     others = [each for each in ("int32", "float32", "bool", *asked.words.dtypes) if kind(each) != kind(at.dtype)]
-    made = asked.draw(choose.sampled_from(others))
+    made = asked.draw(choices.sampled_from(others))
     return kind(at.dtype) != "complex" and asked.on(asked.add("cast", at.shape, made, at))
 
 

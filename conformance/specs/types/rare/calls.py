@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from conformance.cases.program.program import Axis, Groups
 from conformance.cases.types.starts import DONES, no_start
 from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.rare.listing import Listing
 from conformance.specs.types.steps import Shape, ragged
 
@@ -161,7 +161,7 @@ def started_program(draw: Draw, turn: int) -> TypedProgram:
     if e.checked:
         pending = e.do("cast", e.given((2,)), axes=e.names[:2], to="unreduced")
         tickets.append((e.do("all_reduce", pending, axes=e.names[1::-1], start=True, op="sum"), "all_reduce"))
-    order = draw(choose.permutations(tickets))
+    order = draw(choices.permutations(tickets))
     e.keep(*(e.do("done", ticket, of=op) for ticket, op in (*order[1:], order[-1])))
     return e.program()
 
@@ -208,7 +208,7 @@ def _dealt(turn: int, calls: Sequence[Call]) -> list[Call]:
 
 def _elsewhere(e: Listing, call: Call) -> tuple[Axes, Groups | None]:
     """Draw axes that a call names, one of several or all in the order of the mesh, or groups along them."""
-    form = e.draw(choose.sampled_from(["first", "last", "all", "groups"]))
+    form = e.draw(choices.sampled_from(["first", "last", "all", "groups"]))
     groups = e.halves(e.names) if form == "groups" else None
     grouped = call.op in GROUPED and call.attrs(2).get("to", "varying") == "varying"
     if groups is not None and grouped and not (e.checked and call.op == "all_reduce"):

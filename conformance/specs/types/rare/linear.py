@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.cases.types.typed_program import TypedProgram
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.rare.listing import Listing
 from conformance.specs.types.steps import ragged
 
@@ -53,7 +53,7 @@ def pending_times_reduced(e: Listing) -> None:
 
 def scatter_of_pending(e: Listing) -> None:
     """A scatter of an unreduced value along its second axis, or of its whole last one."""
-    axes, tiled = e.axes(), e.draw(choose.booleans())
+    axes, tiled = e.axes(), e.draw(choices.booleans())
     size = e.size(axes)
     given = _pending(e, axes, (2, size * 2 if tiled else size))
     e.keep(e.do("reduce_scatter", given, axes=axes, op="sum", axis=1, tiled=tiled))
@@ -85,7 +85,7 @@ def casts_in_turn(e: Listing) -> None:
     """Casts of an invariant value to varying, axis by axis and at once, and to reduced along the last axis alone."""
     x, last = e.given((2,), ()), e.names[-1:]
     value = x
-    for axis in e.draw(choose.permutations(e.names)):
+    for axis in e.draw(choices.permutations(e.names)):
         value = e.do("cast", value, axes=(axis,), to="varying")
     e.keep(value, e.do("cast", x, axes=e.names[::-1], to="varying"))
     if e.checked:
@@ -95,9 +95,9 @@ def casts_in_turn(e: Listing) -> None:
 def moved_twice(e: Listing) -> None:
     """The same permute, and the same shuffle, twice."""
     axes = e.axes()
-    order = e.draw(choose.permutations(range(size := e.size(axes))))
+    order = e.draw(choices.permutations(range(size := e.size(axes))))
     axes = tuple(axis for axis in e.names if axis in axes)
-    pairs = tuple(enumerate(order))[: e.draw(choose.integers(0, size))]
+    pairs = tuple(enumerate(order))[: e.draw(choices.integers(0, size))]
     x = e.given((2,))
     for op, attr in (("permute", {"pairs": pairs}), ("shuffle", {"sources": tuple(order)})):
         once = e.do(op, x, axes=axes, **attr)
@@ -135,7 +135,7 @@ def in_pairs(e: Listing) -> None:
     axes = e.axes()
     groups = e.halves(axes)
     if groups is not None:
-        x, untiled = e.given((2, 2)), e.draw(choose.booleans())
+        x, untiled = e.given((2, 2)), e.draw(choices.booleans())
         e.keep(e.do("all_gather", x, axes=axes, groups=groups, axis=1, tiled=not untiled, to="varying"))
         e.keep(e.do("reduce_scatter", x, axes=axes, groups=groups, op="sum", axis=1, tiled=not untiled))
         e.keep(e.do("all_to_all", x, axes=axes, groups=groups, split_axis=0, concat_axis=1, tiled=True))
@@ -145,7 +145,7 @@ def broadcast_again(e: Listing) -> None:
     """A broadcast from the last member, and one of that along another axis."""
     first, again = e.axes(), e.one()
     once = e.do("broadcast", e.given((2,)), axes=first, root=e.size(first) - 1)
-    e.keep(once, e.do("broadcast", once, axes=again, root=e.draw(choose.integers(0, e.size(again) - 1))))
+    e.keep(once, e.do("broadcast", once, axes=again, root=e.draw(choices.integers(0, e.size(again) - 1))))
 
 
 def local_sums(e: Listing) -> None:
@@ -165,7 +165,7 @@ def unused(e: Listing) -> None:
 def rows(e: Listing) -> None:
     """A ragged exchange, of rows that are read into the value that they are written into, or of another."""
     axes, x = e.one(), e.given((4, 1))
-    target = x if e.draw(choose.booleans()) else e.given((4, 1))
+    target = x if e.draw(choices.booleans()) else e.given((4, 1))
     found = ragged(e.draw, (4, 1), (4, 1), e.size(axes))
     if found is not None:
         attrs = dict[str, Any](found.attrs)
@@ -175,7 +175,7 @@ def rows(e: Listing) -> None:
 def uneven(e: Listing) -> None:
     """A sum and a mean over groups of unequal sizes, one and two."""
     axes = e.names
-    order = e.draw(choose.permutations(range(e.size(axes))))
+    order = e.draw(choices.permutations(range(e.size(axes))))
     pairs = range(1, len(order) - 1, 2)
     alone = order[:1] if len(order) % 2 else (order[0], order[-1])
     groups = (*((rank,) for rank in alone), *(tuple(order[at : at + 2]) for at in pairs))

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from conformance.cases.program.program import Axis, Groups
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.grammar import NAMES
 from conformance.specs.types.steps import Shape
 
@@ -33,7 +33,7 @@ class Listing:
         """Draw one of ``meshes`` of at most ``widest`` ranks."""
         self.draw = draw
         self.checked = checked
-        sizes = draw(choose.sampled_from([each for each in meshes if math.prod(each) <= widest]))
+        sizes = draw(choices.sampled_from([each for each in meshes if math.prod(each) <= widest]))
         self.mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
         self.levels = tuple(levels)
         self.inputs: dict[str, TypedInput] = {}
@@ -48,12 +48,12 @@ class Listing:
 
     def axes(self) -> tuple[str, ...]:
         """Draw axes of the mesh: the last alone, any one, or two in any order."""
-        order = tuple(self.draw(choose.permutations(self.names)))
-        return self.draw(choose.sampled_from([self.names[-1:], order[:1], order[:2]]))
+        order = tuple(self.draw(choices.permutations(self.names)))
+        return self.draw(choices.sampled_from([self.names[-1:], order[:1], order[:2]]))
 
     def one(self) -> tuple[str, ...]:
         """Draw one axis of the mesh, the last as often as all others together."""
-        return (self.draw(choose.sampled_from([self.names[-1], *self.names])),)
+        return (self.draw(choices.sampled_from([self.names[-1], *self.names])),)
 
     def size(self, axes: Sequence[str]) -> int:
         """Return how many positions there are along axes of the mesh or levels."""
@@ -61,7 +61,7 @@ class Listing:
 
     def halves(self, axes: Sequence[str]) -> Groups | None:
         """Draw groups of two positions each, in any order; none where that does not divide."""
-        order = self.draw(choose.permutations(range(size := self.size(axes))))
+        order = self.draw(choices.permutations(range(size := self.size(axes))))
         return tuple(tuple(order[at : at + 2]) for at in range(0, size, 2)) if size % 2 == 0 else None
 
     def given(self, shape: Shape, varying: Sequence[str] | None = None) -> str:

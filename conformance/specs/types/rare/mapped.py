@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from conformance.cases.program.program import Axis
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.rare.listing import Listing
 
 Pattern = Callable[[Listing], None]
@@ -19,7 +19,7 @@ TOGETHER: Final = 3
 def beside_constants(e: Listing) -> None:
     """Local operations of a mapped operand and one that is not, on either side."""
     x, c = e.given((2, 2)), e.constant((2, 2))
-    order = (x, c) if e.draw(choose.booleans()) else (c, x)
+    order = (x, c) if e.draw(choices.booleans()) else (c, x)
     e.keep(*(e.do(op, *order) for op in ("subtract", "multiply", "maximum")))
 
 
@@ -57,7 +57,7 @@ def exchanged(e: Listing) -> None:
 
 def summed(e: Listing) -> None:
     """Sums over each local axis, of equal extents or not, and over ranks."""
-    x = e.given(e.draw(choose.sampled_from([(2, 2), (3, 3), (2, 3)])))
+    x = e.given(e.draw(choices.sampled_from([(2, 2), (3, 3), (2, 3)])))
     e.keep(e.do("sum", x, axis=1), e.do("sum", x, axis=0), e.do("all_reduce", x, axes=e.axes(), op="max"))
 
 
@@ -80,7 +80,7 @@ def reduced_across(e: Listing) -> None:
 def reduced_both(e: Listing) -> None:
     """Reductions over a level and a mesh axis together, in either order, of what is mapped and what is not."""
     axes = (e.levels[0].name, e.names[-1])
-    axes = axes if e.draw(choose.booleans()) else axes[::-1]
+    axes = axes if e.draw(choices.booleans()) else axes[::-1]
     x, c = e.given((2,)), e.constant((2,))
     for op in ("sum", "max"):
         e.keep(*(e.do("all_reduce", each, axes=axes, op=op) for each in (c, x)))
@@ -102,7 +102,7 @@ def gathered_across(e: Listing) -> None:
     x = e.given((2, size))
     e.keep(e.do("all_gather", x, axes=(level,), axis=1, tiled=True, to="varying"))
     e.keep(e.do("all_gather", x, axes=(level,), axis=2, tiled=False, to="varying"))
-    e.keep(e.do("reduce_scatter", x, axes=(level,), op="sum", axis=1, tiled=e.draw(choose.booleans())))
+    e.keep(e.do("reduce_scatter", x, axes=(level,), op="sum", axis=1, tiled=e.draw(choices.booleans())))
 
 
 def exchanged_across(e: Listing) -> None:

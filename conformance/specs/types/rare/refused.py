@@ -12,8 +12,8 @@ from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.types.collectives import RULES
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.local import local, taken
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.grammar import PAIRS
 from conformance.specs.types.rare.listing import Listing
 
@@ -37,13 +37,13 @@ def refused_program(draw: Draw, turn: int) -> TypedProgram:
     """Return the program of a turn: a local operation on two values, or a step along two axes of one."""
     e = Listing(draw, meshes=MESHES)
     if turn % 2 == 0:
-        op, states = draw(choose.sampled_from(_pairs()))
+        op, states = draw(choices.sampled_from(_pairs()))
         names = [_value(e, states[at : at + 2]) for at in (0, 2)]
         e.keep(e.do(op, *names))
         return e.program()
-    number, states = draw(choose.sampled_from(_along_both()))
+    number, states = draw(choices.sampled_from(_along_both()))
     op, attrs = ALONG_BOTH[number]
-    axes = draw(choose.permutations(AXES))
+    axes = draw(choices.permutations(AXES))
     e.keep(e.add(TypedStep(op=op, inputs=(_value(e, states),), output="", axes=tuple(axes), attrs=attrs)))
     return e.program()
 

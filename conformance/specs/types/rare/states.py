@@ -15,8 +15,8 @@ from conformance.cases.types.axis_type import STATES, State
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.specs.domains import choose
-from conformance.specs.domains.choose import Draw
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
 from conformance.specs.types.grammar import PAIRS
 from conformance.specs.types.rare.listing import Listing
 
@@ -32,9 +32,9 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
     e = Listing(draw, checked=turn % 5 != 3)
     axes = e.names[-2:]
     every = list(product(STATES, repeat=len(axes)))
-    values = [_value(e, axes, draw(choose.sampled_from(every))) for _ in range(VALUES)]
-    automatic = draw(choose.sampled_from([True, True, False]))
-    steps = draw(choose.permutations(_steps(e, values)))
+    values = [_value(e, axes, draw(choices.sampled_from(every))) for _ in range(VALUES)]
+    automatic = draw(choices.sampled_from([True, True, False]))
+    steps = draw(choices.permutations(_steps(e, values)))
     refused: dict[str, TypedStep] = {}
     for step in steps:
         rule = _rule(e, step, automatic=automatic)
@@ -44,7 +44,7 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
             e.keep(e.add(step))
     if turn % 2 and refused:
         # Each rule as often as the next, whatever the number of steps that it refuses.
-        step = refused[draw(choose.sampled_from(sorted(refused)))]
+        step = refused[draw(choices.sampled_from(sorted(refused)))]
         e.keep(e.add(step))
     return e.program(automatic=automatic)
 

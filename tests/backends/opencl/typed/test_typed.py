@@ -17,7 +17,7 @@ from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choose import Choice, Draw
+from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.domain import typed_programs
 from conformance.specs.types.verdict import judge
