@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
@@ -52,6 +52,11 @@ def accepted(_: TypedMeaning, seen: Observation) -> str | None:
     if error is None:
         return None
     return f"raised {error.kind}: {error.message.splitlines()[0] if error.message else 'without a message'}"
+
+
+def not_implemented(error: RankError) -> bool:
+    """Return whether an exception says that something is not implemented, by its type or its text: it is no verdict."""
+    return error.category == "unsupported" or "not implemented" in error.message.lower()
 
 
 def typed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:

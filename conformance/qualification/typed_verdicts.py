@@ -9,10 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from conformance.backends.base import Backend, Types, Unsupported
+from conformance.backends.base import Backend, Types
+from conformance.backends.raised import rank_error
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.typed_case import typed_id
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.judging.typed import not_implemented
 from conformance.runner.draws import numbered
 from conformance.specs.types.data import typed_cases
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
@@ -105,7 +107,7 @@ def compare(types: Callable[[TypedProgram], Types], start: int, stop: int, seed:
         try:
             seen, said = dict(types(program)), ""
         except Exception as error:  # noqa: BLE001 - whatever is raised is a refusal, unless it says otherwise
-            if isinstance(error, NotImplementedError | Unsupported) or "not implemented" in str(error).lower():
+            if not_implemented(rank_error(error)):
                 found.silent += 1
                 continue
             seen, said = None, f"{type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation, RankError
 from conformance.judging.cause import error_of
 from conformance.judging.clause import Held
-from conformance.judging.typed import TypedClause, accepted
+from conformance.judging.typed import TypedClause, accepted, not_implemented
 from conformance.judging.verdict import Verdict
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
@@ -24,14 +24,15 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     """Return what the clauses say. Who has no words for a program that is ill typed has not refused it.
 
     Of a program that is refused only refusal is asked; a legal one that raised has no values to compare. For a backend
-    that ``follows`` a source what that source says otherwise is recorded, and nothing else is asked of the case.
+    that ``follows`` a source what that source says otherwise is recorded, and nothing else is asked of the case. Such a
+    one passes on what its framework says, so that a rule which the framework has not implemented is no verdict.
     """
     error = next((error for error in seen.errors if error is not None), None)
     if error is not None and error.category == "adapter":
         return Verdict(outcome="adapter_error", clauses={}, detail=error.message)
     asked = speaking(meaning)
-    if error is not None and _not_implemented(error):
-        return _wordless(meaning, asked, seen, error)
+    if error is not None and not_implemented(error):
+        return _wordless(meaning, asked, seen, error, adapted=bool(follows))
     if diverged := _diverged(meaning, asked, seen, follows):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
     if error is not None and meaning.refused is None and meaning.no_rule is None:
@@ -45,9 +46,14 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     return Verdict(outcome="failed", clauses=held, blame=blame, detail=detail, error=error_of(seen))
 
 
-def _wordless(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError) -> Verdict:
-    """Return the verdict on who has no words for a case: of a legal one that no claim leaves out it is a refusal."""
-    if meaning.refused is not None or meaning.no_rule is not None:
+def _wordless(
+    meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation, error: RankError, *, adapted: bool
+) -> Verdict:
+    """Return the verdict on who has no words for a case.
+
+    Of a legal case that no claim leaves out it is a refusal, unless the framework that is ``adapted`` says so itself.
+    """
+    if adapted or meaning.refused is not None or meaning.no_rule is not None:
         return Verdict(outcome="unsupported", clauses={}, detail=error.message)
     judged = _errored(meaning, asked, seen)
     said = f"refused, and no claim leaves it out: {error.kind}: {error.message}"
@@ -72,7 +78,3 @@ def _errored(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observ
     return Verdict(
         outcome="errored", clauses={blame.id: "broken"}, blame=blame, detail=detail or "", error=error_of(seen)
     )
-
-
-def _not_implemented(error: RankError) -> bool:
-    return error.category == "unsupported" or "not implemented" in error.message.lower()
