@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
-from conformance.specs.graphs.domain.edges import edge_case
+from conformance.specs.graphs.domain.edges.edge_cases import edge_case
 from conformance.specs.graphs.domain.meeting import meet
 from conformance.specs.graphs.domain.neighbours import neighbour_case
 from conformance.specs.graphs.domain.rewrites import REWRITES

@@ -10,6 +10,7 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.kernel_body import COMPARISONS
+from conformance.specs.graphs.domain.edges.pattern import Pattern
 from conformance.specs.graphs.domain.listing import Edge
 
 _WIDE: Final = (2**31, 2**32 + 5, -(2**31) - 1, 2**63 - 1, -(2**63), 3 * 2**30, -1, 255)
@@ -239,7 +240,7 @@ def _met_below_zero(e: Edge) -> list[Node]:
     ]
 
 
-VIEWS: Final[Mapping[str, Callable[[Edge], list[Node]]]] = {
+VIEWS: Final[Mapping[str, Pattern]] = {
     "integers wrapped": _integers_wrapped,
     "dtypes mixed": _dtypes_mixed,
     "sign shifted": _sign_shifted,

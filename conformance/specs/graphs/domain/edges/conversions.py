@@ -1,0 +1,41 @@
+"""Conversions that narrow, round or lose a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from conformance.specs.graphs.domain.edges.pattern import TIES, Pattern
+
+CONVERSIONS: Final[Mapping[str, Pattern]] = {
+    "integers narrowed": lambda e: [
+        e.cast(e.i, *chain)
+        for chain in (
+            ("int8", e.whole),
+            ("uint8", e.whole),
+            ("int16", "int64"),
+            ("bool", e.whole),
+            ("uint8", "int8"),
+        )
+    ],
+    "floats narrowed": lambda e: (
+        [
+            e.cast(e.buf([0.1, 2049, 1e-7, -0.0, 65520, 0.3], "float32"), narrow, "float32")
+            for narrow in ("float16", "bfloat16")
+        ]
+        + [e.cast(e.buf([1.5, -2.5, 0.0, -0.75, 3.99], e.real), "int32", e.real)]
+    ),
+    "to bool": lambda e: [
+        e.cast(e.buf([0.5, -0.25, 0.0, -0.0, 256.0, np.nan], e.real), "bool"),
+        e.cast(e.buf([0, 1, 64, 2, 96, 0], e.whole), "bool", e.whole),
+        e.cast(e.buf([256, 65536, 2**24, 0], "int32"), "bool"),
+    ],
+    "rounded once": lambda e: [
+        *(e.cast(e.buf(TIES, "int64"), dtype) for dtype in ("float32", "float64")),
+        e.cast(e.buf([1 + 2**-11 + 2**-40, 2049 + 2**-30, 1 - 2**-12 - 2**-42], "float64"), "float16"),
+        e.cast(e.buf([2**24 + 1, 2**31 - 1, 2**24 + 3, -(2**24) - 1], "int32"), "float32"),
+    ],
+}
+"""Conversions, one after another too."""
