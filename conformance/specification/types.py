@@ -68,77 +68,81 @@ v = [[2 6 10] [4 8 12]]            a row for each slice
 """
 
 
+STARTED: Final = """\
+An operation can be started where the table has it, in states along the axes that it names; without types the
+first of its operation stands for all.
+"""
+
+LOWERED: Final = "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index."
+
+
 def type_lines() -> list[str]:
     """Return the lines of the page, below its title."""
-    said = " ".join((axis_type.__doc__ or "").split("\n\n")[1].split())
-    rules = (collectives.all_reduce, collectives.all_gather, collectives.reduce_scatter, collectives.moved)
     return [
-        "## States",
-        "",
-        *INTRODUCTION.splitlines(),
-        "",
-        said.replace("``", "`"),
-        "",
-        "| from | to | cast |",
-        "| --- | --- | --- |",
-        *[f"| {old} | {new} | there is one |" for old, new in sorted(casts.TABLE)],
-        "",
-        "## Rules",
-        "",
-        *NOTATION.splitlines(),
-        "",
-        *_functions((casts.cast, casts.one_state, casts.made_varying, *rules, collectives.broadcast)),
-        *_functions((local.taken, local.local)),
-        "## Starts",
-        "",
-        "An operation can be started where the table has it, in states along the axes that it names; without types the",
-        "first of its operation stands for all.",
-        "",
-        "| start | operation | operand | result | done |",
-        "| --- | --- | --- | --- | --- |",
-        *[f"| {name} | {s.op} | {s.operand or '-'} | {s.result or '-'} | {s.op} |" for name, s in STARTS.items()],
-        "",
-        *_functions((started.refuse_pending, name_of_start)),
-        "## Clauses of types",
-        "",
+        *_states(),
+        *_rules(),
+        *_starts(),
+        *_heading("Clauses of types"),
         *clause_lines(TYPES),
-        "## Transposes",
-        "",
-        *PULLBACK.splitlines(),
-        "",
-        "A value and its cotangent have these states along an axis:",
-        "",
-        "| value | cotangent |",
-        "| --- | --- |",
-        *[f"| {state} | {other} |" for state, other in COTANGENT.items()],
-        "",
-        *_functions((pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))),
-        "## Clauses of transposes",
-        "",
+        *_cotangents(),
+        *_heading("Clauses of transposes"),
         *clause_lines(TRANSPOSES),
-        "## Tangents",
-        "",
+        *_heading("Tangents"),
         *_functions((pushforward.pushforward, pushforward.tangent)),
-        "## Clauses of tangents",
-        "",
+        *_heading("Clauses of tangents"),
         *clause_lines(PUSHES),
-        "## Mapping over new axes",
-        "",
-        *LEVELS.splitlines(),
-        "",
+        *_heading("Mapping over new axes", LEVELS),
         *_functions((batching.batched, batching.sliced, batching.stacked)),
-        "## Clauses of mapping",
-        "",
+        *_heading("Clauses of mapping"),
         *clause_lines(BATCHES),
-        "## Lowering",
-        "",
-        "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index.",
-        "",
+        *_heading("Lowering", LOWERED),
         *_functions((lowering.lowered, lowering.by_step)),
-        "## Clauses of lowering",
-        "",
+        *_heading("Clauses of lowering"),
         *clause_lines(LOWERING),
     ]
+
+
+def _states() -> list[str]:
+    said = " ".join((axis_type.__doc__ or "").split("\n\n")[1].split()).replace("``", "`")
+    casts_of = [f"| {old} | {new} | there is one |" for old, new in sorted(casts.TABLE)]
+    return [*_heading("States", INTRODUCTION), said, "", *_table("from | to | cast", casts_of)]
+
+
+def _rules() -> list[str]:
+    moving = (collectives.all_reduce, collectives.all_gather, collectives.reduce_scatter, collectives.moved)
+    of_states = (casts.cast, casts.one_state, casts.made_varying)
+    rules = (*of_states, *moving, collectives.broadcast, local.taken, local.local)
+    return [*_heading("Rules", NOTATION), *_functions(rules)]
+
+
+def _starts() -> list[str]:
+    rows = [f"| {name} | {s.op} | {s.operand or '-'} | {s.result or '-'} | {s.op} |" for name, s in STARTS.items()]
+    return [
+        *_heading("Starts", STARTED),
+        *_table("start | operation | operand | result | done", rows),
+        *_functions((started.refuse_pending, name_of_start)),
+    ]
+
+
+def _cotangents() -> list[str]:
+    rows = [f"| {state} | {other} |" for state, other in COTANGENT.items()]
+    return [
+        *_heading("Transposes", PULLBACK),
+        "A value and its cotangent have these states along an axis:",
+        "",
+        *_table("value | cotangent", rows),
+        *_functions((pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))),
+    ]
+
+
+def _heading(title: str, text: str = "") -> list[str]:
+    """Return a heading and the text below it."""
+    return [f"## {title}", "", *([*text.splitlines(), ""] if text else [])]
+
+
+def _table(head: str, rows: list[str]) -> list[str]:
+    """Return a table with these words at its head, separated by bars."""
+    return [f"| {head} |", "| " + " | ".join("---" for _ in head.split("|")) + " |", *rows, ""]
 
 
 def _functions(functions: Iterable[Callable[..., Any]]) -> list[str]:
