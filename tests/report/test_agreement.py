@@ -13,7 +13,7 @@ import pytest
 from conformance.cli import main
 from conformance.report import ClauseText
 from conformance.report.counts.tally import State
-from conformance.report.verdict import _clause_counts
+from conformance.report.evidence import clause_counts
 
 BACKEND = """
 import numpy as np
@@ -76,5 +76,5 @@ def test_a_must_clause_that_differs_with_a_followed_source_is_not_counted_as_bro
     states: dict[str, State] = dict.fromkeys((text.id for text in specification), "pass")
     states[next(text.id for text in specification if text.requirement == "must")] = "differs"
     scope = frozenset(text.op for text in specification)
-    assert _clause_counts("must", states, specification, scope).broken == 0
-    assert _clause_counts("may", states, specification, scope).broken == 1
+    assert clause_counts("must", states, specification, scope).broken == 0
+    assert clause_counts("may", states, specification, scope).broken == 1

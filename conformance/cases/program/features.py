@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import numpy as np
 
@@ -40,47 +40,60 @@ def features(case: Case) -> Features:
     ``effects`` and ``flow`` are the words of ``effect_words``, ``faults`` those of ``trouble_words``; all the others
     are about collectives.
     """
+    facts = {name: frozenset(words) for name, words in _whole(case).items()}
+    for step in case.program.collectives:
+        for name, words in _of_step(case, step, facts["dtype"]):
+            facts[name] = facts.get(name, frozenset()).union(words)
+    return facts
+
+
+def _whole(case: Case) -> dict[str, Iterable[str]]:
+    """Return the facts of a case that are not told step by step."""
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
-    facts = {
-        "dtype": frozenset(block.dtype for block in blocks),
-        "layout": frozenset(layout for operand in case.inputs.values() for layout in operand.layouts)
-        | frozenset(_view_words(case)),
-        "world": frozenset({str(case.program.world)}),
-        "axes": frozenset(_axes_words(case)),
-        "operands": frozenset(_operand_word(step) for step in case.program.collectives),
-        "ranks": frozenset(_rank_words(case)),
-        "ndim": frozenset(str(len(block.shape)) for block in blocks),
-        "size": frozenset(_size_word(block) for block in blocks),
-        "values": frozenset(word for block in blocks for word in _value_words(block)) or frozenset({"plain"}),
+    return {
+        "dtype": [block.dtype for block in blocks],
+        "layout": [*(word for operand in case.inputs.values() for word in operand.layouts), *_view_words(case)],
+        "world": [str(case.program.world)],
+        "axes": _axes_words(case),
+        "operands": [_operand_word(step) for step in case.program.collectives],
+        "ranks": _rank_words(case),
+        "ndim": [str(len(block.shape)) for block in blocks],
+        "size": [_size_word(block) for block in blocks],
+        "values": [word for block in blocks for word in _value_words(block)] or ["plain"],
         "effects": effects,
         "flow": flow,
         "faults": trouble_words(case),
     }
-    for step in case.program.collectives:
-        facts["groups"] = facts.get("groups", frozenset()) | _step_groups(case, step)
-        facts["meeting"] = facts.get("meeting", frozenset()) | {_meeting_word(case, step)}
-        for name, value in step.attrs.items():
-            if name == "op" and isinstance(value, str):
-                facts[name] = facts.get(name, frozenset()) | {reduction_word(value)}
-            elif isinstance(value, bool | str):
-                facts[name] = facts.get(name, frozenset()) | {str(value).lower()}
-            elif isinstance(value, int):
-                facts[name] = facts.get(name, frozenset()) | {"negative" if value < 0 else "nonnegative"}
-            elif isinstance(value, tuple):
-                facts[name] = facts.get(name, frozenset()) | _tuple_words(value)
-        root = step.attrs.get("root")
-        if isinstance(root, int) and len({0 <= root < len(group) for group in _meeting(case, step)}) > 1:
-            facts["root"] |= {"partial"}
-        if any(_unpaired(step.attrs.get("pairs"), len(group)) for group in _meeting(case, step)):
-            facts["pairs"] |= {"partial"}
-        if step.op == "send":
-            facts["tokens"] = facts.get("tokens", frozenset()) | {_token_word(case, step)}
-        if isinstance(op := step.attrs.get("op"), str):
-            facts["reduction"] = facts.get("reduction", frozenset()) | frozenset(
-                f"{reduction_word(op)} of {kind(dtype)}" for dtype in facts["dtype"]
-            )
-    return facts
+
+
+def _of_step(case: Case, step: Step, dtypes: Iterable[str]) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the facts of one collective, each with its words."""
+    yield "groups", _step_groups(case, step)
+    yield "meeting", [_meeting_word(case, step)]
+    for name, value in step.attrs.items():
+        if value is not None and not isinstance(value, float):
+            yield name, _attribute_words(name, value)
+    root, meeting = step.attrs.get("root"), _meeting(case, step)
+    if isinstance(root, int) and len({0 <= root < len(group) for group in meeting}) > 1:
+        yield "root", ["partial"]
+    if any(_unpaired(step.attrs.get("pairs"), len(group)) for group in meeting):
+        yield "pairs", ["partial"]
+    if step.op == "send":
+        yield "tokens", [_token_word(case, step)]
+    if isinstance(op := step.attrs.get("op"), str):
+        yield "reduction", [f"{reduction_word(op)} of {kind(dtype)}" for dtype in dtypes]
+
+
+def _attribute_words(name: str, value: str | int | tuple[Any, ...]) -> Iterable[str]:
+    """Return the words of the value of an attribute."""
+    if name == "op" and isinstance(value, str):
+        return [reduction_word(value)]
+    if isinstance(value, bool | str):
+        return [str(value).lower()]
+    if isinstance(value, int):
+        return ["negative" if value < 0 else "nonnegative"]
+    return _tuple_words(value)
 
 
 def group_words(groups: Groups, size: int) -> frozenset[str]:

@@ -1,0 +1,166 @@
+"""What the verdict on a backend rests on: the states of clauses, what was asked for, and what fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from conformance.judging.clause import Requirement
+from conformance.report.counts.columns import Column
+from conformance.report.counts.matrix import Key
+from conformance.report.counts.tally import State, freeze, state
+from conformance.report.inputs.specification import ClauseText
+from conformance.report.summary import ClauseCounts
+from conformance.runner.log.log import Failure, SequenceFailure
+from conformance.runner.outcomes import OWED, UNJUDGED
+
+_KEYS: Final[dict[State, str]] = {
+    "fail": "broken", "should_fail": "broken", "known": "broken", "differs": "broken", "pass": "held",
+    "shadowed": "shadowed", "unsupported": "unsupported", "not_run": "not_run",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The cases of one backend, how often each clause came out how, and the specification as it is held to it."""
+
+    column: Column
+    counts: Mapping[Key, Counter[str]]
+    specification: Sequence[ClauseText]
+
+    @cached_property
+    def states(self) -> dict[str, State]:
+        """Return the state of each clause over all operations."""
+        words: dict[str, Counter[str]] = {}
+        for (_, clause, _), counted in self.counts.items():
+            if clause is not None:
+                words.setdefault(clause, Counter()).update(counted)
+        return {text.id: state(freeze(words.get(text.id, {}))) for text in self.specification}
+
+    @cached_property
+    def scope(self) -> frozenset[str]:
+        """Return the operations that the runs were asked for."""
+        return scope_of(self.column, self.specification)
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Return the operations of the specification that they were not asked for."""
+        return missing(self.specification, self.scope)
+
+    @cached_property
+    def outcomes(self) -> Counter[str]:
+        """Return how many cases came to each outcome."""
+        return Counter(record.outcome for record in self.column.records)
+
+    @cached_property
+    def clauses(self) -> dict[Requirement, ClauseCounts]:
+        """Return the numbers of clauses of each requirement."""
+        levels: tuple[Requirement, ...] = ("must", "should", "may")
+        return {level: clause_counts(level, self.states, self.specification, self.scope) for level in levels}
+
+    @cached_property
+    def complete(self) -> bool:
+        """Return whether every run is whole, and no case is owed."""
+        whole = all(run.why_incomplete is None for run in self.column.runs)
+        return whole and not any(self.outcomes[owed] for owed in OWED)
+
+    @cached_property
+    def new(self) -> bool:
+        """Return whether a *must* fails that no known failure covers."""
+        return any(words["must"] for words in self.counts.values()) or any(one.known is None for one in self._broken)
+
+    @cached_property
+    def failing(self) -> bool:
+        """Return whether a *must* fails."""
+        return self.new or bool(self._broken)
+
+    @cached_property
+    def _broken(self) -> list[Failure | SequenceFailure]:
+        """Return the ways in which a *must* fails."""
+        failures: list[Failure | SequenceFailure] = [one for _, one in self.column.failures]
+        failures += [one for _, one in self.column.sequences]
+        return [one for one in failures if one.requirement == "must"]
+
+    @cached_property
+    def unclaimed(self) -> list[str]:
+        """Return the operations that are not claimed and not asked: no claim speaks of schedules."""
+        records, claims = self.column.records, self.column.entry.claims
+        asked = {record.op for record in records if record.outcome not in UNJUDGED and not record.under_claimed}
+        return sorted(self.scope - set(claims) - asked) if claims else []
+
+    @cached_property
+    def unjudged(self) -> list[str]:
+        """Return the operations that a run was asked for by name, and of which it judged no case of the backend."""
+        name = self.column.entry.name
+        return sorted({op for run in self.column.runs if run.footer for op in run.footer.unjudged.get(name, ())})
+
+    @cached_property
+    def open(self) -> list[str]:
+        """Return the *must* clauses that nothing was shown about, although the backend claims all they need.
+
+        Where it leaves cases out of its claims, a clause that never spoke may speak about those alone; one of which no
+        case was drawn at all may speak about others. Of a shared clause nothing is known where not all operations were
+        asked for: those that were may have no part in it.
+        """
+        return [
+            text.id
+            for text in self.specification
+            if text.requirement == "must" and (text.shared or text.op in self.scope)
+            if self.states[text.id] == "shadowed" or (self.states[text.id] == "not_run" and not self._excused(text))
+        ]
+
+    def _excused(self, text: ClauseText) -> bool:
+        """Return whether a clause that never spoke may speak about cases alone that were not to be judged."""
+        if text.id in self._never_drawn:
+            return False
+        return bool(self._refusing or self.missing) if text.shared else text.op in self._refusing
+
+    @cached_property
+    def _refusing(self) -> set[str]:
+        """Return the operations of which some cases lie outside the claims."""
+        return {record.op for record in self.column.records if record.outcome == "unsupported"}.union(self.unclaimed)
+
+    @cached_property
+    def _never_drawn(self) -> set[str]:
+        footers = [run.footer for run in self.column.runs if run.footer]
+        return {clause for footer in footers for clause in footer.clauses_never_exercised}
+
+
+def evidence(column: Column, counts: Mapping[Key, Counter[str]], specification: Sequence[ClauseText]) -> Evidence:
+    """Return what the verdict rests on, of clauses as a backend is held to them that gives some guarantees."""
+    given = column.entry.guarantees
+    held = [
+        msgspec.structs.replace(text, requirement="must") if text.guarantee in given else text for text in specification
+    ]
+    return Evidence(column, counts, held)
+
+
+def scope_of(column: Column, specification: Sequence[ClauseText]) -> frozenset[str]:
+    """Return the operations the runs were asked for; a header without any means all."""
+    every = frozenset(text.op for text in specification if not text.shared)
+    asked = [frozenset(run.header.ops) or every for run in column.runs]
+    return frozenset().union(*asked)
+
+
+def missing(specification: Sequence[ClauseText], scope: frozenset[str]) -> list[str]:
+    """Return the operations of a specification outside a scope."""
+    return sorted({text.op for text in specification if not text.shared} - scope)
+
+
+def clause_counts(
+    level: Requirement, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
+) -> ClauseCounts:
+    """Return how many clauses of one requirement came out how."""
+    listed = [text for text in specification if _level(text, states) == level and (text.shared or text.op in scope)]
+    known = sum(states[text.id] == "known" for text in listed)
+    return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed), known=known)
+
+
+def _level(text: ClauseText, states: Mapping[str, State]) -> Requirement:
+    """Return what a clause asks of a backend: nothing but a *may* where it differs with a source that it follows."""
+    return "may" if states[text.id] == "differs" else text.requirement
