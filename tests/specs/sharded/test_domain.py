@@ -37,6 +37,14 @@ def test_two_draws_of_a_run_fold_past_the_size_from_which_a_ring_is_taken() -> N
         assert chosen(case.world, int(str(made.shape[0]))) == "ring"
 
 
+def test_a_run_has_almost_every_pair_of_words_in_some_value() -> None:
+    met = DIALECT.counting()
+    for number in range(150):
+        met.add(sharded_meaning(numbered(sharded_cases(), 3, number)[0]))
+    (pairs,) = met.measured().values()
+    assert pairs.met >= 0.97 * pairs.feasible
+
+
 def test_no_case_is_asked_to_make_a_clause_speak_that_only_answers_do() -> None:
     musts = {clause.id for clause in CLAUSES if clause.requirement == "must"}
     assert musts - DIALECT.expected(("sharded",), ("sharding",)) == {"sharded.C44"}

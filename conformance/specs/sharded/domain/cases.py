@@ -11,12 +11,14 @@ from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
 from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
+from conformance.specs.sharded.domain.mingled import mingled
 from conformance.specs.sharded.domain.past import past_case
 from conformance.specs.sharded.domain.programs import programs
 from conformance.specs.sharded.domain.several import several
 
 KINDS: Final = (
-    *((programs(),) * 36),
+    *((programs(),) * 26),
+    *((mingled(),) * 10),
     *((folds(),) * 4),
     *((several(),) * 42),
     *((hazards(),) * 6),

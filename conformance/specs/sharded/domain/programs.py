@@ -265,9 +265,9 @@ def programs(draw: Draw) -> ShardedCase:
             program.asked.head = program.asked.pick()
         stepped(program, program.asked.words.steps)
         if again and number == length // 2:
-            _end(program)
+            ended(program)
             _begin(program)
-    _end(program)
+    ended(program)
     return known(program)
 
 
@@ -278,7 +278,7 @@ def _begin(program: Program) -> None:
             asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.words.regime))
 
 
-def _end(program: Program) -> None:
+def ended(program: Program) -> None:
     """Ask for the head, and often for some of what it is made of."""
     asked, draw = program.asked, program.asked.draw
     made = [node for node in asked.nodes if node.op not in LEAVES] or asked.nodes
