@@ -64,16 +64,30 @@ def drawn_case(case: Case, suite: str, op: str, index: int) -> Drawn:
 
 def drawn_cases(seed: int, examples: int, suites: Sequence[str], ops: Sequence[str]) -> tuple[Drawn, ...]:
     """Return the distinct cases of a seed, the first draws of every suite and operation before the second ones."""
-    parts = (kept(f"cases-{seed}-{examples}-{suite}-{op}", tuple[Drawn, ...], _drawing(suite, op, examples, seed))
-             for op in ops for suite in _drawing_suites(op, suites))  # fmt: skip
+    parts = (drawn_part(suite, op, examples, seed) for suite, op in _parts(suites, ops))
     listed: dict[str, Drawn] = {}
     for each in sorted((each for part in parts for each in part), key=lambda each: each.index):
         listed.setdefault(each.name, each)
     return tuple(listed.values())
 
 
-def _drawing_suites(op: str, suites: Sequence[str]) -> list[str]:
-    return [draws.suite for draws in Plan(ops=(op,), examples=1, suites=tuple(suites)).draws()]
+def _parts(suites: Sequence[str], ops: Sequence[str]) -> list[tuple[str, str]]:
+    return [(draws.suite, op) for op in ops for draws in Plan(ops=(op,), examples=1, suites=tuple(suites)).draws()]
+
+
+def undrawn(seed: int, examples: int, suites: Sequence[str], ops: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each suite and operation whose cases of a seed are not on disk."""
+    where = folder()
+    return [part for part in _parts(suites, ops) if not (where / f"{_name(*part, examples, seed)}.zlib").exists()]
+
+
+def drawn_part(suite: str, op: str, examples: int, seed: int) -> tuple[Drawn, ...]:
+    """Return the distinct cases of one suite and operation, which are on disk from then on."""
+    return kept(_name(suite, op, examples, seed), tuple[Drawn, ...], _drawing(suite, op, examples, seed))
+
+
+def _name(suite: str, op: str, examples: int, seed: int) -> str:
+    return f"cases-{seed}-{examples}-{suite}-{op}"
 
 
 def _drawing(suite: str, op: str, examples: int, seed: int) -> Callable[[], tuple[Drawn, ...]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -12,20 +15,22 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.qualification.auto.auto import Profile, qualify_auto
+from conformance.qualification.auto.auto import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
-from conformance.qualification.auto.corpus import corpus
+from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.ground import _halves
+from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _kept
 from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
+from conformance.qualification.auto.running.pool import Ended, in_children
+from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
-from conformance.qualification.drawn import drawn_cases
+from conformance.qualification.drawn import FOLDER, drawn_cases, keep, undrawn
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases
@@ -191,7 +196,53 @@ def test_a_survey_whose_process_ends_is_run_in_halves_down_to_one_case() -> None
         _halves((4, 5), "it ended")
 
 
+def test_a_survey_that_was_ended_goes_on_with_the_halves_that_it_has(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    assert _kept("s", (0, 8)) == ({}, [(0, 8)])
+    half = Survey({"case": "answer"})
+    keep("s-0-4", half)
+    keep("s-6-8", half)
+    assert _kept("s", (0, 8)) == ({(0, 4): half, (6, 8): half}, [(4, 6)])
+
+
 def test_the_order_in_which_an_answer_names_results_is_no_difference() -> None:
     block = (from_array(np.zeros(2)),)
     one, other = Observation(results={"a": block, "b": block}), Observation(results={"b": block, "a": block})
     assert told(Answer(one)) == told(Answer(other)) != told(Answer(Observation(results={"a": block})))
+
+
+def test_what_other_processes_draw_is_what_is_drawn_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    profile = Profile(7, 8, ("collectives",), ("all_gather", "scan"))
+    of = (profile.seed, profile.examples, profile.suites, profile.ops)
+    names = []
+    for folder, draw in (("here", lambda: drawn_cases(*of)), ("there", lambda: _drawn(profile, 2))):
+        monkeypatch.setenv(FOLDER, str(tmp_path / folder))
+        assert len(undrawn(*of)) == 2
+        names.append([each.name for each in draw()])
+        assert not undrawn(*of)
+    assert names[0] == names[1] != []
+
+
+def test_a_task_that_is_added_is_run_and_no_process_takes_what_others_could() -> None:
+    waiting, ran = deque(range(4)), {}
+    for task, process in in_children(waiting, lambda *_: os.getpid(), jobs=2, batch=4):
+        ran[task] = process
+        if task == 0:
+            waiting.append(9)
+    assert sorted(ran) == [0, 1, 2, 3, 9]
+    assert ran[0] == ran[1] != ran[2]
+    assert ran[9] != ran[0]
+
+
+def test_a_case_that_the_system_ends_a_process_in_has_to_do_so_twice() -> None:
+    stages = Stages(Ground(REFERENCE, (), Survey({})), more=0, jobs=1)
+    mutant = AutoMutant("conditional", Fault("refused", frozenset(), 0, 0))
+    task = Task(mutant, "first", (1, 2, 3), 1.0)
+    assert stages._again(task, Ended("hung", 3)) is None
+    again = stages._again(task, Ended("ended by signal 6", 3))
+    assert again is not None
+    assert again.cases == [3, 1, 2]
+    assert stages._again(again, Ended("ended by signal 6", 3)) is None
+    assert stages._again(again, Ended("ended by signal 6", 2)) is not None

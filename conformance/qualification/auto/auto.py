@@ -11,9 +11,10 @@ from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
 from conformance.qualification.auto.running.ground import ground
+from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
-from conformance.qualification.drawn import Drawn, drawn_cases
+from conformance.qualification.drawn import Drawn, drawn_cases, drawn_part, undrawn
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import AnyDrawn, other_cases
 from conformance.runner.dialects import operations, suites
@@ -67,7 +68,7 @@ def qualify_auto(
         left = [mutant for mutant in mine if mutant.name not in had]
         if left and not drawn:
             tell("drawing")
-            drawn = in_order(_drawn(profile))
+            drawn = in_order(_drawn(profile, jobs))
         if mine:
             controls[family] = "passed"
         if left:
@@ -80,13 +81,25 @@ def qualify_auto(
     return summed(rows, profile.seed, profile.examples, controls), tuple(rows)
 
 
-def _drawn(profile: Profile) -> tuple[AnyDrawn, ...]:
+def _drawn(profile: Profile, jobs: int) -> tuple[AnyDrawn, ...]:
     collectives = [op for op in profile.ops if op in OPS]
     programs = [suite for suite in profile.suites if suite in SUITES]
+
+    def draw(part: tuple[str, str], _: At) -> None:
+        drawn_part(*part, profile.examples, profile.seed)
+
+    # What a process draws it leaves on disk; what one that ended left undone is drawn below.
+    left = undrawn(profile.seed, profile.examples, programs, collectives)
+    for _ in in_children(left, draw, jobs=jobs, cpu=DRAWING):
+        pass
     return (
         *drawn_cases(profile.seed, profile.examples, programs, collectives),
         *other_cases(profile.seed, profile.examples, profile.suites, profile.ops),
     )
+
+
+DRAWING: Final = 600.0
+"""Seconds of the processor that drawing one suite and operation may take; 300 of the slowest take some three."""
 
 
 def in_order(drawn: Sequence[AnyDrawn]) -> tuple[AnyDrawn, ...]:
@@ -121,20 +134,8 @@ def _early(each: AnyDrawn) -> bool:
     return not each.large and each.index < (EARLY if isinstance(each, Drawn) else EARLY_OTHERS)
 
 
-CHUNK: Final = 8
-"""Mutants that go through all stages before others begin, so that one that is ended has rows to go on with."""
-
-
 def _family(mutants: Sequence[AutoMutant], stages: Stages, *, equivalence: bool) -> Iterator[Row]:
     for mutant in mutants:
         if mutant.void is not None:
             yield row_of(mutant, "void", reason=mutant.void)
-    left = [mutant for mutant in mutants if mutant.void is None]
-    for at in range(0, len(left), CHUNK):
-        alive = []
-        for mutant, seen in stages.first(left[at : at + CHUNK]):
-            if seen.kills:
-                yield row_of(mutant, "killed", seen, reach=stages.reach(mutant))
-            else:
-                alive.append((mutant, seen))
-        yield from stages.survivors(alive, equivalence=equivalence)
+    yield from stages.rows([mutant for mutant in mutants if mutant.void is None], equivalence=equivalence)

@@ -93,10 +93,13 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
     label = f"survey-{family.name}-{_sources(family)}-{name}"
     run = partial(_surveyed, family, drawn, words=words)
     made: dict[tuple[int, int], Survey] = {}
-    left = _parts(drawn)
+    left: list[tuple[int, int]] = []
+    for part in _parts(drawn):
+        had, absent = _kept(label, part)
+        made |= had
+        left += absent
     while left:
-        made |= {part: had for part in left if (had := found(f"{label}-{part[0]}-{part[1]}", Survey)) is not None}
-        absent, left = [part for part in left if part not in made], []
+        absent, left = left, []
         for part, one in in_children(absent, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
             if isinstance(one, Ended):
                 left += _halves(part, f"the unchanged {family.name} {one.how} in case {one.at}")
@@ -104,6 +107,18 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
                 keep(f"{label}-{part[0]}-{part[1]}", one)
                 made[part] = one
     return Ground(family, drawn, _joined([(part[0], made[part]) for part in sorted(made)]))
+
+
+def _kept(label: str, part: tuple[int, int]) -> tuple[dict[tuple[int, int], Survey], list[tuple[int, int]]]:
+    """Return what is on disk of a part, whole or in halves, and what of it is not."""
+    had = found(f"{label}-{part[0]}-{part[1]}", Survey)
+    if had is not None:
+        return {part: had}, []
+    if part[1] - part[0] < 2:
+        return {}, [part]
+    one, other = (_kept(label, half) for half in _halves(part, ""))
+    made = one[0] | other[0]
+    return made, [*one[1], *other[1]] if made else [part]
 
 
 def _halves(part: tuple[int, int], how: str) -> list[tuple[int, int]]:

@@ -8,7 +8,8 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -74,7 +75,7 @@ class _Child(Generic[T]):
 
 
 def in_children(
-    tasks: Sequence[T],
+    tasks: Iterable[T],
     run: Callable[[T, At], R],
     *,
     jobs: int = 0,
@@ -84,11 +85,12 @@ def in_children(
 ) -> Iterator[tuple[T, R | Ended]]:
     """Yield each task with what ``run`` returned for it in a process of its own, as they end.
 
-    With a ``batch`` a process does so many tasks one after the other. What ends or hangs in a process that did others
+    A deque of tasks may grow meanwhile: what is added is run too. With a ``batch`` a process does up to so many tasks
+    one after the other, fewer where other processes would have none. What ends or hangs in a process that did others
     before is run again in a new one, so that nothing is blamed for what they left behind.
     """
     fork = multiprocessing.get_context("fork")
-    jobs, waiting = jobs or cores(), [list(tasks[at : at + batch]) for at in range(0, len(tasks), batch)][::-1]
+    jobs, waiting = jobs or cores(), tasks if isinstance(tasks, deque) else deque(tasks)
     under_way: dict[Connection, _Child[T]] = {}
     # What is there by now stays: collecting it would copy every page of it in every process.
     gc.collect()
@@ -96,7 +98,7 @@ def in_children(
     try:
         while waiting or under_way:
             while waiting and len(under_way) < jobs:
-                mine = waiting.pop()
+                mine = [waiting.popleft() for _ in range(min(batch, -(-len(waiting) // jobs)))]
                 receiver, sender = fork.Pipe(duplex=False)
                 at = At(cpu)
                 process = fork.Process(target=_run, args=(run, mine, at, sender, memory), daemon=True)
@@ -110,14 +112,13 @@ def in_children(
                     continue
                 (made,) = result
                 again = isinstance(made, Ended) and child.done > 0
-                if not again:
-                    yield child.tasks[child.done], made
-                    child.done += 1
-                if isinstance(made, Ended) or child.done == len(child.tasks):
+                if isinstance(made, Ended) or child.done + 1 == len(child.tasks):
                     _close(child)
                     del under_way[receiver]
-                    if child.tasks[child.done :]:
-                        waiting.append(child.tasks[child.done :])
+                    waiting.extendleft(reversed(child.tasks[child.done + (not again) :]))
+                if not again:
+                    child.done += 1
+                    yield child.tasks[child.done - 1], made
     finally:
         gc.unfreeze()
         for child in under_way.values():

@@ -6,10 +6,11 @@ same. What is not told apart there gets a few seconds more, and what is all the 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 from conformance.backends.base import Backend
 from conformance.cases.schedule.question import ScheduleCase
@@ -53,6 +54,26 @@ LIMITS: Final = {
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
 
+UNSEEN: Final = Seen(applied=False)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A mutant before a stage: the cases that are to be run, and what was ``seen`` of it by then.
+
+    ``small`` is there where it does as the unchanged code on all small cases; ``tried`` are the cases in which its
+    process ended in this stage.
+    """
+
+    mutant: AutoMutant
+    stage: Literal["first", "small", "rest"]
+    cases: Sequence[int]
+    seconds: float
+    seen: Seen = UNSEEN
+    small: Seen | None = None
+    tried: tuple[int, ...] = ()
+
+
 class Stages:
     """Runs the mutants of one family; ``control`` is what its unchanged code breaks on a case, if it does."""
 
@@ -80,32 +101,83 @@ class Stages:
         """Return how many of the surveyed cases come to a mutant's change or meet its condition."""
         return len(self._cases(mutant))
 
-    def first(self, mutants: Sequence[AutoMutant]) -> Iterator[tuple[AutoMutant, Seen]]:
-        """Yield what each mutant did in the short run."""
+    def rows(self, mutants: Sequence[AutoMutant], *, equivalence: bool) -> Iterator[Row]:
+        """Yield the row of each mutant, as it ends; no stage waits for other mutants to end theirs.
+
+        Without ``equivalence`` survivors are not run on the small cases.
+        """
+        waiting = deque[Task]()
         for mutant in mutants:
-            if not self._cases(mutant):
-                yield mutant, Seen(applied=False)
-        seconds, more = self._limits.first, self._more
-        yield from self._run([(m, self._cases(m), seconds, more) for m in mutants if self._cases(m)])
-
-    def survivors(self, alive: Sequence[tuple[AutoMutant, Seen]], *, equivalence: bool) -> Iterator[Row]:
-        """Yield the rows of the mutants that the short run did not kill."""
-        seen = {mutant.digest: (mutant, had) for mutant, had in alive}
-        alike = self._alike([mutant for mutant, had in alive if self._cases(mutant)]) if equivalence else {}
-        left = []
-        for mutant, had in alive:
-            cases = [*self._cases(mutant)[had.cases :], *(self._others if isinstance(mutant.made, Change) else ())]
-            if cases:
-                same = mutant.digest in alike and not had.differs
-                left.append((mutant, cases, self._limits.first if same else self._limits.rest, 0))
+            task = Task(mutant, "first", self._cases(mutant), self._limits.first)
+            came = task if task.cases else self._rest(task)
+            if isinstance(came, Row):
+                yield came
             else:
-                yield self._row(mutant, had, alike)
-        for mutant, more in self._run(left):
-            yield self._row(mutant, seen[mutant.digest][1].before(more), alike)
+                waiting.append(came)
+        for task, made in self._children(waiting, self._do):
+            came = self._after(task, made, equivalence=equivalence)
+            if isinstance(came, Row):
+                yield came
+            else:
+                waiting.appendleft(came)
 
-    def _row(self, mutant: AutoMutant, seen: Seen, alike: Mapping[str, Seen]) -> Row:
-        reach, small = self.reach(mutant), alike.get(mutant.digest)
-        reason = read_reasons().get(mutant.digest, "")
+    def _do(self, task: Task, at: At) -> Seen:
+        """Run a stage of a mutant."""
+        mutant = task.mutant
+        if task.stage != "small":
+            more = self._more if task.stage == "first" else 0
+            work = Work(lambda: self._made(mutant), task.cases, task.seconds, more)
+            return judged(work, self._drawn, self._right, at, self._unchanged)
+        if isinstance(mutant.made, Fault):  # its condition is forced true
+            mutant = AutoMutant(mutant.family, mutant.made.always)
+        work = Work(lambda: self._made(mutant), task.cases, task.seconds)
+        return told_apart(work, self._small.drawn, self._small.survey.answers, at, self._unchanged)
+
+    def _after(self, task: Task, made: Seen | Ended, *, equivalence: bool) -> Task | Row:
+        """Return what comes after a stage: another one, or the row."""
+        if task.stage == "small":
+            alike = isinstance(made, Seen) and made.cases > 0 and not made.differs and not made.cut
+            return self._rest(replace(task, small=made if isinstance(made, Seen) and alike else None))
+        if isinstance(made, Ended):
+            again = self._again(task, made)
+            if again is not None:
+                return again
+            blamed = made.at in task.tried[-1:] or not self._may_be_luck(made)
+            made = self._ended(made) if blamed else Seen(cut=True)
+        self.control = self.control or made.control
+        task = replace(task, seen=task.seen.before(made), tried=())
+        if task.seen.kills or task.stage == "rest":
+            return self._row(task)
+        return self._small_stage(task) if equivalence else self._rest(task)
+
+    def _small_stage(self, task: Task) -> Task:
+        change, every = task.mutant.made, range(len(self._small.drawn))
+        reached = isinstance(change, Change) and self._family is REFERENCE
+        cases = self._small.reaching(change) if reached and isinstance(change, Change) else every
+        return replace(task, stage="small", cases=cases, seconds=self._limits.small)
+
+    def _rest(self, task: Task) -> Task | Row:
+        cases = [*self._cases(task.mutant)[task.seen.cases :]]
+        cases += self._others if isinstance(task.mutant.made, Change) else ()
+        if not cases:
+            return self._row(task)
+        same = task.small is not None and not task.seen.differs
+        return replace(task, stage="rest", cases=cases, seconds=self._limits.first if same else self._limits.rest)
+
+    def _again(self, task: Task, ended: Ended) -> Task | None:
+        """Return a task anew, with the case that its process ended in as the first, where that may not be its fault."""
+        if not self._may_be_luck(ended) or ended.at in task.tried[-1:] or len(task.tried) >= AGAIN:
+            return None
+        cases = [ended.at, *(each for each in task.cases if each != ended.at)]
+        return replace(task, cases=cases, tried=(*task.tried, ended.at))
+
+    def _may_be_luck(self, ended: Ended) -> bool:
+        """Return whether it may be the library's doing that a process ended, or waits for ever, in a case."""
+        return ended.at != -1 and (ended.by_signal or self._family is ENGINE)
+
+    def _row(self, task: Task) -> Row:
+        mutant, seen, small = task.mutant, task.seen, task.small
+        reach, reason = self.reach(mutant), read_reasons().get(mutant.digest, "")
         if seen.kills:
             return row_of(mutant, "killed", seen, reach=reach)
         if not reach or not seen.applied:
@@ -120,31 +192,6 @@ class Stages:
         late = "there was no time for all cases" if seen.cut else ""
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
 
-    def _alike(self, mutants: Sequence[AutoMutant]) -> dict[str, Seen]:
-        """Return what was seen of the mutants that do as the unchanged code on all small cases, by their digests.
-
-        The condition of a fault is forced true.
-        """
-        if not mutants:
-            return {}
-        small = self._small
-
-        def run(mutant: AutoMutant, at: At) -> Seen:
-            made = mutant.made
-            if isinstance(made, Fault):
-                always = AutoMutant(mutant.family, made.always)
-                work = Work(lambda: self._made(always), range(len(small.drawn)), self._limits.small)
-            else:
-                reached = small.reaching(made) if self._family is REFERENCE else range(len(small.drawn))
-                work = Work(lambda: self._made(mutant), reached, self._limits.small)
-            return told_apart(work, small.drawn, small.survey.answers, at, self._unchanged)
-
-        return {
-            mutant.digest: seen
-            for mutant, seen in self._children(mutants, run)
-            if isinstance(seen, Seen) and seen.cases and not seen.differs and not seen.cut
-        }
-
     @cached_property
     def _small(self) -> Ground:
         def make() -> tuple[Drawn, ...]:
@@ -154,40 +201,9 @@ class Stages:
         drawn = kept("small", tuple[Drawn, ...], make)[:: self._limits.thin]
         return ground(REFERENCE, (*drawn, *_small_others()), f"small-{self._limits.thin}", jobs=self._jobs)
 
-    def _run(self, tasks: Sequence[tuple[AutoMutant, Sequence[int], float, int]]) -> Iterator[tuple[AutoMutant, Seen]]:
-        given: dict[str, tuple[Sequence[int], float, int]] = {
-            mutant.digest: (cases, seconds, more) for mutant, cases, seconds, more in tasks
-        }
-
-        def run(mutant: AutoMutant, at: At) -> Seen:
-            work = Work(lambda: self._made(mutant), *given[mutant.digest])
-            return judged(work, self._drawn, self._right, at, self._unchanged)
-
-        left, first = [mutant for mutant, *_ in tasks], dict[str, list[int]]()
-        while left:
-            again = []
-            for mutant, made in self._children(left, run):
-                tried = first.setdefault(mutant.digest, [])
-                if isinstance(made, Ended) and made.by_signal and made.at != -1 and made.at not in tried[-1:]:
-                    # Not its fault, maybe: in a new process that case comes first.
-                    cases, seconds, more = given[mutant.digest]
-                    given[mutant.digest] = ([made.at, *(each for each in cases if each != made.at)], seconds, more)
-                    tried.append(made.at)
-                    if len(tried) <= AGAIN:
-                        again.append(mutant)
-                        continue
-                    seen = Seen(cut=True)
-                else:
-                    seen = self._ended(made) if isinstance(made, Ended) else made
-                self.control = self.control or seen.control
-                yield mutant, seen
-            left = again
-
-    def _children(
-        self, mutants: Sequence[AutoMutant], run: Callable[[AutoMutant, At], Seen]
-    ) -> Iterator[tuple[AutoMutant, Seen | Ended]]:
+    def _children(self, tasks: deque[Task], run: Callable[[Task, At], Seen]) -> Iterator[tuple[Task, Seen | Ended]]:
         family = self._family
-        yield from in_children(mutants, run, memory=family.memory, cpu=family.cpu, jobs=self._jobs, batch=family.batch)
+        yield from in_children(tasks, run, memory=family.memory, cpu=family.cpu, jobs=self._jobs, batch=family.batch)
 
     def _cases(self, mutant: AutoMutant) -> Sequence[int]:
         if mutant.digest not in self._known:
