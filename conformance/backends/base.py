@@ -256,6 +256,11 @@ class Backend:
         del program
         raise Unsupported(f"{type(self).__name__} shows nothing that it lowers")
 
+    def compiled(self, program: TypedProgram) -> list[Lowered]:
+        """Return the collectives of a compiled typed program, in any order; raise where there is no such thing."""
+        del program
+        raise Unsupported(f"{type(self).__name__} shows nothing that it compiles")
+
     def pushforward(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:

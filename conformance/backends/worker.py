@@ -172,8 +172,8 @@ def typed(backend: Backend, case: TypedCase) -> Observation:
     """Return the observation of a typed program, or the error that was raised instead, on every rank."""
     start = time.perf_counter()
     try:
-        if case.lowered:
-            made = tuple(backend.lowered(case.program))
+        if case.lowered or case.compiled:
+            made = tuple((backend.lowered if case.lowered else backend.compiled)(case.program))
             return Observation(lowered=made, seconds=time.perf_counter() - start)
         if case.tangents:
             found = backend.pushforward(case.program, arrays(case.inputs), arrays(case.tangents))

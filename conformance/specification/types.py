@@ -10,10 +10,11 @@ from conformance.cases.types import axis_type
 from conformance.cases.types.starts import STARTS
 from conformance.reference.transforms import batching, pushforward, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
-from conformance.reference.types import casts, collectives, local, lowering, started
+from conformance.reference.types import casts, collectives, compiled, local, lowering, started
 from conformance.specification.clause_table import clause_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
+from conformance.specs.types.compiled import COMPILED
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
 from conformance.specs.types.starts import name_of_start
@@ -99,6 +100,14 @@ def type_lines() -> list[str]:
         *_functions((lowering.lowered, lowering.by_step)),
         *_heading("Clauses of lowering"),
         *clause_lines(LOWERING),
+        "## Compiled programs",
+        "",
+        "What is left of the steps of a program when it is compiled, and what cannot be left out.",
+        "",
+        *_functions((compiled.compiled, compiled.cut_off, compiled.comes)),
+        "## Clauses of compiled programs",
+        "",
+        *clause_lines(COMPILED),
     ]
 
 

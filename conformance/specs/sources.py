@@ -51,6 +51,7 @@ _TORCH = Document(
 )
 _MPI = Document("MPI: A Message-Passing Interface Standard", "4.1", "MPI Forum", "https://www.mpi-forum.org/docs/")
 _STABLEHLO = Document("StableHLO specification", "1.0", "Apache-2.0", "https://openxla.org/stablehlo/spec")
+_XLA = Document("XLA documentation, asynchronous HLO", "2026", "Apache-2.0", "https://openxla.org/xla/async_ops")
 _NUMPY = Document("NumPy documentation", "2.x", "BSD-3-Clause", "https://numpy.org/doc/stable/")
 _C11 = Document("ISO/IEC 9899:2011, C", "draft N1570", "ISO/IEC", "https://www.open-std.org/jtc1/sc22/wg14/")
 _IEEE = Document("IEEE Standard for Floating-Point Arithmetic", "754-2019", "IEEE", "IEEE 754")
@@ -129,6 +130,7 @@ _LISTED: Final = (
     Source("stablehlo.all_reduce", _STABLEHLO, "all_reduce", "a sum is that of some binary tree over the members"),
     Source("stablehlo.all_gather", _STABLEHLO, "all_gather", "joining in member order, bits unchanged"),
     Source("stablehlo.collective_permute", _STABLEHLO, "collective_permute", "zeros where nothing arrives"),
+    Source("xla.async", _XLA, "async-start, async-done", "a start and the done that follows it by its operand"),
     Source("stablehlo.operations", _STABLEHLO, "Ops", "what single operations on tensors compute"),
     Source("jax.promotion", _PROMOTION, "", "the dtype of an operation on operands of several dtypes"),
     Source("opencl.accuracy", _OPENCL_C, "section 7.4", "how far functions of floats may be from the real value"),

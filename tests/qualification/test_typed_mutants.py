@@ -13,7 +13,14 @@ from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 
-OPS = ("typed_program", "transposed_program", "batched_program", "pushed_program", "lowered_program")
+OPS = (
+    "typed_program",
+    "transposed_program",
+    "batched_program",
+    "pushed_program",
+    "lowered_program",
+    "compiled_program",
+)
 
 
 def test_some_cases_find_most_mutants_and_refuse_no_right_implementation() -> None:

@@ -219,6 +219,13 @@ class Jax(Backend):
         found = lowered.read(text)
         return found[: len(found) - sums]
 
+    def compiled(self, program: TypedProgram) -> list[Lowered]:
+        """Return the collectives of the HLO that XLA compiles."""
+        from conformance.backends.jax import compiled, typed
+
+        self._make_room()
+        return compiled.read(typed.compiled(program, self._devices))
+
     def batched(
         self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:

@@ -127,6 +127,7 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     return {
         "typed_program": limits,
         "lowered_program": lowered,
+        "compiled_program": limits,
         "transposed_program": transposed,
         "pushed_program": transposed,
         "batched_program": batched,

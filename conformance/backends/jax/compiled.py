@@ -2,15 +2,20 @@
 
 A compiler may leave out what no result needs, put two reductions into one instruction, and change the order, so these
 are some of the facts of the StableHLO, in any order. An index is part of a larger kernel and is not read.
+
+What is started is an instruction whose name ends in ``-start``, or one in the computation that an ``async-start``
+calls; its done names the start as its operand.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from conformance.cases.program.program import Groups
 from conformance.cases.types.lowered import FILL, GLOBAL, Lowered
@@ -26,7 +31,12 @@ OPS: Final = {
 }
 REDUCERS: Final = {"add": "sum", "maximum": "max", "minimum": "min"}
 
-_LINE: Final = re.compile(rf" = (?P<shape>.*?) (?P<op>{'|'.join(OPS)})(?P<start>-start)?\((?P<of>[^)]*)\)(?P<rest>.*)")
+_LINE: Final = re.compile(
+    rf"%(?P<name>[\w.\-]+) = (?P<shape>.*?) (?P<op>{'|'.join(OPS)})(?P<start>-start)?\((?P<of>[^)]*)\)(?P<rest>.*)"
+)
+_COMPUTATION: Final = re.compile(r"^(?:ENTRY )?%(?P<name>[\w.\-]+) .*\{$")
+_WRAPPED: Final = re.compile(r"%(?P<start>[\w.\-]+) = .* async-start\(.*calls=%(?P<name>[\w.\-]+)")
+_DONE: Final = re.compile(r"-done\(.*?%(?P<start>[\w.\-]+)\)")
 _ROOT: Final = re.compile(r"^%?(?P<name>[\w.\-]+) \(.*\{$(?:\n(?!\}).*)*?\n  ROOT .*? (?P<op>[a-z\-]+)\(", re.MULTILINE)
 _LISTED: Final = re.compile(r"(?:replica_groups|source_target_pairs)=\{(?P<rows>(?:\{[\d,]*\},?)*)\}")
 _COUNTED: Final = re.compile(r"replica_groups=\[(?P<to>[\d,]+)\]<=\[(?P<of>[\d,]+)\](?:T\((?P<order>[\d,]+)\))?")
@@ -35,13 +45,20 @@ _COUNTED: Final = re.compile(r"replica_groups=\[(?P<to>[\d,]+)\]<=\[(?P<of>[\d,]
 def read(text: str) -> list[Lowered]:
     """Return a fact for each collective of an HLO text, and for each operand of a reduction of several."""
     regions = {found["name"]: found["op"] for found in _ROOT.finditer(text)}
-    return [fact for line in text.splitlines() for fact in _facts(line, regions)]
+    wrapped = {found["name"]: found["start"] for found in _WRAPPED.finditer(text)}
+    done = Counter(found["start"] for found in _DONE.finditer(text))
+    facts, computation = list[Lowered](), ""
+    for line in text.splitlines():
+        if header := _COMPUTATION.match(line):
+            computation = header["name"]
+        if found := _LINE.search(line):
+            start = found["name"] if found["start"] else wrapped.get(computation)
+            waits = {"started": start is not None, "dones": done[start] if start is not None else 0}
+            facts += [replace(fact, **waits) for fact in _facts(found, regions)]
+    return facts
 
 
-def _facts(line: str, regions: dict[str, str]) -> Iterator[Lowered]:
-    found = _LINE.search(line)
-    if found is None:
-        return
+def _facts(found: re.Match[str], regions: dict[str, str]) -> Iterator[Lowered]:
     op, rest = OPS[found["op"]], found["rest"]
     region = re.search(r"to_apply=%?([\w.\-]+)", rest)
     word = regions.get(region[1], "") if region else ""
@@ -50,9 +67,8 @@ def _facts(line: str, regions: dict[str, str]) -> Iterator[Lowered]:
         groups=_groups(rest),
         reducer=REDUCERS.get(word, word),
         global_ids=op in GLOBAL and "use_global_device_ids=true" in rest,
-        started=found["start"] is not None,
     )
-    several = found["of"].count("%") if op == "all_reduce" else 1
+    several = found["of"].count("%") if op in GLOBAL else 1
     yield from [fact] * several
 
 

@@ -32,12 +32,13 @@ from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.types.check import check
+from conformance.reference.types.compiled import compiled
 from conformance.reference.types.lowering import lowered
 from conformance.reference.types.values import evaluate as typed_values
 from conformance.reference.types.values import visible
 
 TYPED: Final[Claims] = dict.fromkeys(
-    ("typed_program", "transposed_program", "batched_program", "lowered_program", "pushed_program"),
+    ("typed_program", "transposed_program", "batched_program", "lowered_program", "compiled_program", "pushed_program"),
     MappingProxyType({}),
 )
 """Typed programs, their transposes and programs mapped over new axes, without limits."""
@@ -93,6 +94,10 @@ class Reference(Backend):
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return what the rules of lowering give."""
         return lowered(program)
+
+    def compiled(self, program: TypedProgram) -> list[Lowered]:
+        """Return all that a compiler may make, none left out."""
+        return compiled(program)
 
     def pushforward(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]

@@ -26,13 +26,14 @@ class TypedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     format: int
     dialect: str
-    id: Annotated[str, Meta(pattern="^(types|transposed|batched|lowered|pushed)[+].+/.+/[0-9a-f]{12}$")]
+    id: Annotated[str, Meta(pattern="^(types|transposed|batched|lowered|pushed|compiled)[+].+/.+/[0-9a-f]{12}$")]
     program: TypedProgram
     inputs: Stored
     cotangents: Stored = {}
     batch: tuple[Level, ...] = ()
     lowered: bool = False
     tangents: Stored = {}
+    compiled: bool = False
 
 
 def save_typed(case: TypedCase, path: Path) -> None:
@@ -49,6 +50,7 @@ def save_typed(case: TypedCase, path: Path) -> None:
         batch=case.batch,
         lowered=case.lowered,
         tangents=_nested(stored, case.tangents, "tangent"),
+        compiled=case.compiled,
     )
     write(msgspec.to_builtins(whole, order="deterministic"), path)
 
@@ -69,6 +71,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         batch=whole.batch,
         lowered=whole.lowered,
         tangents=_nested(tensors, whole.tangents, "tangent"),
+        compiled=whole.compiled,
     )
     validate_case(case)
     check_id(whole.id, typed_id(case))

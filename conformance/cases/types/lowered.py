@@ -18,8 +18,9 @@ class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
     ``groups`` are ranks, shorter groups filled up with -1, or the sources and targets of a permute. ``reducer`` is the
     reduction in the region of a reduction. ``global_ids`` says whether ranks count over all devices. One in the region
-    of a start is ``started``. An ``axis_index`` has the numbers of its ``index``: that by which the id of a device is
-    divided, that of which the remainder is taken, and that by which this is multiplied.
+    of a start is ``started``; in a compiled program so many ``dones`` wait for it. An ``axis_index`` has the numbers of
+    its ``index``: that by which the id of a device is divided, that of which the remainder is taken, and that by which
+    this is multiplied.
     """
 
     op: str
@@ -27,4 +28,5 @@ class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     reducer: str = ""
     global_ids: bool = False
     started: bool = False
+    dones: int = 0
     index: tuple[int, int, int] | None = None

@@ -41,8 +41,8 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     its inputs, that is its transpose; there is one for each result named, of the type that belongs to it. With
     ``batch``, the outermost level first, asked for are the results of the program mapped over these levels; the shapes
     of the program are then those of a slice, and a step may name levels as it names mesh axes. Where it is ``lowered``
-    asked for is what a compiler makes of its steps. With ``tangents``, one for each input, asked for are those of its
-    results.
+    asked for is what a compiler makes of its steps, and where it is ``compiled`` which collectives are left of them in
+    the end. With ``tangents``, one for each input, asked for are those of its results.
     """
 
     program: TypedProgram
@@ -51,6 +51,7 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     batch: tuple[Level, ...] = ()
     lowered: bool = False
     tangents: dict[str, Blocks] = {}
+    compiled: bool = False
 
     troubled: ClassVar[bool] = False
     """Nothing befalls a rank."""
@@ -58,16 +59,21 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     @property
     def answered(self) -> frozenset[str]:
         """Return the names of what is asked for."""
-        if self.lowered:
+        if self.lowered or self.compiled:
             return frozenset()
         return frozenset(self.program.inputs if self.cotangents else self.program.results)
 
     @property
     def kind(self) -> str:
         """Return the word for what is asked for, with which the id begins."""
-        if self.batch or self.lowered or self.tangents:
-            return "batched" if self.batch else "lowered" if self.lowered else "pushed"
-        return "transposed" if self.cotangents else NAME
+        words = {
+            "batched": self.batch,
+            "lowered": self.lowered,
+            "compiled": self.compiled,
+            "pushed": self.tangents,
+            "transposed": self.cotangents,
+        }
+        return next((word for word, asked in words.items() if asked), NAME)
 
     @property
     def last(self) -> str:
@@ -125,8 +131,8 @@ def validate_case(case: TypedCase) -> None:
 
 
 def _validate_tangents(case: TypedCase) -> None:
-    if case.cotangents or case.batch or case.lowered:
-        raise CaseError("a case has tangents, or cotangents, or levels, or is lowered")
+    if case.cotangents or case.batch or case.lowered or case.compiled:
+        raise CaseError("a case has tangents, or cotangents, or levels, or is lowered or compiled")
     if set(case.tangents) != set(case.program.inputs):
         raise CaseError(f"the inputs are {sorted(case.program.inputs)}, and there are tangents {sorted(case.tangents)}")
     for name, blocks in case.tangents.items():
@@ -136,8 +142,8 @@ def _validate_tangents(case: TypedCase) -> None:
 
 
 def _validate_levels(case: TypedCase) -> None:
-    if case.lowered:
-        raise CaseError("a case has levels to map over or is lowered, not both")
+    if case.lowered or case.compiled:
+        raise CaseError("a case has levels to map over or is lowered or compiled, not both")
     if case.cotangents:
         raise CaseError("a case has levels to map over or cotangents to pull back, not both")
     for number, level in enumerate(case.batch):

@@ -6,9 +6,9 @@ from typing import Final
 
 from conformance.backends.reference import Reference
 from conformance.backends.worker import typed
-from conformance.qualification.typed_mutants import batches, lowering, pushes, starts, transposes, types
+from conformance.qualification.typed_mutants import batches, compiled, lowering, pushes, starts, transposes, types
 from conformance.qualification.typed_mutants.mutant import TypedMutant
-from conformance.runner.dialects.types import BATCHED, DIALECT, LOWERED, PUSHED, TRANSPOSED, TYPED
+from conformance.runner.dialects.types import BATCHED, COMPILED, DIALECT, LOWERED, PUSHED, TRANSPOSED, TYPED
 from conformance.runner.draws import numbered
 from conformance.specs.types.verdict import judge
 
@@ -17,6 +17,7 @@ BY_OPERATION: Final = {
     TRANSPOSED: transposes.MUTANTS,
     BATCHED: batches.MUTANTS,
     LOWERED: lowering.MUTANTS,
+    COMPILED: compiled.MUTANTS,
     PUSHED: pushes.MUTANTS,
 }
 """The mutants that are wrong about the cases of an operation."""

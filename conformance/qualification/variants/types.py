@@ -94,3 +94,13 @@ class ListsGroupsBackwards(Reference):
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         return [replace(made, groups=made.groups[::-1]) for made in super().lowered(program)]
+
+
+class MakesEqualCollectivesOnce(Reference):
+    """Equal collectives of a compiled program are made once, those of one rank not at all, and the last come first."""
+
+    kind = "types"
+
+    def compiled(self, program: TypedProgram) -> list[Lowered]:
+        made = dict.fromkeys(super().compiled(program))
+        return [each for each in reversed(made) if any(len(set(group)) > 1 for group in each.groups)]

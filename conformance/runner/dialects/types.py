@@ -26,6 +26,8 @@ from conformance.runner.dialects.typed_reductions import reductions
 from conformance.runner.log.log import Covered
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
+from conformance.specs.types.compiled import COMPILED as COMPILED_CLAUSES
+from conformance.specs.types.compiled import compiled_cases
 from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
@@ -36,10 +38,18 @@ TYPED: Final = "typed_program"
 TRANSPOSED: Final = "transposed_program"
 BATCHED: Final = "batched_program"
 LOWERED: Final = "lowered_program"
+COMPILED: Final = "compiled_program"
 PUSHED: Final = "pushed_program"
 """The operations that cases are recorded under."""
 
-OPS: Final = {NAME: TYPED, "transposed": TRANSPOSED, "batched": BATCHED, "lowered": LOWERED, "pushed": PUSHED}
+OPS: Final = {
+    NAME: TYPED,
+    "transposed": TRANSPOSED,
+    "batched": BATCHED,
+    "lowered": LOWERED,
+    "compiled": COMPILED,
+    "pushed": PUSHED,
+}
 """The operation of each kind of case."""
 
 ANSWERED: Final = {
@@ -47,6 +57,7 @@ ANSWERED: Final = {
     "transposed": "transposes.C14",
     "batched": "batches.C1",
     "lowered": "lowering.C1",
+    "compiled": "lowering.C12",
     "pushed": "pushes.C1",
 }
 """For each kind of case the clause that everything computed is asked by."""
@@ -64,7 +75,8 @@ def mean(case: TypedCase) -> TypedMeaning | None:
         meaning = typed_meaning(case)
     except Rejected:
         return None
-    return None if (case.batch or case.lowered or case.tangents) and meaning.refused is not None else meaning
+    legal = case.batch or case.lowered or case.compiled or case.tangents
+    return None if legal and meaning.refused is not None else meaning
 
 
 def facts(meaning: TypedMeaning) -> Facts:
@@ -165,9 +177,19 @@ class Situations:
         return {"clauses of types": Covered(met=len(CLAUSES) - len(holes), feasible=len(CLAUSES), holes=holes)}
 
 
+OF_TRANSFORMED: Final = {
+    TRANSPOSED: TRANSPOSES,
+    BATCHED: BATCHES,
+    LOWERED: LOWERING,
+    COMPILED: COMPILED_CLAUSES,
+    PUSHED: PUSHES,
+}
+"""The clauses by operation; those of all others are ``TYPES``."""
+
+
 def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
     del terms
-    return {TRANSPOSED: TRANSPOSES, BATCHED: BATCHES, LOWERED: LOWERING, PUSHED: PUSHES}.get(op, TYPES)
+    return OF_TRANSFORMED.get(op, TYPES)
 
 
 def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
@@ -176,6 +198,7 @@ def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
         (TRANSPOSED, "transforms", TRANSPOSES),
         (BATCHED, "transforms", BATCHES),
         (LOWERED, "lowering", LOWERING),
+        (COMPILED, "lowering", COMPILED_CLAUSES),
         (PUSHED, "transforms", PUSHES),
     )
     return {clause.id for op, suite, clauses in asked if op in ops and suite in suites for clause in clauses}
@@ -197,7 +220,7 @@ DIALECT: Final = Dialect(
         "lowering": DialectSuite(
             "lowering",
             "What a compiler makes of programs over mesh axes: which ranks meet, and in which order.",
-            {LOWERED: lowered_cases()},
+            {LOWERED: lowered_cases(), COMPILED: compiled_cases()},
             share=0.25,
         ),
         "transforms": DialectSuite(

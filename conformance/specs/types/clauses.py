@@ -23,6 +23,7 @@ from conformance.reference.types.check import written_out
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.chains import CHAINS
+from conformance.specs.types.compiled import COMPILED
 from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS, by_rules
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
@@ -301,4 +302,4 @@ TRANSPOSES: Final = (
 )
 """The clauses of transposes in the suite ``transforms``, the most particular last."""
 
-CLAUSES: Final = (*TYPES, *TRANSPOSES, *PUSHES, *BATCHES, *LOWERING)
+CLAUSES: Final = (*TYPES, *TRANSPOSES, *PUSHES, *BATCHES, *LOWERING, *COMPILED)

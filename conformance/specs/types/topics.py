@@ -42,8 +42,10 @@ TOPICS: Final = (
             *_of("reduce_scatter", 6, 7),
         ),
     ),
-    Topic("A4", "Replica groups of what is lowered.", _of("lowering", 2, 3, 4, 10, 11)),
-    Topic("A5", "Sources and targets of a lowered permute.", _of("lowering", 5)),
-    Topic("A6", "A lowered axis_index, and the rest of what is lowered.", _of("lowering", 1, 6, 7, 8, 9)),
+    Topic("A4", "Replica groups of what is lowered.", _of("lowering", 2, 3, 4, 10, 11, 13)),
+    Topic("A5", "Sources and targets of a lowered permute.", _of("lowering", 5, 13)),
+    Topic(
+        "A6", "A lowered axis_index, and the rest of what is lowered.", _of("lowering", 1, 6, 7, 8, 9, 12, 14, 15, 16)
+    ),
 )
 """The topics in their order: 8 of types, 12 of transforms, 6 of started operations, refusals and lowering."""

@@ -1,0 +1,88 @@
+"""What a compiler may make of a typed program: which collectives may be there, and what has to come to which rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.cases.program.program import lines
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.types.check import check
+from conformance.reference.types.lowering import lowered
+from conformance.reference.types.values import evaluate, visible
+
+Ranks = frozenset[int]
+
+
+def compiled(program: TypedProgram) -> list[Lowered]:
+    """Return every collective that a compiled program may have.
+
+    They are those that its steps are lowered to, where each that is started has one done, and for each unreduced result
+    the sum by which it is shown. A compiler may leave some out and take them in another order.
+    """
+    own = [replace(made, dones=int(made.started)) for made in lowered(program) if made.op != "axis_index"]
+    types = check(program)
+    pending = [types[name].unreduced for name in program.results if types[name].unreduced]
+    shown = [Lowered(op="all_reduce", groups=lines(program.mesh, axes), reducer="sum") for axes in pending]
+    return [*own, *(replace(each, global_ids=True) for each in shown)]
+
+
+def cut_off(program: TypedProgram, facts: Iterable[Lowered]) -> tuple[Ranks, int] | None:
+    """Return ranks that hold the same block, and a rank that needs it and has nothing of it by these collectives.
+
+    It needs it where a result there changes with the block: however the program is compiled, something has come there.
+    """
+    inputs = {name: _blocks(program, name, 1) for name in program.inputs}
+    right, found = _results(program, inputs), comes(facts, program.world)
+    for name, given in program.inputs.items():
+        same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
+        for holders in map(frozenset, lines(program.mesh, same)):
+            lost = {rank for rank in range(program.world) if not holders & found[rank]}
+            for number in (2, 0) if lost else ():
+                other = _blocks(program, name, number)
+                blocks = [other[rank] if rank in holders else block for rank, block in enumerate(inputs[name])]
+                if needs := lost & _unlike(right, _results(program, inputs | {name: blocks})):
+                    return holders, min(needs)
+    return None
+
+
+def comes(facts: Iterable[Lowered], world: int) -> list[set[int]]:
+    """Return for each rank those of which something can come to it by these collectives, in any order and number."""
+    edges = {edge for fact in facts for edge in _edges(fact) if max(edge) < world}
+    found = [{rank} for rank in range(world)]
+    changed = True
+    while changed:
+        before = [len(each) for each in found]
+        for source, target in edges:
+            found[target] |= found[source]
+        changed = before != [len(each) for each in found]
+    return found
+
+
+def _edges(fact: Lowered) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of ranks of which the first can give something to the second."""
+    for group in fact.groups:
+        ranks = [rank for rank in group if rank >= 0]
+        sources = ranks[:1] if fact.op in ("broadcast", "permute") else ranks
+        yield from ((source, target) for source in sources for target in ranks)
+
+
+def _blocks(program: TypedProgram, name: str, number: int) -> list[Array]:
+    given = program.inputs[name]
+    return [np.full(given.shape, number, NUMPY[given.dtype])] * program.world
+
+
+def _results(program: TypedProgram, inputs: dict[str, list[Array]]) -> list[list[bytes]]:
+    """Return the bits of each result as it is shown, rank by rank."""
+    types, values = check(program), evaluate(program, inputs)
+    shown = [visible(program, types[name], values[name]) for name in program.results]
+    return [[block.tobytes() for block in blocks] for blocks in shown]
+
+
+def _unlike(some: list[list[bytes]], others: list[list[bytes]]) -> set[int]:
+    pairs = zip(some, others, strict=True)
+    return {rank for one, other in pairs for rank in range(len(one)) if one[rank] != other[rank]}

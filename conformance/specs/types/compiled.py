@@ -1,0 +1,150 @@
+"""The clauses about the collectives of a compiled program, and the programs that they are asked about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.observation import Observation
+from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.typed_case import TypedCase
+from conformance.judging.clause import Requirement
+from conformance.judging.typed import TypedClause, accepted
+from conformance.reference.types.compiled import compiled, cut_off
+from conformance.reference.types.meaning import TypedMeaning
+from conformance.specs.domains import choices
+from conformance.specs.domains.choices import Draw
+from conformance.specs.types.data import lowered_cases
+from conformance.specs.types.divergences import UNCAST
+from conformance.specs.types.starts import ONCE
+
+Fact = Callable[[Lowered], Hashable]
+_RULES: Final = "jax.psum: lowering; jax.all_gather: lowering; jax.ppermute: lowering"
+
+
+@choices.composite
+def compiled_cases(draw: Draw) -> TypedCase:
+    """Draw a well-typed program to be compiled, as one to be lowered is drawn."""
+    return replace(draw(lowered_cases()), lowered=False, compiled=True)
+
+
+def _asked(meaning: TypedMeaning) -> bool:
+    return meaning.case.compiled and meaning.refused is None
+
+
+def _none_more(fact: Fact) -> Callable[[TypedMeaning, Observation], str | None]:
+    """Demand that no collective is more often in the compiled program than in what it may have, as ``fact`` sees it.
+
+    Those of a kind of which there are too many are another clause.
+    """
+
+    def check(meaning: TypedMeaning, seen: Observation) -> str | None:
+        if seen.raised:
+            return accepted(meaning, seen)
+        may = compiled(meaning.case.program)
+        many = Counter(made.op for made in seen.lowered) - Counter(made.op for made in may)
+        there = Counter(map(fact, may))
+        for each, count in Counter(fact(made) for made in seen.lowered if fact is _kind or made.op not in many).items():
+            if count > there[each]:
+                return f"{each} is compiled {count} times; expected at most {there[each]}"
+        return None
+
+    return check
+
+
+def _kind(made: Lowered) -> Hashable:
+    return made.op
+
+
+def _met(made: Lowered) -> Hashable:
+    """Return the ranks that meet: sets for a reduction, the source and a set for a broadcast, else in their order."""
+    groups = [tuple(rank for rank in group if rank >= 0) for group in made.groups]
+    if made.op == "all_reduce":
+        return made.op, tuple(sorted(tuple(sorted(group)) for group in groups))
+    if made.op == "broadcast":
+        return made.op, tuple(sorted((*group[:1], *sorted(group[1:])) for group in groups))
+    return made.op, tuple(sorted(groups))
+
+
+def _unpaired(_: TypedMeaning, seen: Observation) -> str | None:
+    """Find a start without its one done, or a done of what is not started."""
+    for each in seen.lowered:
+        if each.dones != int(each.started):
+            return f"a compiled {each.op} that is {'' if each.started else 'not '}started has {each.dones} dones"
+    return None
+
+
+def _cut_off(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Find a rank that no collective brings what its results depend on."""
+    if seen.raised:
+        return None  # that it was refused is another clause
+    found = cut_off(meaning.case.program, seen.lowered)
+    if found is None:
+        return None
+    holders, rank = found
+    return f"a result on rank {rank} depends on the block of {sorted(holders)}, of which nothing comes there"
+
+
+def _own_tables(meaning: TypedMeaning) -> bool:
+    """Return whether each rank has its own data alone: a ragged exchange may be compiled with any table of offsets."""
+    return _asked(meaning) and all(step.op != "ragged_all_to_all" for step in meaning.case.program.steps)
+
+
+def _clause(number: int, requirement: Requirement, text: str, source: str, fact: Fact) -> TypedClause:
+    id = f"lowering.C{number}"
+    return TypedClause(
+        id, requirement, text, source, _asked, _none_more(fact), suite="lowering", diverges=(UNCAST, ONCE)
+    )
+
+
+COMPILED: Final = (
+    _clause(
+        12,
+        "should",
+        "A compiled program has, in any order, only collectives of the kinds that its steps are lowered to, and none "
+        "of a kind more often. A compiler may leave out what no result needs, and make equal ones once. An unreduced "
+        "result is shown by one sum more.",
+        _RULES,
+        _kind,
+    ),
+    _clause(
+        13,
+        "should",
+        "The ranks that meet in a collective of a compiled program are those of one that its steps are lowered to; the "
+        "members of a reduction are in any order, and -1 that fills a group counts for nothing.",
+        _RULES,
+        _met,
+    ),
+    _clause(
+        14,
+        "should",
+        "A reduction of a compiled program has the region of one that its steps are lowered to, and reductions and "
+        "gathers say as these that their ids are those of all devices.",
+        "jax.psum: lowering",
+        lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
+    ),
+    TypedClause(
+        "lowering.C15",
+        "must",
+        "In a compiled program what is started has exactly one done, and what is not started has none.",
+        "xla.async",
+        _asked,
+        _unpaired,
+        suite="lowering",
+    ),
+    TypedClause(
+        "lowering.C16",
+        "must",
+        "Where a result on a rank changes with the block of another, the collectives of the compiled program lead from "
+        "that rank to this one, at once or by way of others.",
+        "ours: what a result depends on has come to its rank",
+        _own_tables,
+        _cut_off,
+        suite="lowering",
+    ),
+)
+"""The clauses about what is compiled. A compiler may turn collectives into others, and is not wrong then: *should*. But
+what a result depends on comes to its rank in any case."""

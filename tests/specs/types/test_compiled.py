@@ -1,0 +1,62 @@
+"""A compiled program has the collectives of its steps in any order, and they bring each rank what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis
+from conformance.cases.tensor.tensor import from_array
+from conformance.cases.types.lowered import Lowered
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.types.compiled import comes, compiled, cut_off
+from conformance.reference.types.meaning import typed_meaning
+from conformance.specs.types.verdict import judge
+
+PROGRAM = TypedProgram(
+    mesh=(Axis(name="i", size=2), Axis(name="j", size=2)),
+    inputs={"a": TypedInput(dtype="float32", shape=(2,), varying=("i", "j"))},
+    steps=(
+        TypedStep(op="all_reduce", inputs=("a",), output="s", axes=("i",), attrs={"op": "sum"}),
+        TypedStep(op="permute", inputs=("s",), output="v", axes=("j",), attrs={"pairs": ((0, 1),)}),
+    ),
+    results=("v",),
+)
+MEANING = typed_meaning(
+    TypedCase(program=PROGRAM, inputs={"a": (from_array(np.ones(2, np.float32)),) * 4}, compiled=True)
+)
+
+
+def judged(change: Callable[[list[Lowered]], list[Lowered]]) -> tuple[str, str | None]:
+    seen = Observation(lowered=tuple(change(compiled(PROGRAM))))
+    verdict = judge(MEANING, seen)
+    return verdict.outcome, verdict.blame and verdict.blame.id
+
+
+def test_collectives_are_in_any_order() -> None:
+    assert judged(lambda made: made[::-1]) == ("passed", None)
+
+
+@pytest.mark.parametrize(
+    ("clause", "change"),
+    [
+        ("lowering.C12", lambda made: [*made, made[0]]),
+        ("lowering.C13", lambda made: [replace(made[0], groups=((0, 1, 2, 3),)), made[1]]),
+        ("lowering.C14", lambda made: [replace(made[0], reducer="max"), made[1]]),
+        ("lowering.C15", lambda made: [replace(made[0], started=True), made[1]]),
+        ("lowering.C16", lambda made: made[1:]),
+    ],
+)
+def test_a_compiled_program_breaks_each_clause(clause: str, change: Callable[[list[Lowered]], list[Lowered]]) -> None:
+    assert judged(change) == ("failed", clause)
+
+
+def test_what_comes_from_a_rank_by_way_of_another_is_there() -> None:
+    assert comes(compiled(PROGRAM), 4) == [{0, 2}, {0, 1, 2, 3}, {0, 2}, {0, 1, 2, 3}]
+    assert cut_off(PROGRAM, compiled(PROGRAM)) is None
+    assert cut_off(PROGRAM, compiled(PROGRAM)[:1]) == (frozenset({0}), 1)
