@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -33,21 +33,42 @@ def head(mutants: str, seed: int, examples: int, suites: tuple[str, ...], ops: t
     return Head(mutants, seed, examples, suites, ops, "-".join(part[:16] for part in digests()))
 
 
-def known_rows(folder: Path, wanted: Head, kind: type[R], file: str, *, resume: bool) -> tuple[R, ...]:
-    """Return the rows that are there; nothing is written.
+class Rows(Generic[R]):
+    """The rows of one part of a qualification, some of them ``known``; without a folder they are kept nowhere."""
+
+    def __init__(self, folder: Path | None, wanted: Head, file: str, known: tuple[R, ...] = ()) -> None:
+        """Take the rows that are known; nothing is written."""
+        self.known = known
+        self._folder, self._wanted, self._file = folder, wanted, file
+
+    def begin(self) -> None:
+        """Write the head and the rows that are known."""
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lines = [msgspec.json.encode(each) for each in (self._wanted, *self.known)]
+            (self._folder / self._file).write_bytes(b"".join(line + b"\n" for line in lines))
+
+    def write(self, row: R) -> None:
+        """Add a row."""
+        if self._folder is not None:
+            with (self._folder / self._file).open("ab") as file:
+                file.write(msgspec.json.encode(row) + b"\n")
+
+
+def rows_of(folder: Path | None, wanted: Head, kind: type[R], file: str, *, resume: bool) -> Rows[R]:
+    """Return the rows of a folder, with those that are there; nothing is written.
 
     Raise ``MutantError`` where there are some and ``resume`` is false, or they are of another qualification.
     """
-    path = folder / file
-    if not path.exists():
-        return ()
+    if folder is None or not (path := folder / file).exists():
+        return Rows(folder, wanted, file)
     if not resume:
         raise MutantError(f"{path} exists: choose another folder with -o, or go on with --resume")
     had, rows = rows_in(folder, kind, file)
     if had != wanted:
         differing = next(name for name in Head.__struct_fields__ if getattr(had, name) != getattr(wanted, name))
         raise MutantError(f"{path} is of another qualification: its {differing} differ; choose another folder with -o")
-    return rows
+    return Rows(folder, wanted, file, rows)
 
 
 def rows_in(folder: Path, kind: type[R], file: str) -> tuple[Head, tuple[R, ...]]:
@@ -60,19 +81,3 @@ def rows_in(folder: Path, kind: type[R], file: str) -> tuple[Head, tuple[R, ...]
         return had, tuple(msgspec.json.decode(line, type=kind) for line in whole[1:])
     except (OSError, IndexError, msgspec.DecodeError) as error:
         raise MutantError(f"{path} is no qualification: {error}") from error
-
-
-class Rows:
-    """The file, open for more rows."""
-
-    def __init__(self, folder: Path, wanted: Head, known: tuple[msgspec.Struct, ...], file: str) -> None:
-        """Write the head and the rows that are known."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / file
-        lines = [msgspec.json.encode(each) for each in (wanted, *known)]
-        self._path.write_bytes(b"".join(line + b"\n" for line in lines))
-
-    def write(self, row: msgspec.Struct) -> None:
-        """Add a row."""
-        with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(row) + b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import click
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
-from conformance.report import read_run
+from conformance.report import Run, read_run
 from conformance.runner.dialects import further_clauses, load_case
+from conformance.runner.known.entry import Known
 from conformance.runner.known.file import KnownError, entry_of, read_known, write_known
-from conformance.runner.log.log import case_file
+from conformance.runner.log.log import Failure, case_file
 from conformance.specs import every_clause
 
 
@@ -48,45 +50,57 @@ def command(
     backends = checked("backend of this run", names, judged) or tuple(judged)
     earlier = read_known(path, judged) if path.exists() else ()
     there = {(one.entry.case, one.entry.backend) for one in earlier}
-    chosen = [
+    chosen = _chosen(run, backends, wanted)
+    if not chosen:
+        told = f"of {', '.join(wanted)}" if wanted else "of a must clause; name others with --clause"
+        cut = f" ({run.why_incomplete})" if run.why_incomplete else ""
+        raise Problem(f"{directory} has no new failure {told}{cut}")
+    followed = {"issue": issue, "owner": owner, "expiry": expiry}
+    entries = _entries((one for one in chosen if (one[0], one[1].backend) not in there), followed)
+    cases = [load_case(run.directory / case_file(entry.case)) for entry in entries]
+    write_known(path, [*(one.entry for one in earlier), *entries], cases)
+    if as_json:
+        print_json(entries)
+    else:
+        _show(entries, f"{len(entries)} new and {len(earlier)} earlier known failures: {path}")
+    return 0
+
+
+def _chosen(run: Run, backends: Collection[str], wanted: Collection[str]) -> list[tuple[str, Failure]]:
+    """Return the new failures of these backends and clauses, or of every *must*, each with every case it stands for."""
+    return [
         (case, failure)
         for failure in run.failures
         if failure.known is None and failure.backend in backends
         if (failure.clause in wanted if wanted else failure.requirement == "must")
         for case in (failure.case, *failure.alike)
     ]
-    if not chosen:
-        told = f"of {', '.join(wanted)}" if wanted else "of a must clause; name others with --clause"
-        cut = f" ({run.why_incomplete})" if run.why_incomplete else ""
-        raise Problem(f"{directory} has no new failure {told}{cut}")
+
+
+def _entries(chosen: Iterable[tuple[str, Failure]], followed: Mapping[str, str]) -> list[Known]:
+    """Return the entries of failures; raise ``UsageError`` where how they are ``followed`` up is said wrongly."""
     try:
-        entries = [
+        return [
             entry_of(
                 {
                     "case": case,
                     "backend": failure.backend,
                     "clause": failure.clause,
                     "outcome": failure.outcome,
-                    "issue": issue,
-                    "owner": owner,
-                    "expiry": expiry,
+                    **followed,
                 }
             )
             for case, failure in chosen
-            if (case, failure.backend) not in there
         ]
     except KnownError as error:
         raise click.UsageError(str(error)) from None
-    cases = [load_case(run.directory / case_file(entry.case)) for entry in entries]
-    write_known(path, [*(one.entry for one in earlier), *entries], cases)
-    if as_json:
-        print_json(entries)
-    else:
-        console = printer()
-        for entry in entries:
-            console.print(f"{entry.backend}: {entry.clause} ({entry.outcome}): {entry.case}", markup=False)
-        console.print(f"{len(entries)} new and {len(earlier)} earlier known failures: {path}", markup=False)
-    return 0
+
+
+def _show(entries: Iterable[Known], told: str) -> None:
+    console = printer()
+    for entry in entries:
+        console.print(f"{entry.backend}: {entry.clause} ({entry.outcome}): {entry.case}", markup=False)
+    console.print(told, markup=False)
 
 
 def _over(expiry: str) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from conformance.backends.base import Backend
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.auto import Profile, qualify_auto
@@ -21,7 +24,7 @@ from conformance.qualification.mutants import mutants
 from conformance.qualification.mutants.corpus import CORPUS
 from conformance.qualification.qualify import Qualification, qualify
 from conformance.qualification.qualify_variants import Variant, judged_variants
-from conformance.qualification.rows import AUTO, WRITTEN, Rows, head, known_rows
+from conformance.qualification.rows import AUTO, WRITTEN, Rows, head, rows_of
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
@@ -29,6 +32,8 @@ from conformance.runner.dialects import operations
 from conformance.runner.dialects import suites as every_suite
 from conformance.runner.plan import EXAMPLES
 from conformance.specs import OPS, SUITES
+
+R = TypeVar("R", bound=msgspec.Struct)
 
 PARTS: Final = ("mutants", "variants", "auto")
 
@@ -56,78 +61,126 @@ EARLIEST: Final = 12
 @click.option("--jobs", type=click.IntRange(1), help="Processes for automatic mutants [default: one a core].")
 @click.option("--every-kill", is_flag=True, help="Look for a kill in every suite and operation, not the first alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print the kill matrix as JSON.")
-def command(
-    module: str | None,
-    auto: int | None,
-    only: str | None,
-    suites: tuple[str, ...],
-    ops: tuple[str, ...],
-    examples: int,
-    seed: int,
-    directory: Path | None,
-    resume: bool,
-    in_process: bool,
-    jobs: int | None,
-    every_kill: bool,
-    as_json: bool,
-) -> int:
+def command(as_json: bool, **given: Any) -> int:
     """Show that every mutant is killed, and by the clause it was made to break, and that no variant is refused."""
-    suites = checked("suite", suites, every_suite()) or tuple(every_suite())
-    ops = checked("operation", ops, operations()) or tuple(operations())
-    programs, collectives = tuple(name for name in suites if name in SUITES), tuple(op for op in ops if op in OPS)
-    if resume and directory is None:
-        raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
-    if (only == "auto") != (auto is not None) and only == "auto":
-        raise click.UsageError("--only auto needs a number of mutants: --auto N")
-    if auto is not None and not 1 <= auto <= MOST:
-        raise click.UsageError(f"--auto {auto}: there are 1 to {MOST} automatic mutants of one seed")
-    if module is not None and not module.strip():
-        raise click.UsageError("--mutants names nothing; a module, as in package.module, or a path to a .py file would")
-    chosen = load_mutants(module) if module else (*mutants(), *schedule_mutants())
-    wanted = head(module or "", seed, examples, suites, ops)
-    known = known_rows(directory, wanted, Mutant, WRITTEN, resume=resume) if directory is not None else ()
-    rows = Rows(directory, wanted, known, WRITTEN) if directory is not None and only != "auto" else None
-    asked = head(f"auto {auto}", seed, examples, suites, ops)
-    had = known_rows(directory, asked, Row, AUTO, resume=resume) if directory is not None and auto else ()
-    made_rows = Rows(directory, asked, had, AUTO) if directory is not None and auto else None
+    asked = _asked(given)
+    # Before any file is begun: what cannot be loaded leaves none.
+    chosen = load_mutants(asked.module) if asked.module else (*mutants(), *schedule_mutants())
+    rows, made_rows = _rows(asked, "mutants", Mutant, WRITTEN), _rows(asked, "auto", Row, AUTO)
+    rows.begin()
+    made_rows.begin()
     with Progress(quiet=as_json) as progress:
-
-        def watch(mutant: Mutant) -> None:
-            if rows is not None:
-                rows.write(mutant)
-            what = mutant.problem or f"{mutant.clause or 'survived'} after {mutant.cases} cases"
-            progress.tell(f"{mutant.name}: {what}", now=True)
-
-        def watch_auto(row: Row) -> None:
-            if made_rows is not None:
-                made_rows.write(row)
-            progress.tell(f"{row.name}: {row.fate} after {row.cases} cases", now=True)
-
-        found = Qualification(mutants=(), survivors=(), seed=seed, examples=examples)
-        if only in (None, "mutants"):
-            found = qualify(
-                chosen, examples=examples, seed=seed, suites=programs, ops=collectives, in_process=in_process,
-                violated=() if module else violations(), known=known, watch=watch,
-            )  # fmt: skip
-        judged: tuple[Variant, ...] = ()
-        if not module and only in (None, "variants"):
-            judged = tuple(judged_variants(variants(), examples=examples, seed=seed, suites=programs, ops=collectives))
-        made: Auto | None = None
-        if auto is not None and only in (None, "auto"):
-            profile = Profile(seed, examples, suites, ops)
-            made, _ = qualify_auto(
-                auto, profile, more=EARLIEST if every_kill else 0, jobs=jobs or 0, known=had, watch=watch_auto,
-                tell=lambda line: progress.tell(line, now=True),
-            )  # fmt: skip
-    if not module:
-        uncovered = tuple(report for report in CORPUS if report.missing)
-        found = msgspec.structs.replace(found, uncovered=uncovered)
+        found = _written(asked, chosen, rows, progress)
+        judged = _variants(asked)
+        made = _made(asked, made_rows, progress)
     found = msgspec.structs.replace(found, variants=judged, auto=made)
     if as_json:
         print_json(found)
     else:
         _show(printer(), found)
     return _status(found)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the options of the command say."""
+
+    module: str | None
+    auto: int | None
+    only: str | None
+    suites: tuple[str, ...]
+    ops: tuple[str, ...]
+    examples: int
+    seed: int
+    directory: Path | None
+    resume: bool
+    in_process: bool
+    jobs: int | None
+    every_kill: bool
+
+    def wants(self, part: str) -> bool:
+        """Return whether a part of the qualification is to be done."""
+        return self.only in (None, part)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Return the suites of programs."""
+        return tuple(name for name in self.suites if name in SUITES)
+
+    @property
+    def collectives(self) -> tuple[str, ...]:
+        """Return the operations of programs."""
+        return tuple(op for op in self.ops if op in OPS)
+
+
+def _asked(given: Mapping[str, Any]) -> _Asked:
+    """Return what is asked; raise ``UsageError`` for what contradicts itself or is not there."""
+    suites = checked("suite", given["suites"], every_suite()) or tuple(every_suite())
+    ops = checked("operation", given["ops"], operations()) or tuple(operations())
+    asked = _Asked(**{**given, "suites": suites, "ops": ops})
+    if asked.resume and asked.directory is None:
+        raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
+    if asked.only == "auto" and asked.auto is None:
+        raise click.UsageError("--only auto needs a number of mutants: --auto N")
+    if asked.auto is not None and not 1 <= asked.auto <= MOST:
+        raise click.UsageError(f"--auto {asked.auto}: there are 1 to {MOST} automatic mutants of one seed")
+    if asked.module is not None and not asked.module.strip():
+        raise click.UsageError("--mutants names nothing; a module, as in package.module, or a path to a .py file would")
+    return asked
+
+
+def _rows(asked: _Asked, part: str, kind: type[R], file: str) -> Rows[R]:
+    """Return the rows of a part of the qualification; they are kept nowhere where none are to be made."""
+    mutants = f"auto {asked.auto}" if part == "auto" else asked.module or ""
+    wanted = asked.wants(part) and (part != "auto" or asked.auto is not None)
+    this = head(mutants, asked.seed, asked.examples, asked.suites, asked.ops)
+    return rows_of(asked.directory if wanted else None, this, kind, file, resume=asked.resume)
+
+
+def _written(asked: _Asked, chosen: Sequence[type[Backend]], rows: Rows[Mutant], progress: Progress) -> Qualification:
+    """Judge the written mutants."""
+
+    def watch(mutant: Mutant) -> None:
+        rows.write(mutant)
+        what = mutant.problem or f"{mutant.clause or 'survived'} after {mutant.cases} cases"
+        progress.tell(f"{mutant.name}: {what}", now=True)
+
+    found = Qualification(mutants=(), survivors=(), seed=asked.seed, examples=asked.examples)
+    if asked.wants("mutants"):
+        found = qualify(
+            chosen, examples=asked.examples, seed=asked.seed, suites=asked.programs, ops=asked.collectives,
+            in_process=asked.in_process, violated=() if asked.module else violations(), known=rows.known, watch=watch,
+        )  # fmt: skip
+    uncovered = () if asked.module else tuple(report for report in CORPUS if report.missing)
+    return msgspec.structs.replace(found, uncovered=uncovered)
+
+
+def _variants(asked: _Asked) -> tuple[Variant, ...]:
+    """Judge the legal variants, unless somebody's own mutants are asked about."""
+    if asked.module or not asked.wants("variants"):
+        return ()
+    return tuple(
+        judged_variants(
+            variants(), examples=asked.examples, seed=asked.seed, suites=asked.programs, ops=asked.collectives
+        )
+    )
+
+
+def _made(asked: _Asked, rows: Rows[Row], progress: Progress) -> Auto | None:
+    """Make automatic mutants and judge them."""
+    if asked.auto is None or not asked.wants("auto"):
+        return None
+
+    def watch(row: Row) -> None:
+        rows.write(row)
+        progress.tell(f"{row.name}: {row.fate} after {row.cases} cases", now=True)
+
+    profile = Profile(asked.seed, asked.examples, asked.suites, asked.ops)
+    made, _ = qualify_auto(
+        asked.auto, profile, more=EARLIEST if asked.every_kill else 0, jobs=asked.jobs or 0, known=rows.known,
+        watch=watch, tell=lambda line: progress.tell(line, now=True),
+    )  # fmt: skip
+    return made
 
 
 def _status(found: Qualification) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,8 @@ from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
+from conformance.runner.result import Result
+from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.workers import Worker
 
 INCOMPLETE: Final = 3
@@ -64,10 +67,7 @@ def command(
         _refuse_beside_failed()
         given = click.get_current_context().get_parameter_source("names") is not ParameterSource.DEFAULT
         return run_failed(failed, names if given else (), in_process=in_process, case_limit=case_limit, as_json=as_json)
-    if resume and directory is None:
-        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
-    if resume and directory is not None and not stored(directory / LOG).is_file():
-        raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
+    _refuse_nothing_to_resume(directory, resume=resume)
     expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
@@ -94,10 +94,17 @@ def command(
                 searching=progress.search,
                 drawing=progress.draw,
             )
-        # Nobody who was judged lives any more, and nothing is read that they could reach.
-        untouched = restored(folder, result.records)
-        report = report_on(run_of(folder, result.records))
-        page = write_all(report, folder)[0]
+        return _reported(folder, result, workers, as_json=as_json)
+
+
+def _reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], *, as_json: bool) -> int:
+    """Write the report, print the outcome, and return the exit status.
+
+    Nobody who was judged lives any more, and nothing is read that they could reach.
+    """
+    untouched = restored(folder, result.records)
+    report = report_on(run_of(folder, result.records))
+    page = write_all(report, folder)[0]
     if as_json:
         print_json(as_data(result, report, folder, page))
     else:
@@ -111,6 +118,14 @@ def command(
         console.print(f"report: {page}", markup=False)
     status = status_of(report)
     return status if untouched else status or INCOMPLETE
+
+
+def _refuse_nothing_to_resume(directory: Path | None, *, resume: bool) -> None:
+    """Raise ``UsageError`` where there is no run to go on with."""
+    if resume and directory is None:
+        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    if resume and directory is not None and not stored(directory / LOG).is_file():
+        raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
 
 
 def _refuse_beside_failed() -> None:
