@@ -23,7 +23,7 @@ from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _kept
+from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _known, on_disk
 from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
 from conformance.qualification.auto.running.pool import Ended, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
@@ -200,11 +200,11 @@ def test_a_survey_that_was_ended_goes_on_with_the_halves_that_it_has(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))
-    assert _kept("s", (0, 8)) == ({}, [(0, 8)])
-    half = Survey({"case": "answer"})
-    keep("s-0-4", half)
-    keep("s-6-8", half)
-    assert _kept("s", (0, 8)) == ({(0, 4): half, (6, 8): half}, [(4, 6)])
+    assert _known((0, 8), on_disk("s")) == ([], [(0, 8)])
+    for name in ("s-0-4", "s-6-8", "s-more-0-8", "t-0-8"):
+        keep(name, Survey({}))
+    assert _known((0, 8), on_disk("s")) == ([(0, 4), (6, 8)], [(4, 6)])
+    assert _known((0, 2), {(0, 2), (2, 4)}) == ([(0, 2)], [])
 
 
 def test_the_order_in_which_an_answer_names_results_is_no_difference() -> None:

@@ -6,7 +6,7 @@ import functools
 import gc
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
@@ -22,7 +22,7 @@ from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, lines_below, numbers, reached, traced
 from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
-from conformance.qualification.drawn import found, keep
+from conformance.qualification.drawn import folder, found, keep
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import AnyDrawn
 from conformance.runner.dialects import dialect_of
@@ -41,6 +41,10 @@ class Survey(msgspec.Struct, frozen=True):
     lines: dict[str, dict[int, str]] = {}
     words: dict[str, str] = {}
     places: tuple[tuple[int, int], ...] = ()
+
+
+Part = tuple[int, int]
+"""The number of the first of some cases, and of the first one after them."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,14 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
     """
     label = f"survey-{family.name}-{_sources(family)}-{name}"
     run = partial(_surveyed, family, drawn, words=words)
-    made: dict[tuple[int, int], Survey] = {}
-    left: list[tuple[int, int]] = []
+    made: dict[Part, Survey] = {}
+    left: list[Part] = []
+    there = on_disk(label)
     for part in _parts(drawn):
-        had, absent = _kept(label, part)
-        made |= had
-        left += absent
+        had, absent = _known(part, there)
+        read = {each: found(f"{label}-{each[0]}-{each[1]}", Survey) for each in had}
+        made |= {each: one for each, one in read.items() if one is not None}
+        left += [*absent, *(each for each in had if each not in made)]
     while left:
         absent, left = left, []
         for part, one in in_children(absent, run, memory=family.memory, cpu=family.cpu, jobs=jobs):
@@ -109,16 +115,21 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
     return Ground(family, drawn, _joined([(part[0], made[part]) for part in sorted(made)]))
 
 
-def _kept(label: str, part: tuple[int, int]) -> tuple[dict[tuple[int, int], Survey], list[tuple[int, int]]]:
-    """Return what is on disk of a part, whole or in halves, and what of it is not."""
-    had = found(f"{label}-{part[0]}-{part[1]}", Survey)
-    if had is not None:
-        return {part: had}, []
-    if part[1] - part[0] < 2:
-        return {}, [part]
-    one, other = (_kept(label, half) for half in _halves(part, ""))
-    made = one[0] | other[0]
-    return made, [*one[1], *other[1]] if made else [part]
+def on_disk(label: str) -> frozenset[Part]:
+    """Return the parts of a survey that are on disk."""
+    stems = (path.stem.removeprefix(f"{label}-").split("-") for path in folder().glob(f"{label}-*-*.zlib"))
+    return frozenset((int(stem[0]), int(stem[1])) for stem in stems if len(stem) == 2)
+
+
+def _known(part: Part, there: Collection[Part]) -> tuple[list[Part], list[Part]]:
+    """Return what is ``there`` of a part, whole or in halves, and what of it is not."""
+    if part in there:
+        return [part], []
+    inside = [each for each in there if part[0] <= each[0] and each[1] <= part[1]]
+    if not inside:
+        return [], [part]
+    (one, lacks), (other, lacking) = (_known(half, inside) for half in _halves(part, ""))
+    return [*one, *other], [*lacks, *lacking]
 
 
 def _halves(part: tuple[int, int], how: str) -> list[tuple[int, int]]:
