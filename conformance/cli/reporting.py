@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -23,6 +24,7 @@ from conformance.report.inputs.run import LOG
 from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import Record
+from conformance.runner.log.storage import opened, pack, packed
 from conformance.specs import OPS, SHARED
 from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
 from conformance.specs.sources import described
@@ -65,11 +67,21 @@ def _topics() -> tuple[Topic, ...]:
 def restored(directory: Path, records: Iterable[Record]) -> bool:
     """Return whether the log in ``directory`` is what the run wrote; if it is not, write it again."""
     path = directory / LOG
-    lines = (msgspec.json.encode(record) + b"\n" for record in records)
-    if path.is_file():
-        with path.open("rb") as file:
-            if all(line == found for line, found in zip_longest(lines, file)):
-                return True
+    if _is_log_of(path, records):
+        return True
+    for changed in (path, packed(path)):
+        changed.unlink(missing_ok=True)
     with path.open("wb") as file:
         file.writelines(msgspec.json.encode(record) + b"\n" for record in records)
+    pack(path)
     return False
+
+
+def _is_log_of(path: Path, records: Iterable[Record]) -> bool:
+    """Return whether a log, compressed or not, has these records and no others."""
+    lines = (msgspec.json.encode(record) + b"\n" for record in records)
+    try:
+        with opened(path) as file:
+            return all(line == found for line, found in zip_longest(lines, file))
+    except (OSError, EOFError, zlib.error):
+        return False

@@ -10,10 +10,11 @@ import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cli.reporting import restored
 from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord, LogError, read
-from conformance.runner.log.storage import opened
+from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 
@@ -35,6 +36,22 @@ def test_a_large_log_is_compressed_read_and_resumed(tmp_path: Path, monkeypatch:
     run(tmp_path / "packed", resume=True)
     assert len(read_run(tmp_path / "packed").records) == len(read_run(tmp_path / "plain").records)
     assert [file.name for file in (tmp_path / "packed").iterdir()] == ["run.jsonl.gz"]
+
+
+def test_a_compressed_log_is_what_the_run_wrote_until_somebody_changes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path / "plain")
+    records = read(tmp_path / "plain" / "run.jsonl")
+    monkeypatch.setattr("conformance.runner.log.storage.pack.__defaults__", (1,))
+    log = tmp_path / "plain" / "run.jsonl"
+    pack(log)
+    assert restored(tmp_path / "plain", records)
+    for forge in (lambda: packed(log).write_bytes(b"{}"), lambda: log.write_bytes(b"{}\n")):
+        forge()
+        assert not restored(tmp_path / "plain", records)
+        assert [file.name for file in (tmp_path / "plain").iterdir()] == ["run.jsonl.gz"]
+        assert restored(tmp_path / "plain", records)
 
 
 def test_a_damaged_compressed_log_is_named(tmp_path: Path) -> None:
