@@ -1,0 +1,44 @@
+"""Where the checker departs from JAX on purpose, JAX's rule lets a program break a law of types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.cases.program.program import lines
+from conformance.cases.types.typed_case import TypedCase, arrays
+from conformance.reference.rejected import Rejected
+from conformance.reference.types.values import evaluate
+from conformance.runner.draws import numbered
+from conformance.specs.types.data import typed_cases
+from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
+
+LAWLESS = [name for name, each in DIFFERENCES.items() if each.prescribed and name != "any done"]
+
+
+def differing(case: TypedCase, name: str) -> Iterator[str]:
+    """Yield the values that JAX's rules of a class type invariant along an axis where their blocks differ."""
+    program = case.program
+    theirs = verdict(program, together(name))
+    if theirs is None or not program.checked:
+        return
+    values = evaluate(program, arrays(case.inputs))
+    for value, of in theirs.items():
+        for axis in program.names:
+            bits = [{values[value][rank].tobytes() for rank in line} for line in lines(program.mesh, (axis,))]
+            if of.state(axis) == "invariant" and max(map(len, bits)) > 1:
+                yield value
+
+
+@pytest.mark.parametrize("name", LAWLESS)
+def test_a_prescribed_difference_types_what_differs_invariant(name: str) -> None:
+    for number in range(3000):
+        case = numbered(typed_cases(), 0, number)[0]
+        if verdict(case.program, {}) != verdict(case.program, together(name)):
+            try:
+                if any(differing(case, name)):
+                    return
+            except Rejected:
+                continue
+    pytest.fail(f"no drawn program shows what is wrong with {name!r}")
