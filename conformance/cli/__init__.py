@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import click
 
 from conformance import __version__
+from conformance.cases.specification_error import SpecificationError
 from conformance.cli.lazy import LazyGroup
 
 USAGE, INCOMPLETE = 2, 3
@@ -63,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
         return INCOMPLETE
-    except click.UsageError as error:
-        return _complain(error.format_message(), USAGE)
+    except (click.UsageError, SpecificationError) as error:
+        return _complain(error.format_message() if isinstance(error, click.UsageError) else str(error), USAGE)
     except Exception as error:
         from conformance.cli.problems import problem
 

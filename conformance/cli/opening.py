@@ -12,13 +12,15 @@ import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
 from conformance.cli.names import Duration, checked, unknown
-from conformance.runner.dialects import operations
+from conformance.runner.dialects import further_clauses, operations
 from conformance.runner.dialects import suites as suites_known
 from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.worker.answers import Limits
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.workers import Worker
+from conformance.specs import every_clause
+from conformance.specs.sources import check_citations
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
@@ -72,8 +74,11 @@ def planned(
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
-    Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named.
+    Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named; ``SourceError`` for a
+    clause that cites what is no source.
     """
+    clauses = {**every_clause(), **further_clauses()}
+    check_citations({name: clause.source for name, clause in clauses.items()})
     checked("profile", [profile], PROFILES)
     chosen = checked("suite", suites, (*suites_known(), "all"))
     every = suites_known()

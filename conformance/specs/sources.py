@@ -5,9 +5,11 @@ A clause cites ``NAME``, or ``NAME: PLACE`` for a function, argument or section 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from conformance.cases.specification_error import SpecificationError
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Source:
     settles: str
 
 
-class SourceError(ValueError):
+class SourceError(SpecificationError):
     """A citation of what is no source; the message names it and says which there are."""
 
 
@@ -163,6 +165,15 @@ def cited(citation: str) -> tuple[tuple[Source, str], ...]:
             raise SourceError(f"{citation!r} has an empty place; write NAME or NAME: PLACE")
         found.append((SOURCES[name], place))
     return tuple(found)
+
+
+def check_citations(clauses: Mapping[str, str]) -> None:
+    """Raise ``SourceError`` for a clause, by its id, whose citation names what is no source."""
+    for clause, citation in clauses.items():
+        try:
+            cited(citation)
+        except SourceError as error:
+            raise SourceError(f"{clause}: {error}") from None
 
 
 def described(citation: str) -> str:

@@ -12,8 +12,11 @@ import pytest
 from conformance.backends import discovery
 from conformance.cases.case import Case, Operand
 from conformance.cases.codec import save
+from conformance.cases.program.operations import described
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cli import opening
+from conformance.specs.sources import SOURCES
 from tests.cli.conftest import Conformance
 
 ONE = ("-b", "reference", "--op", "broadcast", "--examples", 100)
@@ -306,3 +309,26 @@ def test_a_step_that_does_not_fit_its_operation_is_one_line(step: Step, said: st
     ended = conformance("replay", "case.json", "-b", "reference")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert said in ended.err
+
+
+def test_a_clause_that_cites_no_source_ends_before_the_run(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delitem(SOURCES, "mpi.barrier")
+    status, _, err = conformance("run", *ONE, "-o", "out")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "barrier.C" in err
+    assert "unknown source 'mpi.barrier'; the sources are jax.psum, " in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_row_that_contradicts_its_function_is_one_line(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mean(blocks: list[object], *, groups: object) -> list[object]:
+        raise NotImplementedError
+
+    monkeypatch.setattr(opening, "operations", lambda: described(mean, "exchange", readers="sources"))
+    status, _, err = conformance("run", *ONE)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "the row of mean contradicts its reference function: its row speaks of sources, and it has no attr" in err

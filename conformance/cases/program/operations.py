@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
+from conformance.cases.specification_error import SpecificationError
+
 Does = Literal["reduce", "gather", "exchange", "spread", "query"]
 """What an operation does: it folds blocks, joins them, exchanges them, hands one out, or asks and takes none."""
 
@@ -58,7 +60,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         return self.written and not self.takes_token
 
 
-class RowError(TypeError):
+class RowError(SpecificationError):
     """A row that contradicts the signature of its reference function; the message says in what."""
 
 
