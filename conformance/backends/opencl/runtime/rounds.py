@@ -25,8 +25,11 @@ from conformance.cases.schedule.index_map import Affine, elements
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import Tensor, from_array
 
-PREPARED: Final = 256
-"""Graphs whose plans are kept, the least recently run dropped first."""
+PREPARED: Final = 1024
+"""Graphs whose plans are kept, the least recently run dropped first.
+
+They are more than the default run has of a suite: of cases that come again in the same order all would be dropped.
+"""
 
 
 class PreparedRound(NamedTuple):

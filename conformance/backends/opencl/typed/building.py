@@ -108,6 +108,11 @@ class Building:
                 )
         return Blocks(tuple(nodes), shape, given.dtype)
 
+    def gathered(self, sources: Sequence[str], members: Sequence[int], axis: int, shape: Shape, dtype: str) -> str:
+        """Return the blocks of some members, stacked along a new axis, on the device of the first of them."""
+        names, attrs = tuple(map(device, members)), {"axis": axis, "tiled": False}
+        return self.node("collective", sources, shape, dtype, members[0], arg="all_gather", attrs=attrs, members=names)
+
     def rows(self, source: str, shape: Shape, dtype: str, span: tuple[int, int], member: int) -> str:
         """Return rows ``span`` of a block that may be on another member's device."""
         pairs = (span, *((0, extent) for extent in shape[1:]))

@@ -71,8 +71,7 @@ def batched(
     given = {name: _sliced(building, name, building.put(blocks), levels) for name, blocks in inputs.items()}
     values = computed(building, program, mesh, given)
     results = {
-        name: _stacked(building, _shown(building, mesh, found, name, values[name]), levels, program.world)
-        for name in program.results
+        name: _stacked(building, _shown(building, mesh, found, name, values[name]), levels) for name in program.results
     }
     return read(results, run(building.case(results)))
 
@@ -108,27 +107,16 @@ def _slice(building: Building, node: str, shape: Shape, dtype: str, axis: int, a
     return building.node("reshape", (node,), rest, dtype, rank), rest
 
 
-def _stacked(building: Building, slices: Blocks, levels: Sequence[Level], world: int) -> Blocks:
-    """Return a block a rank of the slices of its members, the innermost level joined first."""
-    each = len(slices.nodes) // world
-    nodes = [
-        building.node("copy", (node,), slices.shape, slices.dtype, number // each)
-        for number, node in enumerate(slices.nodes)
-    ]
-    shape = slices.shape
+def _stacked(building: Building, slices: Blocks, levels: Sequence[Level]) -> Blocks:
+    """Return a block a rank of the slices of its members: the first of them gathers, the innermost level first."""
+    nodes, members, shape = slices.nodes, tuple(range(len(slices.nodes))), slices.shape
     for level in reversed(levels):
-        each //= level.size
-        wide = (*shape[: level.result], level.size, *shape[level.result :])
-        thin = (*shape[: level.result], 1, *shape[level.result :])
-        like = Blocks((), wide, slices.dtype)
-        joined = []
-        for first in range(0, len(nodes), level.size):
-            rank = first // (level.size * each)
-            parts = []
-            for at, node in enumerate(nodes[first : first + level.size]):
-                pads = tuple((at, level.size - 1 - at) if axis == level.result else (0, 0) for axis in range(len(wide)))
-                put = building.node("reshape", (node,), thin, slices.dtype, rank)
-                parts.append(building.node("pad", (put,), wide, slices.dtype, rank, arg=pads))
-            joined.append(building.total(parts, like, rank))
-        nodes, shape = joined, wide
-    return Blocks(tuple(nodes), shape, slices.dtype)
+        shape = (*shape[: level.result], level.size, *shape[level.result :])
+        nodes = tuple(
+            building.gathered(
+                nodes[at : at + level.size], members[at : at + level.size], level.result, shape, slices.dtype
+            )
+            for at in range(0, len(nodes), level.size)
+        )
+        members = members[:: level.size]
+    return Blocks(nodes, shape, slices.dtype)
