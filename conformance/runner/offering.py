@@ -104,15 +104,18 @@ class Offering:
             while self._full() and not self.late():
                 collect(self.backends, self._patience)
 
-    def finish(self) -> None:
+    def settle(self) -> None:
         """Wait until every case is judged, or it is late."""
         with self._clock.phase("waiting"):
-            while any(backend.dialogues.outstanding for backend in self.backends):
-                if self.late():
-                    for backend in self.backends:
-                        backend.abandon()
-                    break
+            while any(backend.dialogues.outstanding for backend in self.backends) and not self.late():
                 collect(self.backends, self._patience)
+
+    def finish(self) -> None:
+        """Wait until every case is judged; give up what is left when it is late."""
+        self.settle()
+        if self.late():
+            for backend in self.backends:
+                backend.abandon()
 
     def _full(self) -> bool:
         told = (backend.dialogues for backend in self.backends)
@@ -147,7 +150,7 @@ def draw_and_offer(
     with clock.phase("drawing"), collected_apart():
         if cases is None:
             parts += (Part(draws, offering, origins) for draws in plan.draws())
-            for done in drawn_in_turns(parts):
+            for done in drawn_in_turns(parts, offering):
                 drawing(Drawing(done, offering.offered))
         else:
             offering.listed(cases, plan.suites[0])

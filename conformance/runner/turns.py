@@ -1,7 +1,8 @@
 """The order of pass 1: every part of a plan is drawn a little, then deeper, and what is claimed before what is not.
 
 A part is what one suite draws for one operation. A time budget may end the run at any draw. What was asked by then has
-something of every claimed operation, and lies within the claims but for a tenth.
+something of every claimed operation, and lies within the claims but for a tenth. Claims say nothing of schedules: who
+gives one for the plainest case is taken to claim them, so that they are judged while a backend works on other cases.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ class Offers(Protocol):
     def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
         """Offer a case that was drawn for one backend, unless it was offered."""
 
+    def settle(self) -> None:
+        """Wait until every case is judged, or it is late."""
+
 
 @dataclass
 class _Own:
@@ -68,6 +72,8 @@ class Part:
         self.name = f"{draws.suite} of {draws.op}"
         self.draws, self.done = draws, False
         self.claimed = any(draws.op in backend.scope.claims for backend in offers.backends)
+        self.tried = not self.claimed and operations()[draws.op].answered
+        """Whether the first answers tell if it is claimed."""
         self._offers, self._seed = offers, origins.seed
         self._shares = [Share(backend, draws.asked(backend.examples)) for backend in offers.backends]
         self._most = max((share.examples for share in self._shares), default=draws.examples)
@@ -89,6 +95,12 @@ class Part:
     def drawn(self) -> int:
         """Return how many of them were made for all backends."""
         return self._common
+
+    def heed(self) -> None:
+        """Take what was tried as claimed where a backend gave an answer that was judged."""
+        if self.tried:
+            place = self.draws.suite, self.draws.op
+            self.claimed = any(backend.records.tally.judged[place] for backend in self._offers.backends)
 
     @property
     def beyond(self) -> bool:
@@ -183,15 +195,23 @@ class Part:
         return True
 
 
-def drawn_in_turns(parts: Sequence[Part]) -> Iterator[float]:
+def drawn_in_turns(parts: Sequence[Part], offers: Offers) -> Iterator[float]:
     """Draw all parts, those of claimed operations first; yield how much of it is done."""
     places = list(dict.fromkeys(part.draws.suite for part in parts))
-    by_suite = sorted(parts, key=lambda part: (not part.claimed, places.index(part.draws.suite)))
+    in_order = sorted(parts, key=lambda part: places.index(part.draws.suite))
+    for part in [part for part in in_order if part.claimed] + [part for part in in_order if part.tried]:
+        if not part.turn(DEPTHS[0]):
+            break
+    if any(part.tried for part in parts):
+        offers.settle()
+    for part in parts:
+        part.heed()
+    yield _done(parts)
     turns = [
         (depth, part)
         for claimed in (True, False)
         for depth in (*DEPTHS, None)
-        for part in by_suite
+        for part in in_order
         if part.claimed == claimed
     ]
     for depth, part in turns:

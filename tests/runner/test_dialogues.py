@@ -46,15 +46,16 @@ class Told:
         return come
 
 
-def inquiry(name: str) -> Inquiry:
-    """Return a case that is asked about twice, the second time in another process."""
+def inquiry(name: str, *, apart: bool = True) -> Inquiry:
+    """Return a case that is asked about twice, the second time in another process; ``apart`` from other cases."""
 
     def dialogue() -> Dialogue:
         yield Ask(f"{name}1")  # type: ignore[arg-type]  # any request will do
         yield Ask(f"{name}2", elsewhere=True)  # type: ignore[arg-type]
         return Verdict(outcome="passed", clauses={}, detail=name)
 
-    case: Any = SimpleNamespace(case=None, dialect=SimpleNamespace(name="it", one_at_a_time=True))
+    dialect = SimpleNamespace(name="it" if apart else "other", one_at_a_time=apart)
+    case: Any = SimpleNamespace(case=None, dialect=dialect)
     return Inquiry(case, 0, dialogue())
 
 
@@ -92,3 +93,21 @@ def test_a_process_that_does_not_answer_takes_no_case() -> None:
     assert [verdict.detail for _, verdict in dialogues.finished()] == ["a"]
     assert (one.asked[1:], other.asked[1:]) == (["b1"], [])
     assert len(dialogues.cancel()) == 2
+
+
+def test_beside_cases_of_other_dialects_it_has_processes_of_its_own_once_a_second_one_answers() -> None:
+    one = Told(other := Told(third := Told()))
+    dialogues = Dialogues(one, Clock())  # type: ignore[arg-type]  # all that is asked of a worker here
+    for each in (inquiry("x", apart=False), inquiry("a"), inquiry("b"), inquiry("c")):
+        dialogues.begin(each)
+    assert (one.asked, other.asked) == (["x1", "a1"], [])
+    one.tell("a1")
+    assert not list(dialogues.finished())
+    other.tell("a2")
+    assert [verdict.detail for _, verdict in dialogues.finished()] == ["a"]
+    assert (one.asked[2:], other.asked[1:], third.asked) == ([], ["b1"], ["c1"])
+    other.tell("b1")
+    assert not list(dialogues.finished())
+    assert third.asked[1:] == ["b2"]
+    third.tell("b2")
+    assert [verdict.detail for _, verdict in dialogues.finished()] == ["b"]

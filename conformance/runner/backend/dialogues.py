@@ -20,8 +20,8 @@ from conformance.runner.worker.judgeable import Judgeable
 class Inquiry:
     """A case that was handed over; ``outside`` is the claim that leaves it out, where it is asked to probe that.
 
-    It is asked ``again`` where an earlier run said what it came to. Its questions go to the other worker of the backend
-    where it is ``beside`` another case; ``judged`` is the verdict once it is known.
+    It is asked ``again`` where an earlier run said what it came to. Its questions go to the first of its ``workers``,
+    those for elsewhere to the second; ``judged`` is the verdict once it is known.
     """
 
     trial: Trial
@@ -29,42 +29,72 @@ class Inquiry:
     dialogue: Dialogue
     outside: str | None = None
     again: bool = False
-    beside: bool = False
+    workers: tuple[Judgeable, ...] = ()
     judged: Verdict | None = None
     answers: list[Answer] = field(default_factory=list)
 
 
-class Dialogues:
-    """Hands requests to a worker, and to another one of the same backend, and answers back to who asked.
+@dataclass
+class _Lane:
+    """The cases of a dialect of which a process is asked about one at a time, and the two workers that they go to.
 
-    Of a dialect of which a process is asked about one case at a time the other worker takes every second case, once it
-    has answered anything: one is judged while the backend works on the other. Their verdicts come in the order of the
-    cases all the same.
+    Of what is ``under_way`` the verdicts come in the order of the cases; ``held`` back is what has no process yet.
+    The second worker takes every second case once it has answered anything (``both``).
+
+    Beside cases of other dialects the two are ``apart`` from their worker once a second process answers: it may be
+    that a device serves one process alone.
+    """
+
+    workers: tuple[Judgeable, Judgeable]
+    under_way: deque[Inquiry] = field(default_factory=deque)
+    held: deque[Inquiry] = field(default_factory=deque)
+    both: bool = False
+    apart: bool = False
+
+    def free(self) -> tuple[Judgeable, Judgeable] | None:
+        """Return the worker to ask about another case, and the one to ask elsewhere; ``None`` where all are busy."""
+        taken = [each.workers[0] for each in self.under_way if each.judged is None]
+        pairs = (self.workers, self.workers[::-1])[: 1 + self.both]
+        return next((pair for pair in pairs if pair[0] not in taken), None)
+
+    def heard(self, worker: Judgeable, *, sound: bool, apart: bool) -> None:
+        """Take note of an answer: once the second worker gives a ``sound`` one, two ``apart`` from the first go on."""
+        if worker is not self.workers[1]:
+            return
+        if sound and apart and not self.apart:
+            self.workers, self.apart = (worker, worker.sibling()), True
+        self.both = sound
+
+
+class Dialogues:
+    """Hands requests to the workers of a backend, and answers back to who asked.
+
+    A dialect of which a process is asked about one case at a time has two processes: one case is judged while the
+    backend works on another. None waits behind cases of other dialects once both processes are its own. Their
+    verdicts come in the order of the cases all the same.
     """
 
     def __init__(self, worker: Judgeable, clock: Clock) -> None:
         """Ask ``worker``; ``clock`` is told when answers are judged."""
         self._worker, self._clock = worker, clock
-        self._asked: dict[tuple[bool, int], Inquiry] = {}
-        self._held: deque[Inquiry] = deque()
-        self._open: dict[str, deque[Inquiry]] = {}
-        """Of such dialects what is under way, in order."""
-        self._both = False
-        """Whether the other worker answers."""
+        self._workers = [worker]
+        self._asked: dict[tuple[int, int], Inquiry] = {}
+        """What has no answer yet, by the place of its worker among ``workers`` and by ticket."""
+        self._lanes: dict[str, _Lane] = {}
+        self._others = False
+        """Whether anything was asked that is not asked one at a time."""
         self._bytes = 0
         self._freed = ReleasedMemory()
 
     @property
     def workers(self) -> tuple[Judgeable, ...]:
-        """Return the worker, and the other one of the same backend where something was asked of that."""
-        if any(other for other, _ in self._asked):
-            return (self._worker, self._worker.sibling())
-        return (self._worker,)
+        """Return the worker, and the others of the same backend that something was asked of."""
+        return tuple(self._workers)
 
     @property
     def outstanding(self) -> int:
         """Return how many cases were handed over and have no verdict."""
-        return len(self._asked) + len(self._held)
+        return len(self._asked) + sum(len(lane.held) for lane in self._lanes.values())
 
     @property
     def bytes(self) -> int:
@@ -74,40 +104,48 @@ class Dialogues:
     def begin(self, inquiry: Inquiry) -> None:
         """Ask the first about a case, or hold it back while as many of its dialect are asked about as may be."""
         self._bytes += _bytes_of(inquiry.trial.case)
-        behind = self._held and inquiry.trial.dialect.one_at_a_time
-        if behind or not self._begin(inquiry):
-            self._held.append(inquiry)
+        if not inquiry.trial.dialect.one_at_a_time:
+            self._others = True
+            inquiry.workers = (self._worker, self._worker.sibling())
+            self._submit(inquiry, next(inquiry.dialogue))
+            return
+        lane = self._lane(inquiry)
+        lane.held.append(inquiry)
+        self._go_on(lane)
 
-    def _begin(self, inquiry: Inquiry) -> bool:
-        """Ask the first about a case, if there is a process that may be asked about it."""
-        if inquiry.trial.dialect.one_at_a_time:
-            under_way = self._open.setdefault(inquiry.trial.dialect.name, deque())
-            taken = {each.beside for each in under_way if each.judged is None}
-            free = [beside for beside in (False, True)[: 1 + self._both] if beside not in taken]
-            if not free:
-                return False
-            inquiry.beside = free[0]
-            under_way.append(inquiry)
-        self._submit(inquiry, next(inquiry.dialogue))
-        return True
+    def _lane(self, inquiry: Inquiry) -> _Lane:
+        """Return the lane of a case, which begins with the first of its dialect."""
+        name = inquiry.trial.dialect.name
+        if name not in self._lanes:
+            self._lanes[name] = _Lane((self._worker, self._worker.sibling()))
+        return self._lanes[name]
+
+    def _go_on(self, lane: _Lane) -> None:
+        """Ask the first about what is held back, as long as a process is free."""
+        while lane.held and (workers := lane.free()) is not None:
+            inquiry = lane.held.popleft()
+            inquiry.workers = workers
+            lane.under_way.append(inquiry)
+            self._submit(inquiry, next(inquiry.dialogue))
 
     def finished(self) -> Iterator[tuple[Inquiry, Verdict]]:
         """Hand on every answer that has come; yield the cases whose verdicts are known by it."""
-        for number, worker in enumerate(self.workers):
+        for place, worker in enumerate(self.workers):
             for ticket, answer in worker.poll(0.0):
-                inquiry = self._asked.pop((bool(number), ticket))
-                if number:
-                    self._both = answer.broken is None
+                inquiry = self._asked.pop((place, ticket))
+                lane = self._lanes.get(inquiry.trial.dialect.name)
+                if lane is not None:
+                    lane.heard(worker, sound=answer.broken is None, apart=self._others)
                 inquiry.judged = self._told(inquiry, answer)
                 if inquiry.judged is not None:
-                    yield from self._settled(inquiry)
+                    yield from self._settled(inquiry, lane)
                 del inquiry, answer
-                while self._held and self._begin(self._held[0]):
-                    self._held.popleft()
+                if lane is not None:
+                    self._go_on(lane)
 
-    def _settled(self, inquiry: Inquiry) -> Iterator[tuple[Inquiry, Verdict]]:
+    def _settled(self, inquiry: Inquiry, lane: _Lane | None) -> Iterator[tuple[Inquiry, Verdict]]:
         """Yield a case with its verdict, or, where their order matters, all whose turn has come."""
-        under_way = self._open.get(inquiry.trial.dialect.name, deque([inquiry]))
+        under_way = deque([inquiry]) if lane is None else lane.under_way
         while under_way and under_way[0].judged is not None:
             inquiry = under_way.popleft()
             size = _bytes_of(inquiry.trial.case)
@@ -121,16 +159,19 @@ class Dialogues:
         """Give up what has no verdict, and return it."""
         for worker in self.workers:
             worker.cancel()
-        judged = [each for under_way in self._open.values() for each in under_way if each.judged is not None]
-        left = [*judged, *self._asked.values(), *self._held]
-        self._asked, self._held = {}, deque()
-        self._open.clear()
+        lanes = self._lanes.values()
+        judged = [each for lane in lanes for each in lane.under_way if each.judged is not None]
+        left = [*judged, *self._asked.values(), *(each for lane in lanes for each in lane.held)]
+        self._asked.clear()
+        self._lanes.clear()
         self._bytes = 0
         return left
 
     def _submit(self, inquiry: Inquiry, ask: Ask) -> None:
-        worker = self._worker.sibling() if ask.elsewhere != inquiry.beside else self._worker
-        self._asked[worker is not self._worker, worker.submit(ask.request)] = inquiry
+        worker = inquiry.workers[ask.elsewhere]
+        if worker not in self._workers:
+            self._workers.append(worker)
+        self._asked[self._workers.index(worker), worker.submit(ask.request)] = inquiry
 
     def _told(self, inquiry: Inquiry, answer: Answer) -> Verdict | None:
         """Tell a dialogue the answer; return its verdict, or ask what it wants to know next."""

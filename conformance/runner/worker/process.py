@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import selectors
@@ -24,6 +25,10 @@ GRACE: Final = 0.5
 """Seconds between SIGTERM and SIGKILL: an exit handler gets its turn, a stuck process costs little."""
 
 CHUNK: Final = 1 << 16
+WIDE: Final = 1 << 20
+"""Bytes that a pipe holds, where the system lets it, so that a backend has enough to do, and room for its answers, while
+the runner draws. Usual are 64 KiB, a dozen cases."""
+
 LONGEST_REPLY: Final = 64 << 20
 """Bytes without a newline that end a backend: large tensors travel by file, so no honest line comes near."""
 
@@ -43,6 +48,8 @@ class Process:
         request_read, self._requests = os.pipe()
         self._replies, reply_write = os.pipe()
         self._errors, error_write = os.pipe()
+        for end in (request_read, self._replies):
+            _widen(end)
         theirs = (request_read, reply_write, error_write)
         told = {protocol.READ: request_read, protocol.WRITE: reply_write, protocol.FILES: self.folder}
         try:
@@ -275,6 +282,13 @@ def _watchdog(leader: int, folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more than usual, where that can be told (Linux) and is allowed."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, WIDE)
 
 
 def _read(descriptor: int) -> bytes | None:
