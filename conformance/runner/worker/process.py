@@ -26,8 +26,8 @@ GRACE: Final = 0.5
 
 CHUNK: Final = 1 << 16
 WIDE: Final = 1 << 20
-"""Bytes that a pipe holds, where the system lets it, so that a backend has enough to do, and room for its answers, while
-the runner draws. Usual are 64 KiB, a dozen cases."""
+"""Bytes that a pipe holds, where the system lets it: while the runner draws, a backend has enough to do, and room
+for its answers. Usual are 64 KiB, a dozen cases."""
 
 LONGEST_REPLY: Final = 64 << 20
 """Bytes without a newline that end a backend: large tensors travel by file, so no honest line comes near."""
