@@ -145,11 +145,19 @@ class Lazily(Walk):
         """Return the tensor of a node that is computed by and by."""
         if node.op in ("const", "var", "iota"):
             return self._leaf(node)
+        if node.op == "alu":
+            return _elementwise(node, of)
         if node.op == "copy":
             device = self.devices[node.device]
             with framework():
-                return of[0].clone(device) if node.arg else of[0].to(device)
-        return _elementwise(node, of) if node.op == "alu" else super().made(node, of)
+                made = of[0].clone(device) if node.arg else of[0].to(device)
+        else:
+            made = super().made(node, of)
+        if node.op in NAMING and (node.of[0] not in self.nodes or self.home(node.of[0])):
+            # A value of its own is kept when the storage is assigned to; what a function is given may be storage, too.
+            with framework():
+                return made.clone()
+        return made
 
     def _leaf(self, node: Node) -> Tensor:
         if node.op == "const":
@@ -179,6 +187,9 @@ class Lazily(Walk):
             shown = value.bitcast(BITS[dtype.itemsize]) if value.dtype in UNNAMED else value
             return np.frombuffer(bytes(shown.data()), dtype).copy()
 
+
+NAMING: Final = ("contig", "copy", "cast", "bitcast")
+"""What may give the buffer itself, or a view of it, where there is nothing to compute."""
 
 BITS: Final = {1: dtypes.uint8, 2: dtypes.uint16}
 UNNAMED: Final = (dtypes.float16, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)

@@ -108,7 +108,7 @@ class Lazy:
         while at.op != "buf":
             whole = whole and at.op in ("reshape", "detach", "assign")
             at = self._nodes[at.of[0]]
-        name, value = str(at.arg), self.value(node.of[1])
+        name, value = str(at.arg), self._given(node)
         if whole:
             base = self.storage[name]
             with framework():
@@ -119,7 +119,30 @@ class Lazy:
                 target.assign(value)
         self.written.append(name)
 
+    def _given(self, node: Node) -> Tensor:
+        """Return what is assigned: of what names storage that is unchanged no copy is kept."""
+        given = self._nodes[node.of[1]]
+        if not self._names(given) or overwritten(given.of[0], self._nodes, given.id, node.id):
+            return self.value(given.id)
+        return self._plain(given, [self.value(given.of[0])])
+
     def _made(self, node: Node, of: list[Any]) -> Tensor:
+        """Return the tensor of a computed node, which keeps its value when storage behind it is assigned to."""
+        made = self._plain(node, of)
+        if not self._names(node) or not overwritten(node.of[0], self._nodes, node.id):
+            return made
+        with framework():
+            return made.clone()
+
+    def _names(self, node: Node) -> bool:
+        """Return whether tinygrad computes nothing for a node and gives the storage that it is made of."""
+        if not node.of or not assigned_to(node.of[0], self._nodes):
+            return False
+        source = self._nodes[node.of[0]]
+        here, alike = node.device == source.device and not node.arg, node.dtype == source.dtype
+        return {"contig": True, "bitcast": True, "cast": alike, "copy": here}.get(node.op, False)
+
+    def _plain(self, node: Node, of: list[Any]) -> Tensor:
         make: dict[str, Callable[[], Any]] = {
             "const": lambda: constant(node, self._dims(node.shape)),
             "var": lambda: Tensor(self._bound[str(node.arg)]).cast(dtype_of(node.dtype)),
@@ -201,6 +224,14 @@ def assigned_to(name: str, nodes: Mapping[str, Node]) -> str:
     while node.op == "assign" or (node.op in MOVEMENT and node.op not in ("pad", "expand")):
         node = nodes[node.of[0]]
     return str(node.arg) if node.op == "buf" else ""
+
+
+def overwritten(name: str, nodes: Mapping[str, Node], after: str, before: str = "") -> bool:
+    """Return whether storage that ``name`` is of is assigned to ``after`` a node, and ``before`` another."""
+    storage, order = assigned_to(name, nodes), list(nodes)
+    between = order[order.index(after) + 1 : order.index(before) if before else None]
+    assigns = (each for each in between if nodes[each].op == "assign")
+    return bool(storage) and any(assigned_to(each, nodes) == storage for each in assigns)
 
 
 def dtype_of(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from conformance.backends.tinygrad.lazy import assigned_to
+from conformance.backends.tinygrad.lazy import assigned_to, overwritten
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
 from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.schedule import Copy, Kernel, Place
@@ -71,8 +71,12 @@ def _moved_from(name: str, graph: Graph, *, anywhere: bool) -> str:
 
 
 def _nowhere(node: Node, nodes: Mapping[str, Node]) -> bool:
-    """Return whether a node is a copy to the device that its source is on, which is the same tensor."""
-    return node.op == "copy" and not node.arg and nodes[node.of[0]].device == node.device
+    """Return whether a node is a copy to the device that its source is on, which is the same tensor.
+
+    Of storage that is assigned to later it is none.
+    """
+    same = node.op == "copy" and not node.arg and nodes[node.of[0]].device == node.device
+    return same and not overwritten(node.of[0], nodes, node.id)
 
 
 def _in_order(node: Node, source: Node, most: Values) -> bool:

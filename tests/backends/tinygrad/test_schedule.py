@@ -62,6 +62,13 @@ GRAPHS = {
     "assign": graph(
         A, alu("neg", "neg", "a", shape=(2, 3)), node("b", "assign", "a", "neg", shape=(2, 3)), results=["b"]
     ),
+    **{
+        f"{op} of what is overwritten": graph(
+            A, moved("kept", op, "a", (2, 3)), node("c", "assign", "a", "kept", shape=(2, 3)),
+            alu("neg", "neg", "a", shape=(2, 3)), node("d", "assign", "a", "neg", shape=(2, 3)), results=["kept", "d"],
+        )
+        for op in ("contig", "copy", "cast", "bitcast")
+    },
     "part": graph(
         A, PART, alu("b", "neg", "part", shape=(2, "n")), moved("c", "flip", "b", (2, "n"), (1,)), results=["b", "c"],
         variables=N,
