@@ -52,6 +52,19 @@ def concerns(source: str, text: str, ops: Collection[str]) -> Divergence:
     return Divergence(source, text, shown)
 
 
+def unimplemented(source: str, text: str, clause: str) -> Divergence:
+    """Return the divergence of a source that gives a meaning to what ``clause`` rejects, and does not implement it.
+
+    Every error says so by its status.
+    """
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        said = [error.message.startswith("UNIMPLEMENTED") for error in seen.errors if error is not None]
+        return subject.rejected is not None and subject.rejected.clause == clause and bool(said) and all(said)
+
+    return Divergence(source, text, shown)
+
+
 def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
     """Return the divergence of a source by which a case means what it would mean ``otherwise``."""
 
@@ -115,14 +128,17 @@ def admits(source: str, text: str) -> Divergence:
 
 
 def adds_to_zeros(source: str, text: str) -> Divergence:
-    """Return the divergence of a source that moves blocks by adding them to zeros: -0.0 comes as 0.0, no other bit."""
+    """Return the divergence of a source that moves blocks by adding them to zeros.
+
+    -0.0 comes as 0.0 and a NaN as any NaN, since a sum makes a NaN and not a particular one; every other bit is kept.
+    """
 
     def shown(subject: Subject, seen: Observation) -> bool:
         return (
             subject.legal
             and answered(subject, seen) is None
             and all(
-                _unsigned_alike(*each)
+                _summed_alike(*each)
                 for name, blocks in subject.expected.items()
                 for each in zip(blocks, seen.results[name], strict=True)
             )
@@ -131,16 +147,16 @@ def adds_to_zeros(source: str, text: str) -> Divergence:
     return Divergence(source, text, shown)
 
 
-def _unsigned_alike(expected: Array | None, found: Tensor | None) -> bool:
-    """Return whether a block is the expected one, zeros without their signs."""
+def _summed_alike(expected: Array | None, found: Tensor | None) -> bool:
+    """Return whether a block is the expected one, zeros without their signs and one NaN as good as another."""
     if expected is None or found is None:
         return True
     if (found.dtype, found.shape) != (logical(expected.dtype), expected.shape):
         return False
     wanted, got = _parts(expected), _parts(to_array(found))
     with np.errstate(invalid="ignore"):
-        zeros = (wanted == 0) & (got == 0)
-    return bool((zeros | (_bits(wanted) == _bits(got))).all())
+        alike = ((wanted == 0) & (got == 0)) | (np.isnan(wanted) & np.isnan(got))
+    return bool((alike | (_bits(wanted) == _bits(got))).all())
 
 
 def _parts(block: Array) -> Array:

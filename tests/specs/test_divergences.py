@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -166,6 +168,7 @@ def summed(dtype: str, op: str, found: np.ndarray) -> tuple[Case, Observation]:
         ("stablehlo", "reduction.C11", "bool", "sum", np.array([True])),
         ("stablehlo", "reduction.C16", "complex64", "max", np.array([1], np.complex64)),
         ("jax", "reduction.C13", "int32", "mean", np.array([1], np.float32)),
+        ("tinygrad", "reduction.C11", "bool", "product", np.array([True])),
     ],
 )
 def test_what_a_source_documents_of_numbers_diverges(
@@ -177,10 +180,27 @@ def test_what_a_source_documents_of_numbers_diverges(
     assert judged(*summed(dtype, op, found * 0 + 7), source).outcome != "passed" or op == "max"
 
 
+def test_a_sum_of_bools_is_no_disjunction_where_a_product_keeps_its_dtype() -> None:
+    assert judged(*summed("bool", "sum", np.array([True])), "tinygrad").clauses["reduction.C11"] == "broken"
+
+
+@pytest.mark.parametrize(("said", "found"), [("UNIMPLEMENTED: c64", "diverges"), ("INTERNAL: c64", "broken")])
+def test_what_a_source_gives_a_meaning_may_be_said_not_to_be_implemented(said: str, found: str) -> None:
+    case, _ = summed("complex64", "max", np.array([1], np.complex64))
+    seen = Observation(errors=(RankError(kind="JaxRuntimeError", message=said, category="internal"),) * 2)
+    assert judged(case, seen, "jax").clauses["collective.C14"] == found
+    assert judged(case, seen).clauses["collective.C14"] == "broken"
+
+
 def gathered(*found: float) -> tuple[Case, Observation]:
-    """Return an all_gather of 0.0 and -0.0 over two ranks, and what was found of it."""
+    """Return an all_gather of -0.0 and 3 over two ranks, and what was found of it."""
+    return moved((-0.0, 3), found)
+
+
+def moved(given: Sequence[float], found: Sequence[float]) -> tuple[Case, Observation]:
+    """Return an all_gather of numbers of float32, one a rank, and what was found of it."""
     step = Step(op="all_gather", inputs=("x",), outputs=("y",), axes=("i",), attrs={"axis": 0, "tiled": True})
-    blocks = tuple(from_array(np.array([block], np.float32)) for block in (-0.0, 3))
+    blocks = tuple(from_array(np.array([block], np.float32)) for block in given)
     inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
     result = from_array(np.array(found, np.float32))
     case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",)), inputs=inputs)
@@ -191,6 +211,13 @@ def test_who_gathers_by_adding_to_zeros_loses_the_sign_of_a_zero_alone() -> None
     assert judged(*gathered(0, 3), "tinygrad").clauses["collective.C18"] == "diverges"
     assert judged(*gathered(0, 3)).clauses["collective.C18"] == "broken"
     assert judged(*gathered(-0.0, -3), "tinygrad").outcome == judged(*gathered(1, 3), "tinygrad").outcome == "failed"
+
+
+def test_who_gathers_by_adding_to_zeros_makes_a_signalling_nan_quiet_and_loses_none() -> None:
+    signalling, quiet = np.array([0x7F800001, 0x7FC00001], np.uint32).view(np.float32)
+    seen = judged(*moved((signalling, 3), (quiet, 3)), "tinygrad"), judged(*moved((signalling, 3), (quiet, 3)))
+    assert [each.clauses["collective.C18"] for each in seen] == ["diverges", "broken"]
+    assert judged(*moved((signalling, 3), (0, 3)), "tinygrad").outcome == "failed"
 
 
 def extreme_at(*found: int) -> tuple[Case, Observation]:

@@ -8,7 +8,6 @@ What the text of StableHLO says is in its ``docs/spec.md``.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Mapping
 from importlib import import_module
@@ -95,7 +94,7 @@ class StableHlo(Backend):
         try:
             results = tensors(self._evaluated(case, placed))
         except Exception as raised:  # noqa: BLE001 - whatever the interpreter raises is the observation
-            errors = (_refusal(rank_error(raised, adapts=self.adapts)),) * case.program.world
+            errors = (_refused_by_verifier(rank_error(raised, adapts=self.adapts)),) * case.program.world
             return Observation(errors=errors, touched=touched(case, placed), seconds=time.perf_counter() - began)
         return Observation(results=results, touched=touched(case, placed), seconds=time.perf_counter() - began)
 
@@ -118,13 +117,6 @@ class StableHloChannels(StableHlo):
 
     name = "stablehlo-channels"
     channels: ClassVar = True
-
-
-def _refusal(error: RankError) -> RankError:
-    """Return ``error``; it blames the argument where the verifier refused an operation: MLIR has one class for all."""
-    said = "failed to infer returned types" in error.message or re.search(r"'stablehlo\.\w+' op \w", error.message)
-    verifier = error.kind == "MLIRError" and said
-    return msgspec.structs.replace(error, category="invalid_argument") if verifier else error
 
 
 def _refused_by_verifier(error: RankError) -> RankError:

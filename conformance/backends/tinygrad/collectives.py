@@ -129,10 +129,16 @@ def split(whole: Array, devices: tuple[str, ...], axis: int) -> Tensor:
         return parts.realize()
 
 
-@framework()
 def shard(tensor: Tensor, devices: tuple[str, ...], axis: int | None = None) -> Tensor:
-    """Return ``tensor`` split along ``axis``, or copied to every device."""
-    return tensor.shard(devices, axis)
+    """Return ``tensor`` split along ``axis``, or copied to every device.
+
+    Raise ``Unsupported`` for an axis that is none where there is nothing to split: one device has the whole tensor,
+    whatever axis is named.
+    """
+    if len(devices) == 1 and axis is not None and not -tensor.ndim <= axis < tensor.ndim:
+        raise Unsupported(f"a tensor on one device is split along no axis, so that {axis} is not looked at")
+    with framework():
+        return tensor.shard(devices, axis)
 
 
 def tensor_of(block: Array, device: str | None = None) -> Tensor:

@@ -9,7 +9,15 @@ from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.divergences import accepts, adds_to_zeros, concerns, diverging, in_mesh_order, means
+from conformance.specs.divergences import (
+    accepts,
+    adds_to_zeros,
+    concerns,
+    diverging,
+    in_mesh_order,
+    means,
+    unimplemented,
+)
 from conformance.specs.op import has, rejection, value
 
 
@@ -174,14 +182,22 @@ COLLECTIVE: tuple[Clause, ...] = (
             ("send", "recv", "permute", "shuffle"),
         ),
     ),
-    Clause(
-        "collective.C14",
-        "should",
-        "The error that rejects a program reports a wrong argument, not a failure inside the implementation.",
-        without_meaning,
-        blames_argument,
-        "jax.all_to_all: _all_to_all_is_async",
-        general=True,
+    diverging(
+        Clause(
+            "collective.C14",
+            "should",
+            "The error that rejects a program reports a wrong argument, not a failure inside the implementation.",
+            without_meaning,
+            blames_argument,
+            "jax.all_to_all: _all_to_all_is_async",
+            general=True,
+        ),
+        unimplemented(
+            "jax",
+            "pmax and pmin of complex numbers have a meaning, by lax.max and lax.min; where XLA does not implement it "
+            "the error says so.",
+            "reduction.C16",
+        ),
     ),
     value(
         "collective.C15",
@@ -207,7 +223,10 @@ COLLECTIVE: tuple[Clause, ...] = (
             ),
             check=same,
         ),
-        adds_to_zeros("tinygrad", "Parts are gathered by adding them to zeros, so that -0.0 becomes 0.0."),
+        adds_to_zeros(
+            "tinygrad",
+            "Parts are gathered by adding them to zeros, so that -0.0 becomes 0.0 and a signalling NaN a quiet one.",
+        ),
     ),
     rejection(
         "collective.C19",

@@ -70,6 +70,11 @@ def logical(case: Case) -> Case | None:
     return None if op is None else with_step(case, changed(step, attrs={**step.attrs, "op": op}))
 
 
+def conjoined(case: Case) -> Case | None:
+    """Return the case of one product of bools as a conjunction."""
+    return logical(case) if case.program.collectives[-1].attrs.get("op") == "product" else None
+
+
 def with_step(case: Case, step: Step) -> Case:
     """Return the case with its one step replaced."""
     return changed(case, program=changed(case.program, steps=(step,)))
@@ -168,6 +173,11 @@ REDUCTION: tuple[Clause, ...] = (
         ),
         means("stablehlo", "add is logical OR for booleans, multiply logical AND.", logical),
         means("torch", "A reduction keeps the dtype of its tensor, so that a sum of bools is a disjunction.", logical),
+        means(
+            "tinygrad",
+            "Tensor.prod chooses its dtype by that of its tensor, so that a product of bools is a conjunction.",
+            conjoined,
+        ),
     ),
     diverging(
         value("reduction.C12", "Sums and products of integers wrap around.", "numpy.integers", wraps),

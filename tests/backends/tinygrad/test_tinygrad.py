@@ -78,6 +78,7 @@ def test_what_tinygrad_has_not_is_unsupported(tinygrad: TinyGrad, one: Any) -> N
         one("permute", 2, pairs=()),
         *(one("broadcast", 2, root=root) for root in (2, -1)),
         *(one(op, 2, axis=0, tiled=True, root=2) for op in ("gather", "scatter")),
+        one("all_gather", 1, shape=(1,), axis=1, tiled=True),
     ]
     for case in asked:
         assert {error.category for error in tinygrad.execute(case).errors if error} == {"unsupported"}
