@@ -59,9 +59,10 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
 
 def _with_scripts(report: Report, out_dir: Path) -> Report:
     """Return the report, its findings with the scripts that lie in ``out_dir``."""
-    linked = [
-        replace(one, script=script_of(one)) if (out_dir / script_of(one)).is_file() else one for one in report.findings
-    ]
+    linked = []
+    for one in report.findings:
+        there = [script for script in (script_of(one), one.script) if script and (out_dir / script).is_file()]
+        linked.append(replace(one, script=there[0] if there else None))
     return replace(report, findings=tuple(linked))
 
 

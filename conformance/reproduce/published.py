@@ -53,7 +53,7 @@ def write_scripts(folder: Path, found: Sequence[Finding], open_worker: Callable[
 def run_scripts(folder: Path, found: Sequence[Finding]) -> Iterator[tuple[Told, bool]]:
     """Run the script of every finding that has one, and yield what it said, and whether it still shows its bug."""
     for one in found:
-        path = folder / script_of(one)
+        path = folder / (one.script or script_of(one))
         if path.is_file():
             done = subprocess.run([sys.executable, path], capture_output=True, text=True, errors="replace", check=False)
             last = (done.stdout.strip() or done.stderr.strip()).splitlines()[-1:]

@@ -67,6 +67,13 @@ def test_one_message_of_two_ways_is_one_finding_in_whatever_case() -> None:
     assert one.finding.clauses == ("op.C1", "op.C7")
 
 
+def test_the_operations_are_those_that_the_smallest_cases_end_in() -> None:
+    drawn = [failure("a", op="permute", case=f"{case}/int32-2/1") for case in ("broadcast", "send+recv", "graph_3_1")]
+    (one,) = joined([found(each) for each in drawn[:1]])
+    assert one.finding.ops == ("broadcast",)
+    assert [finding.ops for finding, _ in findings(drawn[1:], [], {})] == [("permute", "recv")]
+
+
 def test_one_explanation_joins_clauses_and_never_ends() -> None:
     error = {"outcome": "errored", "error": "TypeError", "detail": "raised TypeError: no"}
     members = [failure("a"), failure("a", "op.C2"), failure("a", "op.C3", **error)]

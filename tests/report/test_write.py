@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
@@ -19,6 +20,8 @@ from conformance.report import (
     read_qualification,
     write_all,
 )
+from conformance.report.failures.findings import script_of
+from conformance.report.formats.json import parse_json
 
 
 def test_a_report_is_written_and_written_again(sample_report: Report, tmp_path: Path) -> None:
@@ -76,6 +79,19 @@ def test_replay_commands_work_from_where_the_report_was_made(
     assert str(tmp_path.parent) not in (tmp_path.parent / "elsewhere" / "index.html").read_text()
 
 
+def test_a_script_by_hand_is_linked_where_none_is_made_of_the_case(sample_report: Report, tmp_path: Path) -> None:
+    told = [replace(one, script="scripts/by-hand.py") for one in sample_report.findings]
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / script_of(told[0])).write_text("")
+    write_all(replace(sample_report, findings=tuple(told)), tmp_path)
+    assert {one.script for one in parse_json((tmp_path / "report.json").read_bytes()).findings[1:]} == {None}
+    (tmp_path / "scripts/by-hand.py").write_text("")
+    write_all(replace(sample_report, findings=tuple(told)), tmp_path)
+    linked = [one.script for one in parse_json((tmp_path / "report.json").read_bytes()).findings]
+    assert linked[0] == script_of(told[0])
+    assert set(linked[1:]) == {"scripts/by-hand.py"}
+
+
 def explained(**changes: str) -> str:
     entry = {
         "backends": ["a"],
@@ -96,6 +112,7 @@ def explained(**changes: str) -> str:
         ("[", "no list of expl"),
         (explained(expiry="2020-01-31"), r"explanation 1 \(a: it ends\) expired on 2020-01-31; .* ask Ann"),
         (explained(link="javascript:alert(1)"), "must begin with https://"),
+        (explained(script="../bug.py"), "Expected `str` matching regex"),
         (f"{explained()[:-1]}, {explained()[1:]}", "this cause of a is explained before"),
     ],
 )

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome, Requirement
+from conformance.reference.operations import TABLE
 from conformance.report.counts.tally import SEVERITY
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord, Failure, SequenceFailure
+
+SCRIPTS: Final = "scripts"
+"""The folder of a report in which programs of the frameworks alone are."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,8 +29,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ``cause`` is a sentence. ``clauses`` are to blame, none for a sequence. ``cases`` counts distinct failing cases.
     ``sequence`` has the stored files of the cases that must run one after the other, where the last one
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
-    one. ``explanation`` is what a person wrote about the cause, with a ``link``. ``others`` are backends that fail so
-    too, other ways to drive the framework of ``backend``, whose case is shown.
+    one: made of the case, else by hand. ``explanation`` is what a person wrote about the cause, with a ``link``.
+    ``others`` are backends that fail so too, other ways to drive the framework of ``backend``, whose case is shown.
     """
 
     backend: str
@@ -50,8 +55,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def script_of(found: Finding) -> str:
-    """Return where the script of a finding is kept, relative to the report."""
-    return f"scripts/{found.backend}-{found.file.rpartition('/')[2].removesuffix('.json')}.py"
+    """Return where the script of a finding is kept that is made for it, relative to the report."""
+    return f"{SCRIPTS}/{found.backend}-{found.file.rpartition('/')[2].removesuffix('.json')}.py"
 
 
 def findings(
@@ -97,7 +102,7 @@ def _finding(members: Sequence[Failure], records: Mapping[tuple[str, str], CaseR
         outcome=first.outcome,
         requirement=first.requirement,
         clauses=tuple(sorted({failure.clause for failure in members})),
-        ops=tuple(sorted({failure.op for failure in members})),
+        ops=tuple(sorted({_op(failure) for failure in members})),
         dtypes=_dtypes(first.backend, cases, records),
         cases=len(cases),
         case=first.case,
@@ -107,6 +112,15 @@ def _finding(members: Sequence[Failure], records: Mapping[tuple[str, str], CaseR
         error=first.error,
         known=first.known,
     )
+
+
+def _op(failure: Failure) -> str:
+    """Return the operation that the smallest case of a failure ends in: it may be another than was drawn for.
+
+    What is no program of collectives has one word for all its cases.
+    """
+    last = failure.case.partition("/")[0].rpartition("+")[2]
+    return last if failure.op in TABLE and last in TABLE else failure.op
 
 
 def _of_sequence(one: SequenceFailure, records: Mapping[tuple[str, str], CaseRecord]) -> Finding:

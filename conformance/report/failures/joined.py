@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from conformance.judging.cause import signature
-from conformance.report.failures.findings import Finding, speaks
+from conformance.report.failures.findings import SCRIPTS, Finding, speaks
 from conformance.report.inputs.explanations import Explanation
 from conformance.runner.log.log import Failure
 
@@ -56,7 +56,8 @@ class Joined:
         else:
             shown = first.finding
         others = dict.fromkeys(each.label for each in self.members if each.label != first.label)
-        says = {"explanation": told.sentence, "link": told.link} if told else {}
+        by_hand = f"{SCRIPTS}/{told.script}" if told and told.script else None
+        says = {"explanation": told.sentence, "link": told.link, "script": by_hand} if told else {}
         return msgspec.structs.replace(shown, backend=first.label, others=tuple(others), **says)
 
 

@@ -20,7 +20,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ``causes`` are the sentences that the report gives the findings (``findings.Finding``), which name no case: the next
     run may show them by other ones. ``shows`` are regular expressions, each of which every case of such a finding has
     in its id, its program with the inputs, or what was seen (``shown``): a finding that has a case of another kind is
-    not explained. ``owner`` answers for the sentence until the end of the day ``expiry``.
+    not explained. ``owner`` answers for the sentence until the end of the day ``expiry``. ``script`` is a program of
+    the framework alone that somebody wrote, in the folder ``scripts`` of the report.
     """
 
     backends: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -29,6 +30,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     owner: Annotated[str, Meta(pattern=r"\S")]
     expiry: date
     link: str | None = None
+    script: Annotated[str, Meta(pattern=r"^[\w+-][\w.+-]*\.py$")] | None = None
     shows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
