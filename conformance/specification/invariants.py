@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.specs.schedules import EVERY
-from conformance.specs.schedules.invariants import EXCLUDED, GROUPS, INVARIANTS
+from conformance.specs.schedules.invariants import BESIDE, EXCLUDED, GROUPS, INVARIANTS, SILENT
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "invariants.md"
 
@@ -25,12 +26,25 @@ def page() -> str:
         lines += [f"## {name}", "", "| | what must hold | clauses |", "|---|---|---|"]
         for number in range(first, last + 1):
             found = INVARIANTS[number]
-            clauses = ", ".join(f"`{clause}` ({EVERY[clause].requirement})" for clause in found.clauses)
-            lines.append(f"| {number} | {found.text} | {clauses} |")
+            lines.append(f"| {number} | {found.text} | {_listed(found.clauses)} |")
         lines.append("")
-    lines += ["## Not said by a clause", "", "| what | why, and what it would need |", "|---|---|"]
+    lines += ["## Beside the 87", "", "| what must hold | clauses |", "|---|---|"]
+    lines += [f"| {text} | {_listed(clauses)} |" for text, clauses in BESIDE.items()]
+    lines += ["", "## Not said by a clause", "", "| what | why, and what it would need |", "|---|---|"]
     lines += [f"| {name} | {why} |" for name, why in EXCLUDED.items()]
+    lines += ["", "## Silent in a default run of the native engine", ""]
+    lines += [
+        "The clauses of all other invariants speak there. These are judged on the schedules of others, and on",
+        "violations.",
+        "",
+    ]
+    lines += ["| | what must hold | why, and what it would need |", "|---|---|---|"]
+    lines += [f"| {number} | {INVARIANTS[number].text} | {why} |" for number, why in SILENT.items()]
     return "\n".join(lines) + "\n"
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    return ", ".join(f"`{clause}` ({EVERY[clause].requirement})" for clause in clauses)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A clone of an argument that is copied to another one, when the first has been written since, under torch.compile."""
+"""What an argument held is copied to another one, and the first is written since, under torch.compile: two ways."""
 
 import sys
 
@@ -11,8 +11,18 @@ def kept(a, b):
     b.copy_(old)
 
 
+def copied_first(a, b):
+    first = a[0] * 2
+    b.copy_(a)
+    a.add_(1)
+    return first
+
+
 EXPECTED = [0.0, 1.0, 2.0, 3.0]
-found = torch.zeros(4)
-torch.compile(kept)(torch.arange(4.0), found)
-print(f"expected {EXPECTED}, observed {found.tolist()}")
-sys.exit(found.tolist() != EXPECTED)
+shown = False
+for function in (kept, copied_first):
+    found = torch.zeros(4)
+    torch.compile(function)(torch.arange(4.0), found)
+    print(f"{function.__name__}: expected {EXPECTED}, observed {found.tolist()}")
+    shown |= found.tolist() != EXPECTED
+sys.exit(shown)

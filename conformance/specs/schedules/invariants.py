@@ -139,17 +139,31 @@ def _read() -> dict[int, Invariant]:
 INVARIANTS: Final[dict[int, Invariant]] = _read()
 """The invariants by number. Where no proof is named every violation of a clause of it is one."""
 
+BESIDE: Final[dict[str, tuple[str, ...]]] = {
+    "Consumers that are dropped change nothing.": ("order.C10",),
+    "A view's base is never a view.": ("memory.C12",),
+    "Axes that what is stored does not depend on are gone (cleanup_dead_axes).": ("bodies.C8",),
+    "A custom kernel, which has no body, takes nothing that no item brings to it (CUSTOM).": ("law.C3",),
+    "A product of matrices by one instruction gives the values of its reduce (WMMA).": ("law.C1",),
+    "A read after an assign sees it, however movement was folded (pm_fold_moved_after).": ("assign.C7", "law.C1"),
+}
+"""What the sources have beside the invariants, and the clauses that say it."""
+
 EXCLUDED: Final[dict[str, str]] = {
     "realized nodes release their sources": "needs a word for when a storage is given back to its device: a schedule "
     "says who uses bytes and not who holds them",
     "kernel hints reach only their kernel": "needs hints on nodes and on kernels: they change no value and no backend "
     "has a way to be asked for them",
     "DISK and other file devices": "needs devices whose storage outlives the process, and reading as the only item",
-    "CUSTOM kernels": "what a custom kernel computes is not in the graph: it is a kernel without a body, and is judged "
-    "by what it touches",
     "ImageDType": "needs buffers whose elements have two indices and a pitch",
-    "WMMA": "needs an instruction over a group of points; as a reduce of products it is judged by its values",
-    "pm_fold_moved_after": "a rule between one system's own nodes; what it must keep is that a read after an assign sees "
-    "it: assign.C7 and law.C1",
 }
 """What the sources have beside the invariants and no clause says, with the reason."""
+
+SILENT: Final[dict[int, str]] = {
+    21: "needs graphs with storage that holds nothing: each buffer of a drawn graph holds data, so that values can be "
+    "compared, and what a program opens it fills",
+    78: "needs one buffer for all values of a variable: the native engine allocates for the values that were asked for, "
+    "and says no shape of a buffer",
+}
+"""The invariants that no schedule of the native engine lets a clause speak of in a default run, with the reason. Their
+clauses read the schedules of others, and the violations are judged all the same."""
