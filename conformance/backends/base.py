@@ -16,7 +16,7 @@ what ``NAME`` takes and returns anything, of which ``wait`` makes what ``NAME`` 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final
@@ -173,6 +173,12 @@ class Backend:
         """
         for case in cases:
             yield self.execute(case)
+
+    def anticipate(self, calls: Sequence[Callable[[], object]]) -> None:
+        """Be shown what is asked next but for programs, each as the call that answers it; override it to use that.
+
+        A call may be made, and whatever comes of it is nobody's answer. What this raises is not looked at.
+        """
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return the schedule made of a program or of a graph, without running it.

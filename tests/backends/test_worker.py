@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from conformance.backends.base import Backend
+from conformance.backends.protocol import RunGraph
 from conformance.backends.raised import category_of
 from conformance.backends.reference import Reference
-from conformance.backends.worker import observations
+from conformance.backends.worker import observations, serve
 from conformance.cases.case import Case, Fault
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import followed, health_case
 
@@ -73,3 +79,36 @@ def test_a_case_with_trouble_is_followed_by_one_about_health(one: Make) -> None:
     right = Reference().execute(health_case(troubled))
     assert [each.health and each.health.results for each in seen] == [right.results, None, right.results]
     assert [each.results for each in seen] == [seen[1].results] * 3
+
+
+EMPTY = GraphCase(graph=Graph(nodes=(), results=()), buffers={}, rounds=(Round(until=0),))
+
+
+class Foreseeing(Backend):
+    """Notes what it is shown, and answers graphs with the number that it has been shown."""
+
+    name = "foreseeing"
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    def anticipate(self, calls: Sequence[Callable[[], object]]) -> None:
+        self.shown += len(calls)
+        raise ValueError("nobody looks at this")
+
+    def graph(self, case: GraphCase) -> Observation:
+        del case
+        return Observation(seconds=self.shown)
+
+
+@pytest.mark.parametrize(("asked", "shown"), [(1, [0]), (2, [2, 2]), (18, [18] * 18)])
+def test_a_backend_is_shown_what_comes_next(tmp_path: Path, asked: int, shown: list[int]) -> None:
+    read, write = os.pipe()
+    answers, sink = os.pipe()
+    requests = [RunGraph(seq=number, case=EMPTY) for number in range(asked)]
+    os.write(write, b"".join(msgspec.json.encode(each) + b"\n" for each in requests))
+    os.close(write)
+    serve(Foreseeing(), read, sink, tmp_path)
+    os.close(sink)
+    lines = os.fdopen(answers, "rb").read().splitlines()
+    assert [msgspec.json.decode(line)["observation"]["seconds"] for line in lines] == shown

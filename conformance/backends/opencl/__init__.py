@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -25,6 +25,7 @@ from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.schedule.dry_run import dry_rounds, dry_run
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
+from conformance.backends.opencl.typed.kept import Kept as KeptTyped
 from conformance.backends.opencl.typed.lowered import STEPS
 from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
@@ -121,6 +122,11 @@ class OpenCL(Backend):
         """What sharded cases were lowered to."""
         return Kept()
 
+    @cached_property
+    def _typed(self) -> KeptTyped:
+        """What typed programs were made graphs of."""
+        return KeptTyped(self.graphs.run)
+
     @property
     def alignment(self) -> int:
         """The bytes at whose multiples a sub-buffer may begin on every open device."""
@@ -209,6 +215,10 @@ class OpenCL(Backend):
             return Observation(errors=(rank_error(error),), seconds=time.perf_counter() - start)
         return Observation(results=results, seconds=time.perf_counter() - start)
 
+    def anticipate(self, calls: Sequence[Callable[[], object]]) -> None:
+        """Build the kernels of graphs that are asked for next in one program."""
+        self.graphs.gather(calls)
+
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Run a program on sharded tensors as one graph over its devices, and return what each has in the end."""
         whole, answers = self._sharded.lowered(case)
@@ -228,7 +238,7 @@ class OpenCL(Backend):
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the types that the engine's own rules give, and the values of a graph."""
-        return types_and_values(program, inputs, self.graphs.run)
+        return types_and_values(program, inputs, self._typed)
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the collectives of a program's graph."""
@@ -238,19 +248,19 @@ class OpenCL(Backend):
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the tangents of results, by a graph that has both values and tangents."""
-        return pushforward(program, inputs, tangents, self.graphs.run)
+        return pushforward(program, inputs, tangents, self._typed)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the cotangents of inputs, by a graph that goes back through the steps."""
-        return pullback(program, inputs, cotangents, self.graphs.run)
+        return pullback(program, inputs, cotangents, self._typed)
 
     def batched(
         self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the results of a graph in which every slice on every rank has a device."""
-        return batched(program, levels, inputs, self.graphs.run, LARGEST)
+        return batched(program, levels, inputs, self._typed, LARGEST)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Start the program on the devices and read its results; inputs and buffers come back as they are then.

@@ -9,9 +9,11 @@ processes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, Final
 
 import pyopencl as cl
 
@@ -45,6 +47,7 @@ class Kernels:
         # PoCL keeps what it builds itself.
         below = None if self.together else folder()
         told = [each for one in devices for each in (one.platform.version, one.name, one.version, one.driver_version)]
+        self._aside: Thread | None = None
         self._cache = ProgramCache([devices[0].platform.name, *told, features()], below)
         self._loaded: dict[str, cl.Program | None] = {}
 
@@ -91,7 +94,34 @@ class Kernels:
         """Return the kernel of a text that has been built."""
         return self._made[named(text)]
 
+    def build_aside(self, texts: Mapping[str, bool]) -> None:
+        """Build the kernels of texts as ``build`` does, beside what is done next: compilers hold no lock of Python's.
+
+        What does not build is built again by who needs it, and fails there.
+        """
+        self._wait()
+        wanted = {text: fast for text, fast in texts.items() if named(text) not in self._made}
+
+        def built() -> None:
+            with suppress(cl.RuntimeError):
+                self._build(wanted)
+
+        if wanted:
+            self._aside = Thread(target=built, name="kernels")
+            self._aside.start()
+
+    def _wait(self) -> None:
+        if self._aside is not None:
+            self._aside.join()
+            self._aside = None
+
     def build(self, texts: Mapping[str, bool]) -> None:
+        """Build those texts that have not been built, as ``_build`` does."""
+        if any(named(text) not in self._made for text in texts):
+            self._wait()
+        self._build(texts)
+
+    def _build(self, texts: Mapping[str, bool]) -> None:
         """Build the kernels of those texts that have not been built, all that are to be optimised in one program.
 
         So are all others: what 46 kernels of small graphs cost was 0.9 s of the compiler, and 0.2 s where it did not
@@ -126,8 +156,7 @@ class Kernels:
         if binaries is None or len(binaries) != len(self._context.devices):
             return None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", cl.CompilerWarning)
+            with _unwarned():
                 made: cl.Program = cl.Program(self._context, self._context.devices, binaries).build()
         except cl.Error:
             return None
@@ -150,10 +179,20 @@ def _entry(kernel: str, options: Sequence[str]) -> str:
     return digest([kernel, BEFORE, *options])
 
 
+_FILTERS: Final = Lock()
+"""Held while the filters of warnings are changed, which all threads share."""
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Let nothing be warned of that Intel's compiler says: it always says what it vectorised."""
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        yield
+
+
 def _built(context: cl.Context, source: str, options: Sequence[str] = ()) -> cl.Program:
     """Return the program of ``source``; raise ``pyopencl.RuntimeError`` with what the compiler says where it fails."""
-    with warnings.catch_warnings():
-        # Intel's compiler always says something: what it vectorised.
-        warnings.simplefilter("ignore", cl.CompilerWarning)
+    with _unwarned():
         program: cl.Program = cl.Program(context, source).build(options=list(options))
     return program

@@ -26,6 +26,14 @@ Result = tuple[Forms, tuple[int | None, ...]]
 """The forms of a result and the places of its storages."""
 
 
+def texts_of(made: Schedule, session: Session, optimise_from: int) -> dict[str, bool]:
+    """Return the texts of the kernels of a schedule that are built for it, each with whether it is to be optimised."""
+    launches = (item.launch for item in made.items if isinstance(item, Fused))
+    texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
+    views = (item for item in made.items if isinstance(item, Kernel))
+    return texts | {alone(item.body): False for item in views if is_small(item, session.kernels, optimise_from)}
+
+
 class Launched(NamedTuple):
     """The results and the whole storages of buffers, under way, and the event of every command."""
 
@@ -53,11 +61,8 @@ class Plan:
         arguments = session.memory.constant(np.array(given, np.int64)) if given else None
         for held in (each for each in (constant, arguments) if each is not None):
             weakref.finalize(self, session.memory.release, held)
-        texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
-        views = (item for item in made.items if isinstance(item, Kernel))
-        texts |= {alone(item.body): False for item in views if is_small(item, session.kernels, optimise_from)}
         try:
-            session.kernels.build(texts)
+            session.kernels.build(texts_of(made, session, optimise_from))
         except cl.RuntimeError as error:
             raise _unbuilt(launches, session, str(error)) from error
         ready = Ready(session.kernels, constant, begins, arguments, firsts, optimise_from)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,8 +19,8 @@ from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.runtime.plan import Launched, Plan
-from conformance.backends.opencl.schedule.dry_run import dry_rounds, kept_name
+from conformance.backends.opencl.runtime.plan import Launched, Plan, texts_of
+from conformance.backends.opencl.schedule.dry_run import DryRun, dry_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
@@ -30,6 +32,10 @@ PREPARED: Final = 1024
 
 They are more than the default run has of a suite: of cases that come again in the same order all would be dropped.
 """
+
+
+GATHERING: Final = 1.0
+"""Seconds after which no further graph is gathered to be built with others: a worker is waited for 20 s."""
 
 
 class PreparedRound(NamedTuple):
@@ -54,6 +60,10 @@ class Prepared(NamedTuple):
     homes: dict[str, int]
 
 
+class NotRun(Exception):
+    """A graph was gathered instead of run."""
+
+
 class Graphs:
     """The graphs that an engine has made ready."""
 
@@ -61,6 +71,27 @@ class Graphs:
         """Start with none."""
         self._engine = engine
         self._made: OrderedDict[Any, Prepared] = OrderedDict()
+        self._gathered: dict[Any, tuple[DryRun, ...]] = {}
+        self._gathering = False
+
+    def gather(self, calls: Iterable[Callable[[], object]]) -> None:
+        """Begin to build the kernels of all graphs that some calls run, and run none: each call raises ``NotRun``.
+
+        They are one program: it costs as much as ten small kernels in it. What takes longer than ``GATHERING`` is left.
+        """
+        until, texts = time.monotonic() + GATHERING, dict[str, bool]()
+        self._gathering = True
+        try:
+            for call in calls:
+                with suppress(Exception):  # it is raised again by the call that is to run
+                    call()
+                if time.monotonic() > until:
+                    break
+        finally:
+            self._gathering = False
+        for each in (one for dry in self._gathered.values() for one in dry):
+            texts |= texts_of(each.schedule, self._engine.session, self._engine.settings.optimise_from)
+        self._engine.session.kernels.build_aside(texts)
 
     def run(self, case: GraphCase, *, checked: bool = True) -> dict[str, Tensor]:
         """Return all results of a graph case by key. What is not ``checked`` is taken for well formed.
@@ -68,7 +99,10 @@ class Graphs:
         Raise, before anything runs, ``CaseError`` for a malformed graph, ``Refused`` for one without a meaning,
         ``TooLargeError`` for one that the devices cannot hold and ``BuildError`` for a kernel that does not build.
         """
-        return _Run(case, self.prepared(case, checked=checked), self._engine).results()
+        prepared = self.prepared(case, checked=checked)
+        if self._gathering:
+            raise NotRun
+        return _Run(case, prepared, self._engine).results()
 
     def held(self, case: GraphCase, content: Mapping[str, Array]) -> Held:
         """Return a graph of one round, its buffers uploaded, that can be launched again and again.
@@ -84,24 +118,26 @@ class Graphs:
         key = msgspec.msgpack.encode((case.graph, rounds, forms))
         found = self._made.get(key)
         if found is None:
-            if checked:
-                _check(case)
-            found = self._made[key] = _prepared(case, self._engine)
+            dry = self._gathered.pop(key, None) or self._dry(case, checked=checked)
+            if self._gathering:
+                self._gathered[key] = dry
+                raise NotRun
+            found = self._made[key] = _prepared(dry, self._engine)
             if len(self._made) > PREPARED:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return found
 
+    def _dry(self, case: GraphCase, *, checked: bool) -> tuple[DryRun, ...]:
+        for node, why in validate_graph(case).items() if checked else ():
+            raise Refused(f"node {node!r}: {why}")
+        return tuple(dry_rounds(case, self._engine.settings, self._engine.session.platform.alignment))
 
-def _check(case: GraphCase) -> None:
-    for node, why in validate_graph(case).items():
-        raise Refused(f"node {node!r}: {why}")
 
-
-def _prepared(case: GraphCase, engine: Engine) -> Prepared:
+def _prepared(dry: Iterable[DryRun], engine: Engine) -> Prepared:
     rounds = []
     homes: dict[str, int] = {}
-    for each in dry_rounds(case, engine.settings, engine.session.platform.alignment):
+    for each in dry:
         names: dict[Node, str] = {node: node.name for node in each.there}
         homes |= {node.name: node.device for node in each.there}
         inputs = each.schedule.inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Building:
         dtype, shape = logical(arrays[0].dtype), arrays[0].shape
         nodes = []
         for member, array in enumerate(arrays):
-            name = f"b{len(self._buffers)}"
+            name = _buffer(len(self._buffers))
             self._buffers[name] = from_array(array)
             nodes.append(self.node("buf", (), shape, dtype, member, arg=name))
         return Blocks(tuple(nodes), shape, dtype)
@@ -143,6 +143,15 @@ class Building:
 
     def _member(self, node: str) -> int:
         return int(self.nodes[int(node[1:])].device[1:])
+
+
+def buffers_of(arrays: Iterable[Array]) -> dict[str, Tensor]:
+    """Return what is in the buffers, by name, where blocks were put in this order."""
+    return {_buffer(number): from_array(array) for number, array in enumerate(arrays)}
+
+
+def _buffer(number: int) -> str:
+    return f"b{number}"
 
 
 def device(member: int) -> str:

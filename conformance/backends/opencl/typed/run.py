@@ -3,57 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 from msgspec.structs import replace
 
 from conformance.backends.base import Types, Unsupported
 from conformance.backends.opencl.typed.backward import pulled
-from conformance.backends.opencl.typed.building import Blocks, Building, Shape, read
+from conformance.backends.opencl.typed.building import Blocks, Building, Shape
 from conformance.backends.opencl.typed.forward import computed
+from conformance.backends.opencl.typed.kept import Given, Kept, Values
 from conformance.backends.opencl.typed.pushed import pushed
 from conformance.backends.opencl.typed.states import Found, shown, typed
-from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
-Run = Callable[[GraphCase], Mapping[str, Tensor]]
-Given = Mapping[str, list[Array]]
 
-
-def types_and_values(program: TypedProgram, inputs: Given, run: Run) -> tuple[Types, dict[str, list[Array]]]:
+def types_and_values(program: TypedProgram, inputs: Given, kept: Kept) -> tuple[Types, dict[str, list[Array]]]:
     """Return the types of the values that steps make, and the blocks of each result; raise for an ill-typed program."""
-    found, building = typed(program), Building()
-    values = computed(building, program, program.mesh, {name: building.put(blocks) for name, blocks in inputs.items()})
-    results = {name: _shown(building, program.mesh, found, name, values[name]) for name in program.results}
-    return shown(program, found), read(results, run(building.case(results)))
+    found = typed(program)
+
+    def made(building: Building, given: Sequence[Values]) -> Values:
+        values = computed(building, program, program.mesh, given[0])
+        return {name: _shown(building, program.mesh, found, name, values[name]) for name in program.results}
+
+    return shown(program, found), kept.results(("values", program), (inputs,), made)
 
 
-def pullback(program: TypedProgram, inputs: Given, cotangents: Given, run: Run) -> dict[str, list[Array]]:
+def pullback(program: TypedProgram, inputs: Given, cotangents: Given, kept: Kept) -> dict[str, list[Array]]:
     """Return the cotangent of each input."""
-    found, building = typed(program), Building()
-    given = {name: building.put(blocks) for name, blocks in inputs.items()}
-    values = computed(building, program, program.mesh, given)
-    results = pulled(building, program, found, values, {name: building.put(b) for name, b in cotangents.items()})
-    return read(results, run(building.case(results)))
+    found = typed(program)
+
+    def made(building: Building, given: Sequence[Values]) -> Values:
+        values = computed(building, program, program.mesh, given[0])
+        return pulled(building, program, found, values, given[1])
+
+    return kept.results(("pulled", program), (inputs, cotangents), made)
 
 
-def pushforward(program: TypedProgram, inputs: Given, tangents: Given, run: Run) -> dict[str, list[Array]]:
+def pushforward(program: TypedProgram, inputs: Given, tangents: Given, kept: Kept) -> dict[str, list[Array]]:
     """Return the tangent of each result; of an unreduced one the sum."""
-    found, building = typed(program), Building()
-    given = {name: building.put(blocks) for name, blocks in inputs.items()}
-    changes = {name: building.put(blocks) for name, blocks in tangents.items()}
-    made = pushed(building, program, computed(building, program, program.mesh, given), changes)
-    results = {name: _shown(building, program.mesh, found, name, made[name]) for name in program.results}
-    return read(results, run(building.case(results)))
+    found = typed(program)
+
+    def made(building: Building, given: Sequence[Values]) -> Values:
+        changed = pushed(building, program, computed(building, program, program.mesh, given[0]), given[1])
+        return {name: _shown(building, program.mesh, found, name, changed[name]) for name in program.results}
+
+    return kept.results(("pushed", program), (inputs, tangents), made)
 
 
 def batched(
-    program: TypedProgram, levels: Sequence[Level], inputs: Given, run: Run, most: int
+    program: TypedProgram, levels: Sequence[Level], inputs: Given, kept: Kept, most: int
 ) -> dict[str, list[Array]]:
     """Return the results of a program whose slices are members too, each on a device of its own.
 
@@ -63,17 +65,21 @@ def batched(
         raise Unsupported("what is started is mapped over nothing")
     names = {level.name for level in levels}
     steps = tuple(replace(s, axes=tuple(axis for axis in s.axes if axis not in names)) for s in program.steps)
-    found, building = typed(replace(program, steps=steps)), Building()
+    found = typed(replace(program, steps=steps))
     mesh = (*program.mesh, *(Axis(name=level.name, size=level.size) for level in levels))
     members = math.prod(axis.size for axis in mesh)
     if members > most:
         raise Unsupported(f"{members} slices on ranks are outside the claims: 1 to {most}")
-    given = {name: _sliced(building, name, building.put(blocks), levels) for name, blocks in inputs.items()}
-    values = computed(building, program, mesh, given)
-    results = {
-        name: _stacked(building, _shown(building, mesh, found, name, values[name]), levels) for name in program.results
-    }
-    return read(results, run(building.case(results)))
+
+    def made(building: Building, given: Sequence[Values]) -> Values:
+        sliced = {name: _sliced(building, name, blocks, levels) for name, blocks in given[0].items()}
+        values = computed(building, program, mesh, sliced)
+        return {
+            name: _stacked(building, _shown(building, mesh, found, name, values[name]), levels)
+            for name in program.results
+        }
+
+    return kept.results(("batched", program, levels), (inputs,), made)
 
 
 def _shown(building: Building, mesh: tuple[Axis, ...], found: Mapping[str, Found], name: str, blocks: Blocks) -> Blocks:

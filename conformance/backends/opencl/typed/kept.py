@@ -1,0 +1,65 @@
+"""Typed programs that have been made graphs of: one of the same structure is only given its contents."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from conformance.backends.opencl.typed.building import Blocks, Building, buffers_of, read
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.tensor.dtypes import Array, logical
+from conformance.cases.tensor.tensor import Tensor
+
+MOST: Final = 1024
+"""Programs that are kept, the least recently asked for dropped first: more than a default run has of a suite."""
+
+Run = Callable[[GraphCase], Mapping[str, Tensor]]
+Given = Mapping[str, list[Array]]
+Values = Mapping[str, Blocks]
+
+
+class Made(NamedTuple):
+    """A graph on the contents that it was made of, and where the blocks of each result are."""
+
+    graph: GraphCase
+    results: Values
+
+
+class Kept:
+    """What typed programs were made, by all but the contents of what they are given."""
+
+    def __init__(self, run: Run) -> None:
+        """Start with none; ``run`` runs a graph."""
+        self._run = run
+        self._made: OrderedDict[bytes, Made] = OrderedDict()
+
+    def results(
+        self, asked: Sequence[Any], given: Sequence[Given], make: Callable[[Building, Sequence[Values]], Values]
+    ) -> dict[str, list[Array]]:
+        """Return the blocks of each result that ``make`` makes of what is given, run as one graph.
+
+        What it makes is the same for the same ``asked`` and for blocks of the same dtypes and shapes.
+        """
+        forms = [[(name, *_forms(blocks)) for name, blocks in each.items()] for each in given]
+        key = msgspec.msgpack.encode((asked, forms))
+        made = self._made.get(key)
+        if made is None:
+            building = Building()
+            put = [{name: building.put(blocks) for name, blocks in each.items()} for each in given]
+            results = make(building, put)
+            made = self._made[key] = Made(building.case(results), results)
+            if len(self._made) > MOST:
+                self._made.popitem(last=False)
+        else:
+            arrays = (array for each in given for blocks in each.values() for array in blocks)
+            made = Made(replace(made.graph, buffers=buffers_of(arrays)), made.results)
+        self._made.move_to_end(key)
+        return read(made.results, self._run(made.graph))
+
+
+def _forms(blocks: Sequence[Array]) -> tuple[str, tuple[int, ...], int]:
+    return logical(blocks[0].dtype), blocks[0].shape, len(blocks)
