@@ -74,7 +74,10 @@ An operation can be started where the table has it, in states along the axes tha
 first of its operation stands for all.
 """
 
-LOWERED: Final = "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index."
+LOWERED: Final = (
+    "What a compiler makes of a step: the ranks that meet, rank by rank, or the numbers of an index. What only one "
+    "kind of device has is not judged: by JAX's documentation all groups have one size on TPUs."
+)
 
 
 def type_lines() -> list[str]:
