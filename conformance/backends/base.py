@@ -23,11 +23,11 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from conformance.backends.calling import blocks_of, called, operand_count
+from conformance.backends.case_arrays import Placed, place_inputs, placed_operand, tensors, touched
+from conformance.backends.exceptions import Refused, Unsupported, rank_error
 from conformance.backends.explanation import Explanation
-from conformance.backends.holding import poison, read_first, written
-from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
-from conformance.backends.raised import Refused, Unsupported, rank_error
+from conformance.backends.held_storage import poison, read_first, written
+from conformance.backends.method_calls import blocks_of, called, operand_count
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared

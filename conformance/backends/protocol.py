@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.base import PATIENCE
-from conformance.backends.claimed import unhealthy
+from conformance.backends.claim_limits import unhealthy
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import check_guarantees
 from conformance.cases.declarations.number_model import number_model

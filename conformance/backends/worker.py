@@ -19,11 +19,11 @@ import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend
-from conformance.backends.claimed import plain_claims
+from conformance.backends.case_arrays import tensors
+from conformance.backends.claim_limits import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
-from conformance.backends.placing import tensors
-from conformance.backends.raised import rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.cases.case import Case
 from conformance.cases.codec import load
 from conformance.cases.graph.case import GraphCase

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from conformance.cases.case_error import CaseError
-from conformance.cases.pretty import pretty
+from conformance.cases.json_text import pretty
 from conformance.cases.tensor.stored import read_document
 
 

@@ -15,7 +15,7 @@ import click
 
 from conformance import __version__
 from conformance.cases.specification_error import SpecificationError
-from conformance.cli.lazy import LazyGroup
+from conformance.cli.lazy_group import LazyGroup
 
 USAGE, INCOMPLETE = 2, 3
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cases.printable import printable
+from conformance.cases.escapes import printable
 from conformance.report.failures.findings import Finding
 from conformance.report.summary import Report
 from conformance.report.verdict import status_of, unshown

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from conformance.cases.printable import printable
+from conformance.cases.escapes import printable
 from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.offering import Drawing
 from conformance.runner.outcomes import FAILING
-from conformance.runner.searching import Searching
+from conformance.runner.search_progress import Searching
 
 EVERY: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""

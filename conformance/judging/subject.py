@@ -11,8 +11,8 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
-from conformance.judging.acts import Act, acts
 from conformance.judging.case_features import CaseFeatures
+from conformance.judging.collectives import Act, acts
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.order import choices_show

@@ -28,7 +28,7 @@ from conformance.judging.compare import answered, inputs_kept
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
-from conformance.judging.sharded.step_seen import StepSeen
+from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.subject import ElementMasks, Subject
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id, digest

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from conformance.qualification.drawn import Drawn
+from conformance.qualification.drawn_cases import Drawn
 from conformance.runner.dialects import dialects, operations
 from conformance.runner.draws import numbered
 from conformance.runner.plan import Plan

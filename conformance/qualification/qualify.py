@@ -10,12 +10,12 @@ import msgspec
 from conformance.backends.base import Backend
 from conformance.judging.subject import Subject
 from conformance.qualification.auto.outcome import Auto
-from conformance.qualification.drawn import Drawn, drawn_cases
+from conformance.qualification.changed_methods import control_of, operations_of, schedules
+from conformance.qualification.drawn_cases import Drawn, drawn_cases
 from conformance.qualification.judged_mutant import Control, judged_mutant
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.mutants.corpus import Report
-from conformance.qualification.ops import control_of, operations_of, schedules
 from conformance.qualification.qualify_schedules import judged_engines, judged_violations
 from conformance.qualification.qualify_variants import Variant
 from conformance.qualification.violations import Violation

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.backends.base import Backend
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
@@ -20,8 +20,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.subject import Subject
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.drawn import Drawn, drawn_cases
-from conformance.qualification.ops import operations_of
+from conformance.qualification.changed_methods import operations_of
+from conformance.qualification.drawn_cases import Drawn, drawn_cases
 from conformance.qualification.qualify_typed_variants import KINDS, judged_typed
 from conformance.runner.dialects.schedule_inquiry import Asked
 from conformance.runner.meaning import meaning, verdict

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from conformance.backends.base import Backend, Types
-from conformance.backends.raised import rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.typed_case import typed_id
 from conformance.cases.types.typed_program import TypedProgram

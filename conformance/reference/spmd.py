@@ -13,7 +13,7 @@ from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
-from conformance.cases.program.trouble import check_trouble
+from conformance.cases.program.rank_faults import check_trouble
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition

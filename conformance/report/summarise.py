@@ -13,8 +13,8 @@ from conformance.report.counts.placements import placements
 from conformance.report.counts.topics import Topic, treated
 from conformance.report.error import ReportError
 from conformance.report.failures.buckets import buckets
-from conformance.report.failures.explained import explained
-from conformance.report.failures.joined import Joined, joined
+from conformance.report.failures.explained_findings import explained
+from conformance.report.failures.shared_causes import Joined, joined
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
 from conformance.report.inputs.run import Run

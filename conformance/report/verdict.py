@@ -12,7 +12,7 @@ from conformance.report.counts.matrix import Key
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ClauseCounts, ExercisedClaims, Report, Verdict
-from conformance.runner.coverage.exercised import Exercised, joined
+from conformance.runner.coverage.exercised_share import Exercised, joined
 from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
 from conformance.runner.log.log import Silence

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from conformance.backends.base import Claims
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import AnyClause
-from conformance.judging.sharded.step_seen import StepSeen
+from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.verdict import Verdict
 from conformance.runner.log.log import Covered
 from conformance.runner.worker.answers import Answer, Request

@@ -7,9 +7,9 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
-from conformance.judging.acts import evaluated
 from conformance.judging.applicability import Of
 from conformance.judging.clause import Clause, held_to
+from conformance.judging.collectives import evaluated
 from conformance.judging.subject import Subject, under
 from conformance.judging.verdict import Verdict, judge, judge_broken
 from conformance.reference.rejected import Rejected

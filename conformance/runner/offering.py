@@ -17,7 +17,7 @@ from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
 from conformance.runner.released_memory import collected_apart
 from conformance.runner.turns import Part, drawn_in_turns
-from conformance.runner.worker.waiting import wait
+from conformance.runner.worker.waiting_thread import wait
 
 MOST_OPEN: Final = 512
 """Cases handed over and not judged, of one backend, above which nothing more is drawn: a window of a worker."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.cases.case import Case
 from conformance.cases.schedule.question import ScheduleCase, schedule_id
 from conformance.runner.dialects.schedule import SUITE, facts, mean

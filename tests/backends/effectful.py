@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.features import features

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from conformance.backends import protocol
-from conformance.backends.claimed import unhealthy
+from conformance.backends.claim_limits import unhealthy
 from conformance.backends.discovery import DeclarationError, find
 from conformance.backends.mpi.claims import claims
 from conformance.backends.reference import Reference

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.backends.base import Backend, Held
-from conformance.backends.lowering import exchanged, lowered, moves
-from conformance.backends.lowering.kept import Kept, structure
+from conformance.backends.lowering import exchanges, lowered, moves
+from conformance.backends.lowering.lowered_cases import Kept, structure
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
 from conformance.cases.declarations.number_model import STANDARD
@@ -47,7 +47,7 @@ def test_the_graph_over_devices_gives_what_the_program_means() -> None:
 def test_pieces_that_are_gathered_or_each_written_make_the_same_parts(
     engine: type[Backend], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for room in (exchanged, moves):
+    for room in (exchanges, moves):
         monkeypatch.setattr(room, "STORED", 1)
     backend, written, gathered = engine(), 0, Counter[tuple[str, bool]]()
     for number in (8, 15, 22, 24, 25, 59, 94):

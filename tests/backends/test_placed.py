@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import find
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node

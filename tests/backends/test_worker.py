@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.backends.base import Backend
+from conformance.backends.exceptions import category_of
 from conformance.backends.protocol import RunGraph
-from conformance.backends.raised import category_of
 from conformance.backends.reference import Reference
 from conformance.backends.worker import observations, serve
 from conformance.cases.case import Case, Fault

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.bench.collectives import rounds
-from conformance.bench.collectives.driven import Driven, PeerError
+from conformance.bench.collectives.driver import Driven, PeerError
 from conformance.bench.collectives.point import OPS, Point, rounded, wrong
 from conformance.cli.commands.bench.collectives import command
 from conformance.cli.problems import Problem

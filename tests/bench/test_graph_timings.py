@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.bench.graphs import timings as module
-from conformance.bench.graphs.competing import COMPETING, OfNumPy, Ready, numpy
-from conformance.bench.graphs.timed import TIMED, Timed
+from conformance.bench.graphs.competitors import COMPETING, OfNumPy, Ready, numpy
+from conformance.bench.graphs.timed_graphs import TIMED, Timed
 from conformance.bench.graphs.timings import standing, timings
 from conformance.cases.tensor.dtypes import Array
 from conformance.cli.commands.bench.graphs import command

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from conformance.bench.graphs.competing import OfNumPy
+from conformance.bench.graphs.competitors import OfNumPy
 from conformance.bench.graphs.sharded_rows import sharded_rows
-from conformance.bench.sharded.competing import COMPETING
+from conformance.bench.sharded.competitors import COMPETING
 from conformance.bench.sharded.programs import PROGRAMS, Program
 from conformance.cli.commands.bench.sharded import command
 

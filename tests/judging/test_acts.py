@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.judging.acts import acts
+from conformance.judging.collectives import acts
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 

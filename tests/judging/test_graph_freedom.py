@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.raised import rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.cases.declarations.number_model import STANDARD, NumberModel, number_model
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node

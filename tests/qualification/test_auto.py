@@ -30,7 +30,7 @@ from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
-from conformance.qualification.drawn import FOLDER, drawn_cases, keep, undrawn
+from conformance.qualification.drawn_cases import FOLDER, drawn_cases, keep, undrawn
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases

@@ -12,12 +12,12 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.backends.reference import Reference
 from conformance.qualification import qualify as module
+from conformance.qualification.changed_methods import operations_of
 from conformance.qualification.mutant_module import MutantError, load_mutants
 from conformance.qualification.mutants import mutants
 from conformance.qualification.mutants.broadcast import BroadcastTakesAWorldRank, BroadcastWrapsTheRoot
 from conformance.qualification.mutants.collective import LastRankIsMissing
 from conformance.qualification.mutants.send_recv import SendTakesWorldRanks
-from conformance.qualification.ops import operations_of
 from conformance.qualification.qualify import Qualification, qualify
 from conformance.reference.operations.broadcast import broadcast
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from conformance.report.failures.findings import findings
-from conformance.report.failures.joined import Found, joined, one_framework
+from conformance.report.failures.shared_causes import Found, joined, one_framework
 from conformance.report.inputs.explanations import Explanation, explains
 from conformance.runner.log.log import Failure
 

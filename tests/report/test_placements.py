@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.judging.sharded.step_seen import StepSeen
+from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from conformance.backends.base import Backend
-from conformance.backends.claimed import plain_claims
+from conformance.backends.claim_limits import plain_claims
 from conformance.backends.discovery import DeclarationError, find
 from conformance.backends.jax.claims import claims as jax_claims
 from conformance.backends.jax.claims import vmap_claims

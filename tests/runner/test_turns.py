@@ -11,7 +11,7 @@ from typing import Any
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.coverage.exercised import Exercised, joined
+from conformance.runner.coverage.exercised_share import Exercised, joined
 from conformance.runner.coverage.promised import Promises
 from conformance.runner.explore import explore
 from conformance.runner.log.log import CaseRecord

@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.case import Case, case_id
 from conformance.judging.applicability import applicable
 from conformance.judging.clause import Clause
-from conformance.qualification.drawn import drawn_cases
+from conformance.qualification.drawn_cases import drawn_cases
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.draws import draw_cases

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import msgspec
 
 from conformance.backends.base import Backend, Claims, Types, Unsupported
+from conformance.backends.case_arrays import Placed, place_inputs, tensors, touched
+from conformance.backends.exceptions import rank_error
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
@@ -37,8 +39,6 @@ from conformance.backends.jax.claims import (
     vmap_claims,
 )
 from conformance.backends.jax.devices import start
-from conformance.backends.placing import Placed, place_inputs, tensors, touched
-from conformance.backends.raised import rank_error
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared

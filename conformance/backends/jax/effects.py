@@ -21,9 +21,9 @@ from jax import lax
 from jax import numpy as jnp
 
 from conformance.backends.adapting import adapter, framework
-from conformance.backends.holding import written
+from conformance.backends.case_arrays import Placed, placed_operand
+from conformance.backends.held_storage import written
 from conformance.backends.jax.per_rank import Ranks, outputs
-from conformance.backends.placing import Placed, placed_operand
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, Region, names
 from conformance.cases.program.program import Program, Step

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.lowering.building import Spread, extents
+from conformance.backends.lowering.graph_builder import Spread, extents
 from conformance.backends.lowering.moves import moved
 from conformance.backends.lowering.program import Lowering
 from conformance.cases.graph.graph import Node

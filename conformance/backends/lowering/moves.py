@@ -10,8 +10,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.backends.base import Unsupported
-from conformance.backends.lowering.building import Building, Shape, Spread, extents
-from conformance.backends.lowering.exchanged import STORED, exchanged
+from conformance.backends.lowering.exchanges import STORED, exchanged
+from conformance.backends.lowering.graph_builder import Building, Shape, Spread, extents
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Box, Placement, held, layout_of, positions

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.lowering.building import Building, Shape, Spread, extents
-from conformance.backends.lowering.inside import first_of, inside, own_pairs, pairs, steps
+from conformance.backends.lowering.flips import turned
+from conformance.backends.lowering.graph_builder import Building, Shape, Spread, extents
 from conformance.backends.lowering.moves import all_reduced, moved, price, zero
-from conformance.backends.lowering.turning import turned
+from conformance.backends.lowering.split_axes import first_of, inside, own_pairs, pairs, steps
 from conformance.cases.graph.case import Round
 from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.graph.promotion import promoted

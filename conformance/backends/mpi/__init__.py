@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from conformance.backends.base import Backend, Claims, Unsupported
+from conformance.backends.exceptions import rank_error
 from conformance.backends.mpi.claims import GUARANTEES, LAYOUTS, claims
 from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
 from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
-from conformance.backends.raised import rank_error
 from conformance.backends.shares import merged
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee

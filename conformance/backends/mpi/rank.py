@@ -17,11 +17,11 @@ from mpi4py import MPI
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Backend, Unsupported
+from conformance.backends.case_arrays import place_inputs, touched
+from conformance.backends.exceptions import rank_error
 from conformance.backends.mpi.datatypes import Datatypes
 from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS
 from conformance.backends.mpi.operations import ALONE, CALLS, Call
-from conformance.backends.placing import place_inputs, touched
-from conformance.backends.raised import rank_error
 from conformance.cases.case import Case
 from conformance.cases.observation import Category, Observation, RankError
 from conformance.cases.program.program import Groups, Program, Step, rank_groups

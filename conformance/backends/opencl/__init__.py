@@ -12,8 +12,10 @@ import numpy as np
 from msgspec import structs
 
 from conformance.backends.base import Backend, Claims, Held, Types, Unsupported
+from conformance.backends.case_arrays import Placed, place_inputs, placed_operand, tensors, touched
+from conformance.backends.exceptions import rank_error
 from conformance.backends.explanation import Explanation
-from conformance.backends.lowering.kept import Kept
+from conformance.backends.lowering.lowered_cases import Kept
 from conformance.backends.opencl.export.explain import explained_program, explained_round
 from conformance.backends.opencl.export.graph import as_case, exported_graph
 from conformance.backends.opencl.export.schedule import exported
@@ -29,8 +31,6 @@ from conformance.backends.opencl.typed.kept import Kept as KeptTyped
 from conformance.backends.opencl.typed.lowered import STEPS
 from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
-from conformance.backends.placing import Placed, place_inputs, placed_operand, tensors, touched
-from conformance.backends.raised import rank_error
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.case import GraphCase
@@ -38,7 +38,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
-from conformance.cases.program.trouble import WORDS
+from conformance.cases.program.rank_faults import WORDS
 from conformance.cases.schedule.schedule import Device, Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array

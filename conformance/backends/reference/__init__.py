@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 from conformance.backends.base import Backend, Claims, Held, Types
-from conformance.backends.holding import poison
-from conformance.backends.placing import Placed, placed_operand, tensors
+from conformance.backends.case_arrays import Placed, placed_operand, tensors
+from conformance.backends.held_storage import poison
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.effect_words import CAPABILITIES
-from conformance.cases.program.trouble import WORDS
+from conformance.cases.program.rank_faults import WORDS
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor

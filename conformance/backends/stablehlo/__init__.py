@@ -18,8 +18,8 @@ import msgspec
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Backend, Claims, Unsupported
-from conformance.backends.placing import place_inputs, tensors, touched
-from conformance.backends.raised import rank_error
+from conformance.backends.case_arrays import place_inputs, tensors, touched
+from conformance.backends.exceptions import rank_error
 from conformance.backends.stablehlo.claims import claims
 from conformance.backends.stablehlo.module import Types, module
 from conformance.cases.case import Case
@@ -27,7 +27,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation, RankError
 
 if TYPE_CHECKING:
-    from conformance.backends.placing import Placed
+    from conformance.backends.case_arrays import Placed
     from conformance.cases.tensor.dtypes import Array
 
 

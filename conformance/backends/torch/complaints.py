@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from conformance.backends.raised import RaisedElsewhere, rank_error
+from conformance.backends.exceptions import RaisedElsewhere, rank_error
 from conformance.cases.observation import RankError
 
 

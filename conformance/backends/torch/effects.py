@@ -9,8 +9,8 @@ import torch
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Refused, Unsupported
-from conformance.backends.holding import poison
-from conformance.backends.placing import Placed, placed_operand
+from conformance.backends.case_arrays import Placed, placed_operand
+from conformance.backends.held_storage import poison
 from conformance.backends.torch.operation import Started, wait
 from conformance.cases.case import Case
 from conformance.cases.program.effects import window

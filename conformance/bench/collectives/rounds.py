@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from conformance.bench.collectives.driven import COPY, Driven, PeerError
+from conformance.bench.collectives.driver import COPY, Driven, PeerError
 from conformance.bench.collectives.point import ITEM, OPS, Point, rounded
 
 TURN: Final = 0.04

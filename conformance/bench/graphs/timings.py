@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from conformance.bench.graphs.competing import COMPETING, Competitor, OfNumPy, Ready
-from conformance.bench.graphs.timed import Timed
+from conformance.bench.graphs.competitors import COMPETING, Competitor, OfNumPy, Ready
+from conformance.bench.graphs.timed_graphs import Timed
 from conformance.cases.tensor.dtypes import Array
 
 TURN: Final = 0.03

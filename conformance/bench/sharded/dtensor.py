@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.bench.graphs.competing import CORES, OfTorch, Ready
+from conformance.bench.graphs.competitors import CORES, OfTorch, Ready
 from conformance.bench.sharded.programs import PROGRAMS, Program
 from conformance.cases.tensor.dtypes import Array
 

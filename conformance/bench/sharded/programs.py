@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from conformance.bench.graphs.timed import PLANE, SIZES, TIMED, Timed, Words
+from conformance.bench.graphs.timed_graphs import PLANE, SIZES, TIMED, Timed, Words
 
 
 class Program(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, get_args
 
 from conformance.cases.program.effect_words import CAPABILITIES, FLOW
-from conformance.cases.program.trouble import WORDS as FAULTS
+from conformance.cases.program.rank_faults import WORDS as FAULTS
 from conformance.cases.tensor.dtypes import NUMPY, Kind
 from conformance.cases.tensor.layout import LAYOUTS
 

@@ -13,7 +13,7 @@ from conformance.cases.program.effect_words import effect_words
 from conformance.cases.program.effects import Region, names
 from conformance.cases.program.feature_words import reduction_word
 from conformance.cases.program.program import Attr, Groups, Step, lines, rank_groups
-from conformance.cases.program.trouble import trouble_words
+from conformance.cases.program.rank_faults import trouble_words
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, to_array
 

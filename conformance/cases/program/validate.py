@@ -14,7 +14,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import Program
-from conformance.cases.program.trouble import check_trouble
+from conformance.cases.program.rank_faults import check_trouble
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import Tensor

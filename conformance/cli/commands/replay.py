@@ -9,8 +9,8 @@ import click
 import msgspec
 from rich.console import Console
 
+from conformance.cases.escapes import printable
 from conformance.cases.observation import Observation
-from conformance.cases.printable import printable
 from conformance.cases.schedule.codec import text as schedule_text
 from conformance.cases.tensor.tensor import to_array
 from conformance.cli.names import names_option

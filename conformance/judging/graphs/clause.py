@@ -9,7 +9,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import beyond, off, unlike
-from conformance.judging.keyed import KeyedClause, Wrong
+from conformance.judging.keyed_values import KeyedClause, Wrong
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cached_property
 from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
 from conformance.judging.graphs.traits import traits
-from conformance.judging.keyed import KeyedSubject, Words
+from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.reference.graph.evaluate import run
 from conformance.reference.rejected import Rejected
 

@@ -19,7 +19,7 @@ from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import kind
-from conformance.judging.keyed import Words
+from conformance.judging.keyed_values import Words
 
 NOTHING: Final[Words] = frozenset()
 

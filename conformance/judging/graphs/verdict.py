@@ -8,7 +8,7 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.observation import Observation
 from conformance.judging.graphs.clause import GraphClause, seen
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.keyed import concluded, said, unanswered
+from conformance.judging.keyed_values import concluded, said, unanswered
 from conformance.judging.verdict import Verdict
 
 

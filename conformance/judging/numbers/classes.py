@@ -13,10 +13,10 @@ import numpy as np
 
 from conformance.cases.declarations.number_model import DEFAULT, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
-from conformance.judging.numbers import fused
-from conformance.judging.numbers.carried import HAS_EXTENDED, Carried, carried
+from conformance.judging.numbers import fused_sums
 from conformance.judging.numbers.column import MOST, Column, column, parts_of, remembered
 from conformance.judging.numbers.formats import flushed, subnormal
+from conformance.judging.numbers.model_operations import HAS_EXTENDED, Carried, carried
 from conformance.judging.numbers.precision import Real, negative
 from conformance.judging.numbers.sum_interval import sum_interval
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order, one_nan
@@ -105,11 +105,11 @@ def reachable(terms: Column, words: Words = DEFAULT) -> tuple[Array | None, Arra
     how = _how(terms, words)
     if word_of(words, "accumulate") == "extended" and not HAS_EXTENDED:
         return None, None
-    join, leaf = (partial(fused.join, how), partial(fused.leaf, how)) if how.fuses else (how.join, how.leaf)
+    join, leaf = (partial(fused_sums.join, how), partial(fused_sums.leaf, how)) if how.fuses else (how.join, how.leaf)
     with np.errstate(all="ignore"):
         totals = in_rank_order(terms.terms, join, leaf), in_any_order(terms.terms, join, leaf)
         if how.fuses:
-            in_order, in_any = (None if tree is None else fused.total(how, tree) for tree in totals)
+            in_order, in_any = (None if tree is None else fused_sums.total(how, tree) for tree in totals)
         else:
             in_order, in_any = totals
         return tuple(None if tree is None else how.ended(tree) for tree in (in_order, in_any))  # type: ignore[return-value]  # two

@@ -15,9 +15,9 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.compare import Difference, answered, differences
-from conformance.judging.numbers.carried import carried
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.model_operations import carried
 from conformance.judging.numbers.trees import one_nan
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import Terms

@@ -11,9 +11,9 @@ import numpy as np
 
 from conformance.cases.declarations.number_model import word_of
 from conformance.cases.tensor.dtypes import logical
-from conformance.judging.numbers.carried import FLOAT64, Carried
 from conformance.judging.numbers.column import Column, least_bit, parts_of
 from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.model_operations import FLOAT64, Carried
 from conformance.judging.numbers.precision import Precision, precision
 
 _EXTENDED: Final = Precision(64, Fraction(2) ** -16445, Fraction(2) ** 16384 - Fraction(2) ** 16320)

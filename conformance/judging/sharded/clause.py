@@ -12,8 +12,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.values import beside_nan, beyond, off
-from conformance.judging.keyed import KeyedClause, Wrong
-from conformance.judging.sharded.assembled import assembled
+from conformance.judging.keyed_values import KeyedClause, Wrong
+from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.schedule.rounding import LOOSE

@@ -13,7 +13,7 @@ from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.sharded.clause import Seen
-from conformance.judging.sharded.step_seen import StepSeen
+from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.placing import shape_of
 

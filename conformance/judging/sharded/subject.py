@@ -10,7 +10,7 @@ from conformance.cases.graph.case import asked_key
 from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
-from conformance.judging.keyed import KeyedSubject, Words
+from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.judging.sharded.words import words_of
 from conformance.reference.rejected import Rejected
 from conformance.reference.sharded.evaluate import run_sharded

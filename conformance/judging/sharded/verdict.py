@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.observation import Observation
-from conformance.judging.keyed import concluded, said, unanswered
+from conformance.judging.keyed_values import concluded, said, unanswered
 from conformance.judging.sharded.clause import ShardedClause, seen
 from conformance.judging.sharded.steps import steps_seen
 from conformance.judging.sharded.subject import ShardedSubject

@@ -11,7 +11,7 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement
 from conformance.judging.graphs.traits import traits
-from conformance.judging.keyed import Words
+from conformance.judging.keyed_values import Words
 from conformance.reference.sharded.placing import Placed
 
 WORDS: Final = (

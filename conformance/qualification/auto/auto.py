@@ -14,7 +14,7 @@ from conformance.qualification.auto.running.ground import ground
 from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
-from conformance.qualification.drawn import Drawn, drawn_cases, drawn_part, undrawn
+from conformance.qualification.drawn_cases import Drawn, drawn_cases, drawn_part, undrawn
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import AnyDrawn, other_cases
 from conformance.runner.dialects import operations, suites

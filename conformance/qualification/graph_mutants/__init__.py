@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Final
 
-from conformance.backends.raised import rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation

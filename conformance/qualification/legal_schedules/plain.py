@@ -30,9 +30,15 @@ from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules.code import Code, Numbers, Where
 from conformance.reference.graph.elementwise import identity
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts import free_nodes
 
-_ALIASES = (free.unmoving, free.contiguous_already, free.detached, free.same_device, free.of_constant)
+_ALIASES = (
+    free_nodes.unmoving,
+    free_nodes.contiguous_already,
+    free_nodes.detached,
+    free_nodes.same_device,
+    free_nodes.of_constant,
+)
 _OPS = {"add": "sum", "mul": "product"}
 _OF_BOOL = {"add": "or", "max": "or", "mul": "and", "min": "and"}
 
@@ -88,7 +94,7 @@ class _Plain:
             self.at[node.id] = self._moved(node, of[0], bare)
         elif self.call is None and any(reason(self.facts, node) for reason in _ALIASES):
             self.at[node.id] = None if of[0] is None else placed(of[0], device=node.device)
-        elif self.call is None and free.there_and_back(self.facts, node):
+        elif self.call is None and free_nodes.there_and_back(self.facts, node):
             self.at[node.id] = self.at[self.facts.nodes[node.of[0]].of[0]]
         elif node.op == "reduce" and (of[0] is None or 0 in of[0].shape):
             value = np.asarray(identity(node.fold, NUMPY[node.dtype]), NUMPY[node.dtype])
@@ -181,7 +187,11 @@ class _Plain:
     def _assign(self, node: Node, target: Where | None, value: Where | None) -> None:
         """Write a value where the target is, by way of a buffer where it is read from the target's storage."""
         inner = self.call is not None
-        if target is None or value is None or (not inner and (free.itself(self.facts, node) or self._nothing(node))):
+        if (
+            target is None
+            or value is None
+            or (not inner and (free_nodes.itself(self.facts, node) or self._nothing(node)))
+        ):
             return
         if value.buffer == target.buffer:
             value = self._moved_to(value)
@@ -190,7 +200,7 @@ class _Plain:
         self._add(self._stored(kernel, kernel.value(value), write, node.id))
 
     def _nothing(self, node: Node) -> bool:
-        return free.of_nothing(self.facts, node) or not self.facts.stored[node.id].at.size
+        return free_nodes.of_nothing(self.facts, node) or not self.facts.stored[node.id].at.size
 
     def _meet(self, nodes: list[Node], of: list[Where | None]) -> None:
         """Add one collective for the nodes that are what its members receive."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
 from conformance.cases.program.features import features

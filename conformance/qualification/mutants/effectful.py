@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step

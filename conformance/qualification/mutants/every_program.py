@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from msgspec.structs import replace
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.program.program import Program, Step

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
 from conformance.cases.program.program import Attr, Step

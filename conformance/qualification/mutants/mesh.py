@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.program.program import Axis, Program, Step

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Stored
 from conformance.cases.case import Case
 from conformance.cases.program.effects import window

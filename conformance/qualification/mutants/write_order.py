@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.placing import Placed
+from conformance.backends.case_arrays import Placed
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case
 from conformance.cases.program.features import LONG

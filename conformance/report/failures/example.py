@@ -11,7 +11,7 @@ import msgspec
 from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.codec import CaseFile, StoredOperand
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.pretty import pretty
+from conformance.cases.json_text import pretty
 from conformance.cases.program.program import EFFECTS, Program, Step
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from conformance.cases.printable import printable
+from conformance.cases.escapes import printable
 from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics

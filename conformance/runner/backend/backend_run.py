@@ -12,7 +12,7 @@ from conformance.runner.backend.asking import seconds_of, unrepeated
 from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.dialogues import Dialogues, Inquiry
 from conformance.runner.backend.earlier_run import EarlierRun
-from conformance.runner.backend.failing import Failed
+from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.backend.failures import Failures
 from conformance.runner.backend.processes import Processes
 from conformance.runner.backend.queries import Queries
@@ -27,7 +27,7 @@ from conformance.runner.log.log import CaseRecord
 from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.worker.judgeable import Judgeable
-from conformance.runner.worker.waiting import wait
+from conformance.runner.worker.waiting_thread import wait
 
 LATE: Final = Verdict(outcome="not_run", clauses={}, detail="the time budget was spent")
 

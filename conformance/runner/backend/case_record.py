@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.failing import Failed
+from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.dialect import Trial
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.log import CaseRecord

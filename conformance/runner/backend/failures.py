@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.failing import Failing
+from conformance.runner.backend.failing_cases import Failing
 from conformance.runner.backend.records import Records
 from conformance.runner.dialect import Trial
 from conformance.runner.known.entry import Expected

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.asking import alone, asked
-from conformance.runner.backend.failing import Failing
+from conformance.runner.backend.failing_cases import Failing
 from conformance.runner.backend.refusals import Refusals
 from conformance.runner.backend.scope import Scope
 from conformance.runner.dialect import Trial

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.case_record import case_record, failed_of
-from conformance.runner.backend.failing import Failed, Failing
+from conformance.runner.backend.failing_cases import Failed, Failing
 from conformance.runner.backend.tally import Tally
 from conformance.runner.dialect import Trial
 from conformance.runner.known.entry import Expected

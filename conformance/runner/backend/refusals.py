@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.asking import excused
-from conformance.runner.backend.failing import Failed
+from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.outcomes import UNJUDGED
 
 REFUSALS: Final = 1000

@@ -15,7 +15,7 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.cases.program.feature_words import COUNTED, WORDS
 from conformance.reference.spmd import ATTRIBUTES
-from conformance.runner.coverage.exercised import Exercised
+from conformance.runner.coverage.exercised_share import Exercised
 from conformance.runner.dialects import operations
 
 ANY: Final = "of any size"

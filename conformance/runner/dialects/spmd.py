@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, get_origin
 
 from conformance.backends.base import Claims
-from conformance.backends.claimed import unasked
+from conformance.backends.claim_limits import unasked
 from conformance.cases.case import Case, case_id
 from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load, save
@@ -31,7 +31,7 @@ from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Fac
 from conformance.runner.log.log import Covered
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
 from conformance.runner.shrinking.heads import heads, parts
-from conformance.runner.shrinking.neutral import empty, neutral
+from conformance.runner.shrinking.neutral_moves import empty, neutral
 from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.shrinking.size import size
 from conformance.specs import OPS, SUITES, clauses_of

@@ -13,7 +13,7 @@ import msgspec
 
 from conformance.backends.discovery import BackendError, find, listed
 from conformance.cases.case_error import CaseError
-from conformance.cases.pretty import pretty
+from conformance.cases.json_text import pretty
 from conformance.cases.tensor.stored import read_document
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import load_case, name_of, save_case, trial

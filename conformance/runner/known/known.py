@@ -23,7 +23,7 @@ from conformance.runner.log.log import Failure
 from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
-from conformance.runner.shrinking.alike import explains, rivals
+from conformance.runner.shrinking.likeness import explains, rivals
 
 CHANCE: Final = 1000
 """A flake that fails more often than evidence and run together make one time in so many is another failure."""

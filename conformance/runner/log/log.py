@@ -13,8 +13,8 @@ import msgspec
 
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
-from conformance.judging.sharded.step_seen import StepSeen
-from conformance.runner.coverage.exercised import Exercised
+from conformance.judging.sharded.step_outcome import StepSeen
+from conformance.runner.coverage.exercised_share import Exercised
 from conformance.runner.coverage.power import Power
 from conformance.runner.known.entry import Expected
 from conformance.runner.log.storage import opened, pack, packed, stored

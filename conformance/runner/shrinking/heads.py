@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
-from conformance.judging.acts import acts
+from conformance.judging.collectives import acts
 
 
 def heads(case: Case) -> Iterator[Case]:

@@ -13,7 +13,7 @@ from conformance.runner.dialect import AnyDialect
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Draws
-from conformance.runner.shrinking.alike import allowed, breaks_must, broken, cost, way
+from conformance.runner.shrinking.likeness import allowed, breaks_must, broken, cost, way
 
 REDUCTION_CALLS: Final = 1_000
 """New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8

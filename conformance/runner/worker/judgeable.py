@@ -6,7 +6,7 @@ from typing import Protocol, Self
 
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Answer, Request
-from conformance.runner.worker.waiting import Waitable
+from conformance.runner.worker.waiting_thread import Waitable
 
 
 class Judgeable(Waitable, Protocol):

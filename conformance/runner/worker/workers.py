@@ -13,7 +13,7 @@ from conformance.runner.worker.answers import Answer, Broken, Limits, Request
 from conformance.runner.worker.session import Item, Session
 from conformance.runner.worker.starts import End, Starts
 from conformance.runner.worker.suspect import Suspect
-from conformance.runner.worker.waiting import listen, wait
+from conformance.runner.worker.waiting_thread import listen, wait
 
 
 class Worker:

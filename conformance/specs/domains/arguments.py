@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import TILED, Draft
-from conformance.specs.domains.illegal import wrong
+from conformance.specs.domains.mistakes import wrong
 from conformance.specs.domains.shapes import Shape, axis_beside, axis_of, beyond, root_of, same_axis, split
 
 _WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}

@@ -17,7 +17,7 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.reference.situations import MANY, PAST, PAST_BYTES, axis_word, rank_word
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import TILED, Draft
-from conformance.specs.domains.reducing import accepted, factors
+from conformance.specs.domains.reductions import accepted, factors
 from conformance.specs.domains.shapes import Shape, axis_of, root_of, same_axis, split
 
 Shapes = tuple[Shape, ...]

@@ -18,7 +18,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.placing import place
+from conformance.specs.domains.meeting_places import place
 
 MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """Few: an implementation with ranks of its own starts them anew after most of these programs."""

@@ -24,8 +24,8 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.reductions import ARITHMETIC, BITWISE, REDUCTIONS
 from conformance.specs.domains import choices
 from conformance.specs.domains.columns import TURNS, columns
-from conformance.specs.domains.illegal import only, wrong
-from conformance.specs.domains.placing import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
+from conformance.specs.domains.meeting_places import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
+from conformance.specs.domains.mistakes import only, wrong
 from conformance.specs.domains.shapes import Shape, shape
 from conformance.specs.domains.values import counting, pool, regime_of
 

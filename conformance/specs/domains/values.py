@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE, Array, kind
-from conformance.specs.domains.sensitive import sensitive
+from conformance.specs.domains.decisive_values import sensitive
 
 SUM: Final = {
     "float8_e5m2": (0.0, 1.0, -1.0),

@@ -12,7 +12,7 @@ from conformance.judging.numbers.admissible import admissible_strictly
 from conformance.judging.numbers.recommended_elements import columns_where
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import admits, diverging
-from conformance.specs.domains.sensitive import FLUSHED, GRADUAL
+from conformance.specs.domains.decisive_values import FLUSHED, GRADUAL
 from conformance.specs.families import numeric_facts as facts
 from conformance.specs.families.numeric_facts import ADDING, some
 from conformance.specs.op import value

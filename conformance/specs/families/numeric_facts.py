@@ -14,7 +14,7 @@ from conformance.judging.numbers.column import Column
 from conformance.judging.numbers.precision import negative
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
-from conformance.specs.domains.sensitive import HALF
+from conformance.specs.domains.decisive_values import HALF
 
 ADDING = ("sum", "mean", "premul_sum")
 

@@ -8,7 +8,7 @@ from conformance.judging.clause import Clause
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choices
-from conformance.specs.domains.illegal import wrong
+from conformance.specs.domains.mistakes import wrong
 from conformance.specs.op import rejection
 
 Pairs = tuple[tuple[int, int], ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.judging.graphs.clause import GraphClause
-from conformance.specs.graphs.recommended import RECOMMENDED
-from conformance.specs.graphs.refused import REFUSED
+from conformance.specs.graphs.recommendations import RECOMMENDED
+from conformance.specs.graphs.refusals import REFUSED
 from conformance.specs.graphs.rounds import ROUNDS
 from conformance.specs.graphs.values import GENERAL, OPERATIONS
 

@@ -10,7 +10,7 @@ from conformance.specs.divergences import diverging, refuses
 from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reducing import accepted, legal_local_axes, local_axes, reducing
+from conformance.specs.domains.reductions import accepted, legal_local_axes, local_axes, reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
 from conformance.specs.op import Example, Op, rejection, value

@@ -18,8 +18,8 @@ from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Drawn, alike, shape_of
+from conformance.specs.domains.decisive_values import GRADUAL
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.sensitive import GRADUAL
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant

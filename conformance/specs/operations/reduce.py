@@ -7,7 +7,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import root_near
 from conformance.specs.domains.calls import Drawn, alike, reduction, root, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reducing import reducing
+from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, rejection, value

@@ -8,7 +8,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, splittable
 from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
 from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.reducing import reducing
+from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant

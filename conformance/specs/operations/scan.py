@@ -9,7 +9,7 @@ from conformance.judging.subject import ElementMasks, Subject
 from conformance.specs.domains import choices
 from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
 from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reducing import reducing
+from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, value, variant

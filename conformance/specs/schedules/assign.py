@@ -12,7 +12,7 @@ from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, 
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import crossing
 from conformance.specs.schedules.domain.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
-from conformance.specs.schedules.facts.due import due, every_assign
+from conformance.specs.schedules.facts.due_assigns import due, every_assign
 from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
 from conformance.specs.schedules.facts.versions import assigning, crossed, meeting
 

@@ -27,7 +27,7 @@ from conformance.specs.schedules.domain.algorithms import (
     ring_edges,
 )
 from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free import of_constant
+from conformance.specs.schedules.facts.free_nodes import of_constant
 from conformance.specs.schedules.facts.subjects import some_leaf
 from conformance.specs.schedules.waits import moves_only
 

@@ -16,7 +16,7 @@ from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.bodies import open_axes
-from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts import free_nodes
 from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
 from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_body, some_kernel, traced
 
@@ -123,14 +123,14 @@ def kept_as_asked(facts: Facts) -> str | None:
     for name in facts.computing:
         node = facts.nodes[name]
         # What is assigned may be computed where it is assigned to.
-        wanted = node.op == "contig" and not free.free(facts, name) and name not in assigned
+        wanted = node.op == "contig" and not free_nodes.free(facts, name) and name not in assigned
         if wanted and name not in facts.writers:
             return f"contig {name!r} is computed, and in no buffer"
     return None
 
 
 def _barriers(facts: Facts) -> bool:
-    return any(facts.nodes[name].op == "contig" and not free.free(facts, name) for name in facts.computing)
+    return any(facts.nodes[name].op == "contig" and not free_nodes.free(facts, name) for name in facts.computing)
 
 
 def few_buffers(facts: Facts) -> str | None:

@@ -10,7 +10,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.execute import executable, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.lives import over, sharing
+from conformance.specs.schedules.facts.lifetimes import over, sharing
 from conformance.specs.schedules.facts.subjects import both, some_buffer
 
 

@@ -14,7 +14,7 @@ from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
-from conformance.specs.schedules.facts import free
+from conformance.specs.schedules.facts import free_nodes
 from conformance.specs.schedules.facts.pairs import BARRIERS, between
 from conformance.specs.schedules.facts.subjects import both, labelled
 
@@ -75,8 +75,8 @@ def _shown(facts: Facts, name: str, asked: set[str]) -> bool:
     for node in facts.nodes.values():
         if node.op in MOVEMENT and node.op != "detach" and node.of[0] in known:
             known[node.id] = moved(node, known[node.of[0]], -1, facts.values)
-        elif node.op != "buf" and free.alias(facts, node) in known:
-            known[node.id] = known[str(free.alias(facts, node))]
+        elif node.op != "buf" and free_nodes.alias(facts, node) in known:
+            known[node.id] = known[str(free_nodes.alias(facts, node))]
     same = [each for each, at in known.items() if at.size == start.size and (at.reshape(-1) == start.reshape(-1)).all()]
     return any(each in asked or not set(_takers(facts, each)) <= set(MOVEMENT) for each in same)
 

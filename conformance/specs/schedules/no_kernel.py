@@ -14,8 +14,8 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts import free
-from conformance.specs.schedules.facts.free import Reason
+from conformance.specs.schedules.facts import free_nodes
+from conformance.specs.schedules.facts.free_nodes import Reason
 from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_buffer
 
 _MEETINGS: Final = ("all_reduce", "collective")
@@ -41,12 +41,14 @@ def _takers(facts: Facts, node: Node) -> set[str]:
 
 
 def _constant(facts: Facts, node: Node) -> bool:
-    made = free.constant(facts, node) and not free.identity(facts, node)  # a reduce over nothing is what C7 speaks of
+    made = free_nodes.constant(facts, node) and not free_nodes.identity(
+        facts, node
+    )  # a reduce over nothing is what C7 speaks of
     return made and _takers(facts, node).isdisjoint(_MEETINGS)
 
 
 def _view(facts: Facts, node: Node) -> bool:
-    if not free.view(facts, node):
+    if not free_nodes.view(facts, node):
         return False
     at = facts.stored[node.id].at.reshape(-1)
     scattered = bool((np.diff(at) != 1).any())
@@ -58,13 +60,13 @@ def _nothing_empty(facts: Facts) -> str | None:
         for touch in own:
             if touch.write and not facts.buffers[touch.access.buffer].size:
                 return f"{facts.name(number)} writes {touch.access.buffer!r}, which has no byte"
-    return _never(free.empty, "which has no element")(facts)
+    return _never(free_nodes.empty, "which has no element")(facts)
 
 
 def _one_for_each(facts: Facts) -> str | None:
     seen: dict[str, str] = {}
     for node in facts.nodes.values():
-        if free.undefined(facts, node):
+        if free_nodes.undefined(facts, node):
             other = seen.setdefault(str(node.arg), node.id)
             if other != node.id:
                 return f"{node.id!r} and {other!r}, each asked for empty, are both the buffer {node.arg!r}"
@@ -72,11 +74,11 @@ def _one_for_each(facts: Facts) -> str | None:
 
 
 def _undefined_twice(facts: Facts) -> bool:
-    return sum(free.undefined(facts, node) for node in facts.nodes.values()) > 1
+    return sum(free_nodes.undefined(facts, node) for node in facts.nodes.values()) > 1
 
 
 def _any_empty(facts: Facts) -> bool:
-    return some_buffer(lambda each: not each.size)(facts) or _any(free.empty)(facts)
+    return some_buffer(lambda each: not each.size)(facts) or _any(free_nodes.empty)(facts)
 
 
 def _any(reason: Reason) -> Subject:
@@ -101,7 +103,7 @@ NO_KERNEL = (
         2,
         "No kernel computes a buffer that holds its data already.",
         "tinygrad.lazy: LazyBuffer.schedule",
-        free.realised,
+        free_nodes.realised,
         "which is there already",
     ),
     _clause(
@@ -116,7 +118,7 @@ NO_KERNEL = (
         4,
         "No kernel computes a movement that moves no element.",
         "tinygrad.lazy: LazyBuffer._movement_op",
-        free.unmoving,
+        free_nodes.unmoving,
         "which moves nothing",
     ),
     _clause(
@@ -124,7 +126,7 @@ NO_KERNEL = (
         "No kernel makes a value contiguous that is so already: the value of a contig node, or a whole buffer in "
         "row-major order.",
         "tinygrad.lazy: LazyBuffer.contiguous",
-        free.contiguous_already,
+        free_nodes.contiguous_already,
         "which is contiguous already",
     ),
     ScheduleClause(
@@ -140,51 +142,51 @@ NO_KERNEL = (
         7,
         "No kernel computes a reduce over an axis without elements, since its result is a constant.",
         "tinygrad.schedule: earliest_rewrites",
-        free.identity,
+        free_nodes.identity,
         "a reduce over nothing, which is a constant",
     ),
-    _clause(8, "No kernel computes a detach.", "tinygrad.schedule: earliest_rewrites", free.detached, "a detach"),
+    _clause(8, "No kernel computes a detach.", "tinygrad.schedule: earliest_rewrites", free_nodes.detached, "a detach"),
     _clause(
         9,
         "No kernel fills a buffer that was asked for empty.",
         "tinygrad.lazy: create_lazybuffer",
-        free.undefined,
+        free_nodes.undefined,
         "an empty buffer",
     ),
-    _clause(10, "No kernel computes a variable.", "tinygrad.lazy: vars_from_ast", free.variable, "a variable"),
+    _clause(10, "No kernel computes a variable.", "tinygrad.lazy: vars_from_ast", free_nodes.variable, "a variable"),
     _clause(
         11,
         "No kernel assigns to a buffer the value that the buffer holds.",
         "tinygrad.schedule: pm_remove_bufferize",
-        free.itself,
+        free_nodes.itself,
         "which assigns what is there",
     ),
     _clause(
         12,
         "No kernel assigns a value that was never defined.",
         "tinygrad.schedule: pm_add_buffers",
-        free.of_nothing,
+        free_nodes.of_nothing,
         "which assigns what nobody defined",
     ),
     _clause(
         13,
         "No value is copied to the device that it is on, unless the copy is forced.",
         "tinygrad.schedule: earliest_rewrites",
-        free.same_device,
+        free_nodes.same_device,
         "a copy to where it is",
     ),
     _clause(
         14,
         "No constant is copied, unless the copy is forced.",
         "tinygrad.schedule: earliest_rewrites",
-        _unforced(free.of_constant),
+        _unforced(free_nodes.of_constant),
         "a copy of a constant",
     ),
     _clause(
         15,
         "No value is copied back to the device that it was copied from.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
-        free.there_and_back,
+        free_nodes.there_and_back,
         "a copy back to where it came from",
     ),
     ScheduleClause(

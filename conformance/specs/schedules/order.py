@@ -18,9 +18,9 @@ from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, 
 from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free import alias, free
+from conformance.specs.schedules.facts.free_nodes import alias, free
 from conformance.specs.schedules.facts.keys import keys
-from conformance.specs.schedules.facts.once import computed_for_several
+from conformance.specs.schedules.facts.shared_values import computed_for_several
 from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
 
 

@@ -10,7 +10,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.rules import rule
 from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.tensor.tensor import to_array
-from conformance.judging.sharded.assembled import assembled
+from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.clause import Seen, ShardedClause
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.all_reduce import Algorithm, folded

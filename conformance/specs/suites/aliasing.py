@@ -15,10 +15,10 @@ from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain, with_leads
-from conformance.specs.domains.effects.effectful import script, shown
-from conformance.specs.domains.effects.mixing import alternating
+from conformance.specs.domains.effects.mixtures import alternating
 from conformance.specs.domains.effects.passing import WRITTEN
-from conformance.specs.domains.effects.writing import (
+from conformance.specs.domains.effects.programs import script, shown
+from conformance.specs.domains.effects.writes import (
     assigned,
     copied,
     crossed,

@@ -16,10 +16,10 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import PARTITIONS, draft
 from conformance.specs.domains.effects.chains import chain, with_leads
-from conformance.specs.domains.effects.effectful import Script, script, shown
-from conformance.specs.domains.effects.mixing import handed_on, parts, together
+from conformance.specs.domains.effects.mixtures import handed_on, parts, together
 from conformance.specs.domains.effects.passing import UNDER_WAY
-from conformance.specs.domains.effects.writing import misfit
+from conformance.specs.domains.effects.programs import Script, script, shown
+from conformance.specs.domains.effects.writes import misfit
 from conformance.specs.op import has
 from conformance.specs.suite import Suite
 

@@ -9,7 +9,7 @@ from conformance.cases.tensor.dtypes import RARE
 from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain
-from conformance.specs.domains.effects.effectful import script
+from conformance.specs.domains.effects.programs import script
 from conformance.specs.suite import Suite
 
 _DTYPE: Final = choices.sampled_from(RARE)

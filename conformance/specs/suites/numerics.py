@@ -18,8 +18,7 @@ from conformance.reference.situations import factor_word, local_word
 from conformance.reference.spmd import flags
 from conformance.specs.domains import choices
 from conformance.specs.domains.arguments import axis_like, root_near, splittable
-from conformance.specs.domains.domain import TILED, Draft, Shape, draft
-from conformance.specs.domains.sensitive import (
+from conformance.specs.domains.decisive_values import (
     ADDED,
     ALONE,
     COMPARED,
@@ -30,6 +29,7 @@ from conformance.specs.domains.sensitive import (
     sensitive,
     telling_families,
 )
+from conformance.specs.domains.domain import TILED, Draft, Shape, draft
 from conformance.specs.families.numeric_clauses import CLAUSES
 from conformance.specs.suite import Suite
 

@@ -32,9 +32,9 @@ from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
 from conformance.specs.types.rare.calls import called_program, lowered_program, mapped_calls, started_program
-from conformance.specs.types.rare.linear import linear_program
-from conformance.specs.types.rare.mapped import mapped_listing
-from conformance.specs.types.rare.refused import refused_program
+from conformance.specs.types.rare.linear_programs import linear_program
+from conformance.specs.types.rare.mapped_programs import mapped_listing
+from conformance.specs.types.rare.refused_programs import refused_program
 from conformance.specs.types.rare.states import states_program
 
 Blocks = list[Array]

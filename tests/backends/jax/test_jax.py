@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.jax import Jax, JaxUnchecked
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.features import features

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.jax import Jax, JaxUnchecked, JaxVmap
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import terms

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import plain_claims
+from conformance.backends.claim_limits import plain_claims
 from conformance.backends.mlx import LARGEST, Mlx
 from conformance.runner.claims import check_claims
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyopencl as cl
 import pytest
 
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.runtime.memory import Cell, Memory

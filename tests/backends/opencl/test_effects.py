@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.opencl.graph.node import Buffer, whole
 from conformance.backends.opencl.graph.trace import trace
 from conformance.backends.opencl.lower import lower

@@ -12,7 +12,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.runtime.engine import Started
@@ -37,7 +37,7 @@ from conformance.specs import OPS
 
 MANY = """
 import sys
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.backends.worker import observations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.backends.claimed import outside, plain_claims
+from conformance.backends.claim_limits import outside, plain_claims
 from conformance.backends.opencl import OpenCL
 from conformance.cases.declarations.terms import terms
 from conformance.judging.sharded.subject import sharded_meaning

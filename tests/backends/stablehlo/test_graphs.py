@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.backends.claimed import outside
+from conformance.backends.claim_limits import outside
 from conformance.backends.stablehlo import StableHlo
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, Round

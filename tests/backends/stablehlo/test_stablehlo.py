@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.base import Backend, Unsupported
-from conformance.backends.claimed import supported
+from conformance.backends.claim_limits import supported
 from conformance.backends.stablehlo import StableHlo, StableHloChannels
 from conformance.backends.stablehlo.elements import Value
 from conformance.backends.stablehlo.module import module

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.claimed import supported, unasked
+from conformance.backends.claim_limits import supported, unasked
 from conformance.cases.case import Case, case_id
 from conformance.cases.program.effects import window
 from conformance.cases.program.features import features

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from conformance.cases.declarations.number_model import DEFAULT, KINDS, covers
 from conformance.cases.tensor.dtypes import NUMPY, Array
-from conformance.judging.numbers.carried import carried
 from conformance.judging.numbers.classes import Class, classes_of, reachable
 from conformance.judging.numbers.column import Column, column, parts_of
 from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.model_operations import carried
 from conformance.judging.numbers.sum_interval import sum_interval
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order
 from conformance.reference.reductions import fold

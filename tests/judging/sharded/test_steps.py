@@ -14,7 +14,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.sharded.step_seen import StepSeen
+from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded

@@ -17,7 +17,7 @@ from conformance.runner.explore import explore
 from conformance.runner.log.log import Failure
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
-from conformance.runner.shrinking.neutral import empty
+from conformance.runner.shrinking.neutral_moves import empty
 from conformance.runner.shrinking.rank_reductions import contracted
 from conformance.runner.worker.in_process import InProcess
 

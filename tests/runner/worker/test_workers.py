@@ -15,7 +15,7 @@ from conformance.cases.case import Case, Fault
 from conformance.cases.observation import Observation
 from conformance.runner.worker.answers import Answer, Broken, Limits, StartError
 from conformance.runner.worker.in_process import InProcess
-from conformance.runner.worker.waiting import wait
+from conformance.runner.worker.waiting_thread import wait
 from conformance.runner.worker.workers import Worker
 
 Make = Callable[..., Case]

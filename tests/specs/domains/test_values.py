@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conformance.cases.tensor.dtypes import DRAWN, Array, kind, logical
 from conformance.reference.reductions import REDUCTIONS, check, fold
 from conformance.reference.rejected import Rejected
-from conformance.specs.domains.reducing import EXACT_TERMS, MOST_TERMS
+from conformance.specs.domains.reductions import EXACT_TERMS, MOST_TERMS
 from conformance.specs.domains.values import counting, pool
 
 POOLS = [(op, op) for op in REDUCTIONS] + [("max", "with_nan"), ("min", "with_nan")]

@@ -16,9 +16,9 @@ from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain import near_steps, near_times
 from conformance.specs.graphs.domain.graphs import graph_cases
-from conformance.specs.graphs.domain.neighbours import TABLES, TURNS, dealt
+from conformance.specs.graphs.domain.neighbours import steps, versions
+from conformance.specs.graphs.domain.neighbours.table import TABLES, TURNS, dealt
 
 
 def _nodes(turn: int) -> dict[str, Node]:
@@ -42,8 +42,8 @@ def test_a_run_has_every_entry_once() -> None:
     for at, table in enumerate(TABLES):
         found = Counter(number for turn in range(at, TURNS, shares) for number, _ in dealt(turn) if number < len(table))
         assert found == Counter(range(len(table)))
-    extra = [entry for _, entry in dealt(TURNS - 1) if entry in near_times.VARIABLES]
-    assert extra == [*near_times.VARIABLES]
+    extra = [entry for _, entry in dealt(TURNS - 1) if entry in versions.VARIABLES]
+    assert extra == [*versions.VARIABLES]
 
 
 def test_every_two_movements_meet_in_either_order() -> None:
@@ -79,7 +79,7 @@ def test_results_are_converted_and_bits_are_read_of_every_dtype() -> None:
                 read.add((of[0].op, node.op))
             if node.op == "alu" and node.arg == "where" and {"const"} & {each.op for each in of[1:]}:
                 known.add((node.dtype, *(each.op == "const" for each in of[1:])))
-    assert {(word, *pair) for word in ("add", "mul", "shl") for pair in near_steps.WIDER[:6]} <= widened
+    assert {(word, *pair) for word in ("add", "mul", "shl") for pair in steps.WIDER[:6]} <= widened
     assert {("cast", "bitcast"), ("bitcast", "cast"), ("alu", "bitcast"), ("bitcast", "bitcast")} <= read
     sides = ((True, False), (False, True), (True, True))
     assert known >= {(dtype, *side) for dtype in ("float16", "float64", "uint8", "bool") for side in sides}
@@ -95,7 +95,7 @@ def test_storage_is_assigned_twice_with_a_view_read_between() -> None:
             one, two = (nodes[nodes[listed[at].id].of[0]] for at in (first, then))
             if _buffer(one, nodes) == _buffer(two, nodes):
                 between |= {_buffer(nodes[name], nodes) for node in listed[first + 1 : then] for name in node.of}
-    assert len(between - {""}) >= len(near_times.TARGETS)
+    assert len(between - {""}) >= len(versions.TARGETS)
 
 
 def _buffer(node: Node, nodes: dict[str, Node]) -> str:

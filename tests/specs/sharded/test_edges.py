@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.lowering import exchanged, lowered
+from conformance.backends.lowering import exchanges, lowered
 from conformance.backends.opencl.settings import Settings
 from conformance.backends.reference import Reference
 from conformance.backends.reference.sharded import ShardedWalk
@@ -27,7 +27,8 @@ from conformance.reference.sharded.parts import Parts, Sharding
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choices import Choice
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.domain import edges, patterns_large
+from conformance.specs.sharded.domain import edges
+from conformance.specs.sharded.domain.patterns import large
 
 
 def cases(seed: int) -> list[Any]:
@@ -51,8 +52,8 @@ def test_a_run_has_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_has_parts_on_both_sides_of_each_size_at_which_the_engine_does_otherwise() -> None:
-    least = exchanged.STORED
-    assert (least, Settings().split_from) == (patterns_large.STORED, patterns_large.STAGED)
+    least = exchanges.STORED
+    assert (least, Settings().split_from) == (large.STORED, large.STAGED)
     made: Counter[str] = Counter()
     for case in cases(0):
         graph = lowered(case)[0].graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.runner.draws import numbered
-from conformance.specs.sharded.domain.several import several
+from conformance.specs.sharded.domain.expressions import several
 
 
 def test_pending_folds_are_used_by_what_is_linear_and_what_is_not() -> None:

@@ -11,8 +11,8 @@ from conformance.specs.domains.choices import Choice
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST, SECOND
 from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.rare.calls import CALLS
-from conformance.specs.types.rare.linear import EITHER, TYPED, UNTYPED
-from conformance.specs.types.rare.mapped import ACROSS, LOOPS
+from conformance.specs.types.rare.linear_programs import EITHER, TYPED, UNTYPED
+from conformance.specs.types.rare.mapped_programs import ACROSS, LOOPS
 
 
 def seldom_cases(domain: Choice[TypedCase], count: int) -> list[TypedCase]:

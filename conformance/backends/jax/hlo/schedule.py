@@ -16,7 +16,7 @@ from jax import lax
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
-from conformance.backends.bodies.labelled import labelled
+from conformance.backends.bodies.labels import labelled
 from conformance.backends.graph_walk import place_of
 from conformance.backends.jax.graphs import Compiled
 from conformance.backends.jax.hlo.items import Items

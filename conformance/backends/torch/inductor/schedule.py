@@ -18,7 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
-from conformance.backends.bodies.labelled import labelled
+from conformance.backends.bodies.labels import labelled
 from conformance.backends.graph_walk import place_of
 from conformance.backends.torch import graphs
 from conformance.backends.torch.inductor.body import Memory, body_of, named, written

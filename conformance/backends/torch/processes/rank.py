@@ -19,7 +19,7 @@ import torch
 import torch.distributed as dist
 
 from conformance.backends.adapting import framework
-from conformance.backends.placing import place_inputs, touched
+from conformance.backends.case_arrays import place_inputs, touched
 from conformance.backends.torch.complaints import described
 from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.operation import Operation, idle

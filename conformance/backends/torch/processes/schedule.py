@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.base import Unsupported
-from conformance.backends.raised import rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import huge_pages
 from conformance.backends.torch.processes.job import TROUBLED, Job, Looks, looks

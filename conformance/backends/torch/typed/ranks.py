@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from conformance.backends.raised import RaisedElsewhere
+from conformance.backends.exceptions import RaisedElsewhere
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes.store import Store
 from conformance.backends.torch.processes.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from conformance.cli.lazy import LazyGroup
+from conformance.cli.lazy_group import LazyGroup
 
 COMMANDS = {
     "collectives": "How fast collectives are, next to others and to a memory copy.",

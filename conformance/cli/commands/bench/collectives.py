@@ -10,7 +10,7 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.bench.collectives.driven import PEERS, PeerError, missing
+from conformance.bench.collectives.driver import PEERS, PeerError, missing
 from conformance.bench.collectives.point import OPS
 from conformance.bench.collectives.rounds import Measured, Row, measure
 from conformance.cli.names import checked, names_option

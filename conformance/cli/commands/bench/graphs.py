@@ -11,9 +11,9 @@ from rich.table import Table
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
-from conformance.bench.graphs.competing import COMPETING
+from conformance.bench.graphs.competitors import COMPETING
 from conformance.bench.graphs.counts import Counted, counted
-from conformance.bench.graphs.timed import EVERY, SIZES, TIMED
+from conformance.bench.graphs.timed_graphs import EVERY, SIZES, TIMED
 from conformance.bench.graphs.timings import Timing, Timings, standing, timings
 from conformance.cli.names import names_option
 from conformance.cli.progress import print_json, printer

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 import msgspec
 
-from conformance.bench.graphs.timed import SIZES
+from conformance.bench.graphs.timed_graphs import SIZES
 from conformance.bench.graphs.timings import standing, timings
-from conformance.bench.sharded.competing import COMPETING, close, on_devices
+from conformance.bench.sharded.competitors import COMPETING, close, on_devices
 from conformance.bench.sharded.programs import PROGRAMS
 from conformance.cli.commands.bench.graphs import show_timings
 from conformance.cli.names import names_option

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from conformance.backends.placing import Placed, tensors
-from conformance.backends.raised import rank_error
+from conformance.backends.case_arrays import Placed, tensors
+from conformance.backends.exceptions import rank_error
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case, digest
 from conformance.cases.observation import Observation

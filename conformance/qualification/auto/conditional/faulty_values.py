@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.backends.base import Types
-from conformance.backends.placing import tensors
-from conformance.backends.raised import rank_error
+from conformance.backends.case_arrays import tensors
+from conformance.backends.exceptions import rank_error
 from conformance.backends.reference import Reference
 from conformance.backends.worker import typed
 from conformance.cases.graph.case import GraphCase

@@ -16,7 +16,7 @@ from conformance.cases.schedule.question import ScheduleCase
 from conformance.judging.verdict import Verdict
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.pool import At
-from conformance.qualification.drawn import Drawn
+from conformance.qualification.drawn_cases import Drawn
 from conformance.qualification.other_cases import AnyDrawn
 from conformance.runner.dialects import dialect_of
 from conformance.runner.meaning import meaning, verdict

@@ -15,7 +15,7 @@ from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
-from conformance.qualification.drawn import Drawn, drawn_case
+from conformance.qualification.drawn_cases import Drawn, drawn_case
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.rejected import Rejected

@@ -26,7 +26,7 @@ from conformance.qualification.auto.running.small import DRAWN_SMALL, small_case
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
-from conformance.qualification.drawn import Drawn, drawn_cases, kept
+from conformance.qualification.drawn_cases import Drawn, drawn_cases, kept
 from conformance.qualification.other_cases import AnyDrawn, Other, other_cases
 from conformance.runner.dialects import operations, suites
 from conformance.specs import SUITES

@@ -16,11 +16,11 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import DTYPES
 from conformance.specs.domains.edges.calls import listed
-from conformance.specs.domains.edges.folded import FOLDS, with_folds
+from conformance.specs.domains.edges.folds import FOLDS, with_folds
 from conformance.specs.domains.edges.listing import Edge, Pattern, Place, sorts, world_of
-from conformance.specs.domains.edges.rewritten import BESIDE, VALUES, beside
-from conformance.specs.domains.edges.started import STARTED
-from conformance.specs.domains.edges.stored import STORED
+from conformance.specs.domains.edges.rewrites import BESIDE, VALUES, beside
+from conformance.specs.domains.edges.starts import STARTED
+from conformance.specs.domains.edges.storage import STORED
 from conformance.specs.domains.steering.seldom_draws import seldom
 
 WIDE: Final = ("float32", "float16", "float64", "bfloat16")

@@ -22,10 +22,10 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.effects.chain import Chain, assign, buffer, copy, free, let_go, view
-from conformance.specs.domains.effects.effectful import Script, groups_of, script
-from conformance.specs.domains.effects.fitting import FITTING, fitted
-from conformance.specs.domains.effects.mixing import ends_with
-from conformance.specs.domains.placing import PARTITIONS, place
+from conformance.specs.domains.effects.fitting_calls import FITTING, fitted
+from conformance.specs.domains.effects.mixtures import ends_with
+from conformance.specs.domains.effects.programs import Script, groups_of, script
+from conformance.specs.domains.meeting_places import PARTITIONS, place
 
 CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
 """Classes of collectives; programs without effects have no others."""

@@ -16,7 +16,7 @@ from typing import Final
 from conformance.cases.tensor.dtypes import DRAWN, kind
 from conformance.reference.operations import TABLE
 from conformance.reference.reductions import ORDER
-from conformance.specs.domains.reducing import accepted
+from conformance.specs.domains.reductions import accepted
 
 FLOATS: Final = tuple(dtype for dtype in DRAWN if kind(dtype) in ("float", "complex"))
 

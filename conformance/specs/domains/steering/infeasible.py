@@ -18,7 +18,7 @@ from conformance.reference.operations import OPERATIONS as MEANT
 from conformance.reference.operations import TABLE
 from conformance.reference.rejected import Rejected
 from conformance.reference.situations import FEATURES
-from conformance.specs.domains.reducing import accepted
+from conformance.specs.domains.reductions import accepted
 
 Reason = Literal["definition", "refused", "form"]
 

@@ -14,8 +14,8 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.edges.edge_cases import edge_case
-from conformance.specs.graphs.domain.meeting import meet
-from conformance.specs.graphs.domain.neighbours import neighbour_case
+from conformance.specs.graphs.domain.meetings import meet
+from conformance.specs.graphs.domain.neighbours.table import neighbour_case
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance

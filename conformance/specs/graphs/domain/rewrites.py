@@ -18,7 +18,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.exactness import parts_of
 from conformance.specs.domains import choices
-from conformance.specs.graphs.domain.moving import pad, reshape, turn, window
+from conformance.specs.graphs.domain.movement_steps import pad, reshape, turn, window
 from conformance.specs.graphs.domain.unfinished_case import Asked, chance
 from conformance.specs.schedules.domain.graph_words import DTYPES, taking
 

@@ -13,7 +13,7 @@ from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.specs.domains import choices
-from conformance.specs.graphs.domain.moving import assign, expand, narrow, pad, reshape, turn, window
+from conformance.specs.graphs.domain.movement_steps import assign, expand, narrow, pad, reshape, turn, window
 from conformance.specs.graphs.domain.unfinished_case import Asked, chance
 from conformance.specs.schedules.domain.graph_words import taking
 

@@ -8,13 +8,13 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.sharded.domain.edges import edge_case
+from conformance.specs.sharded.domain.expressions import several
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
-from conformance.specs.sharded.domain.illegal import UNPLACED, illegal
-from conformance.specs.sharded.domain.mingled import mingled
-from conformance.specs.sharded.domain.past import past_case
+from conformance.specs.sharded.domain.illegal_programs import UNPLACED, illegal
+from conformance.specs.sharded.domain.large_folds import past_case
+from conformance.specs.sharded.domain.mixed_chains import mingled
 from conformance.specs.sharded.domain.programs import programs
-from conformance.specs.sharded.domain.several import several
 
 KINDS: Final = (
     *((programs(),) * 26),

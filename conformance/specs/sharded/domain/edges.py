@@ -25,15 +25,8 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
-from conformance.specs.sharded.domain import (
-    patterns_combined,
-    patterns_folded,
-    patterns_grid,
-    patterns_large,
-    patterns_moved,
-    patterns_stored,
-)
-from conformance.specs.sharded.domain.listing import Placed, Sharded
+from conformance.specs.sharded.domain.patterns import folds, grid, large, moves, operands, storage
+from conformance.specs.sharded.domain.patterns.listing import Placed, Sharded
 from conformance.specs.sharded.domain.placements import NAMES
 from conformance.specs.sharded.domain.programs import Program, known
 
@@ -61,25 +54,21 @@ class Kind:
     complete: bool = False
 
 
-_INSIDE: Final = {**patterns_moved.INSIDE, **patterns_folded.INSIDE, **patterns_combined.INSIDE}
-_ACROSS: Final = {**patterns_moved.ACROSS, **patterns_combined.ACROSS}
-_ALL: Final = {**patterns_folded.EMPTY, **patterns_folded.LATE, **_INSIDE, **_ACROSS}
+_INSIDE: Final = {**moves.INSIDE, **folds.INSIDE, **operands.INSIDE}
+_ACROSS: Final = {**moves.ACROSS, **operands.ACROSS}
+_ALL: Final = {**folds.EMPTY, **folds.LATE, **_INSIDE, **_ACROSS}
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
-GRID: Final = Kind({**patterns_grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
-ODD_GRID: Final = Kind(
-    {**patterns_grid.INSIDE, **patterns_grid.LATE, **patterns_large.GRID}, ((2, 2),), 6, placed="odd", complete=True
-)
-LATE: Final = Kind(
-    {**patterns_grid.LATE, **patterns_folded.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True
-)
+GRID: Final = Kind({**grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
+ODD_GRID: Final = Kind({**grid.INSIDE, **grid.LATE, **large.GRID}, ((2, 2),), 6, placed="odd", complete=True)
+LATE: Final = Kind({**grid.LATE, **folds.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True)
 UNEVEN: Final = Kind(_ALL, ((3,), (2,), (4,)), 6, placed="default")
 ODD: Final = Kind(
-    {**patterns_large.LARGE, **_ALL}, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 10, placed="odd", complete=True
+    {**large.LARGE, **_ALL}, ((4,), (2, 2), (3,), (2, 3), (2,), (3, 2), (5,)), 10, placed="odd", complete=True
 )
-STORED: Final = Kind(patterns_stored.WHOLE, ((4,), (2,), (2, 2)), 3, written=2)
+STORED: Final = Kind(storage.WHOLE, ((4,), (2,), (2, 2)), 3, written=2)
 ODD_STORED: Final = Kind(
-    {**patterns_stored.VIEWS, **patterns_stored.WHOLE},
+    {**storage.VIEWS, **storage.WHOLE},
     ((3,), (2, 2), (4,), (2, 3)),
     4,
     placed="odd",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from conformance.backends.lowering.building import Building, Shape, Spread
+from conformance.backends.lowering.graph_builder import Building, Shape, Spread
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, Split, held, layout_of, part_of, positions
 from conformance.cases.sharded.rules import others

@@ -16,7 +16,7 @@ from conformance.judging.graphs.values import (
     unrecommended,
     zero_signs,
 )
-from conformance.judging.keyed import Words
+from conformance.judging.keyed_values import Words
 from conformance.reference.graph.evaluate import Worth
 
 ULPS = 5.0

@@ -17,8 +17,8 @@ from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
-from conformance.specs.graphs.domain import near_moves, near_numbers, near_steps, near_times
 from conformance.specs.graphs.domain.listing import Listing
+from conformance.specs.graphs.domain.neighbours import moves, numbers, steps, versions
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 
 TURNS: Final = 18
@@ -26,9 +26,9 @@ TURNS: Final = 18
 
 WHOLE: Final = ("int32", "int16", "int64", "int8", "uint8")
 
-NUMBERS: Final = (*near_numbers.EVERY, *near_steps.EVERY)
+NUMBERS: Final = (*numbers.EVERY, *steps.EVERY)
 
-TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (near_moves.EVERY, NUMBERS, near_times.EVERY)
+TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (moves.EVERY, NUMBERS, versions.EVERY)
 """Entries of movement, of numbers, and of storage in time."""
 
 
@@ -41,7 +41,7 @@ def dealt(turn: int) -> list[tuple[int, tuple[Any, ...]]]:
     listed = list(enumerate(table))[slice(at, None, share) if table is NUMBERS else together]
     if turn % TURNS == TURNS - 1:
         # Extents that are variables are in one case alone: many have no word for them.
-        listed += enumerate(near_times.VARIABLES, len(table))
+        listed += enumerate(versions.VARIABLES, len(table))
     return listed
 
 
@@ -52,11 +52,11 @@ def neighbours(draw: Draw, turn: int) -> GraphCase:
     entries = dealt(turn)
     late: list[Node] = []
     if turn % len(TABLES) == 0:
-        found = near_moves.moved(e, entries)
+        found = moves.moved(e, entries)
     elif turn % len(TABLES) == 1:
-        found = near_steps.numbers(e, entries)
+        found = steps.listed(e, entries)
     else:
-        found, late = near_times.times(e, entries)
+        found, late = versions.times(e, entries)
     asked.wanted = [node.id for node in found]
     names = tuple(asked.buffers) if late else ()
     asked.close(tuple(name for number, name in enumerate(names) if number % 3))
@@ -67,7 +67,7 @@ def neighbours(draw: Draw, turn: int) -> GraphCase:
         if asked.variables:
             # No round gives the variable now: it has the value that the graph gives it.
             asked.bound.clear()
-            near_times.bound_again(e)
+            versions.bound_again(e)
         asked.wanted += [node.id for node in late]
         asked.close(tuple(asked.buffers))
     return asked.case()

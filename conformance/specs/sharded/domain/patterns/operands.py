@@ -10,7 +10,7 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement
 from conformance.specs.sharded.domain.compositions import joined, norm, softmax, stacked
-from conformance.specs.sharded.domain.listing import Sharded, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 from conformance.specs.sharded.domain.places import one_real
 from conformance.specs.sharded.domain.programs import Program
 

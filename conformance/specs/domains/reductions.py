@@ -16,7 +16,7 @@ from conformance.reference.rejected import Rejected
 from conformance.reference.situations import factor_word, local_word
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import Draft, Shape
-from conformance.specs.domains.illegal import wrong
+from conformance.specs.domains.mistakes import wrong
 
 EXACT_TERMS: Final = 8
 """Blocks that every pool of a reduction stays exact for; the pool ``local`` does for ``MOST_TERMS``."""

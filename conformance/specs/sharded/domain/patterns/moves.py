@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import REPLICATED, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of
-from conformance.specs.sharded.domain.listing import Sharded, below, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, below, counted
 from conformance.specs.sharded.domain.places import one_real
 
 Pattern = Callable[[Sharded], list[Node]]

@@ -13,7 +13,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.placing import orders
+from conformance.specs.domains.meeting_places import orders
 from conformance.specs.domains.shapes import Shape
 
 FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.tensor.dtypes import Array
-from conformance.judging.numbers.carried import EXTENDED, FLOAT64, HAS_EXTENDED, Carried, inverse
 from conformance.judging.numbers.formats import rounded_to
+from conformance.judging.numbers.model_operations import EXTENDED, FLOAT64, HAS_EXTENDED, Carried, inverse
 
 
 def leaf(how: Carried, term: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from conformance.bench.graphs.tensors import Lazy, Listing
-from conformance.bench.graphs.timed import Timed
+from conformance.bench.graphs.timed_graphs import Timed
 from conformance.cases.tensor.dtypes import Array
 
 CORES: Final = os.cpu_count() or 1

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, held
 from conformance.specs.domains import choices
-from conformance.specs.sharded.domain.listing import Sharded, below, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, below, counted
 from conformance.specs.sharded.domain.places import default_places, even_places, odd_places
 
 Pattern = Callable[[Sharded], list[Node]]

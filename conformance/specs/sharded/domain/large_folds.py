@@ -13,7 +13,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words
-from conformance.specs.sharded.domain.listing import Sharded, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 from conformance.specs.sharded.domain.placements import NAMES, devices
 from conformance.specs.sharded.domain.programs import Program, known
 

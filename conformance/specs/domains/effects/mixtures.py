@@ -18,8 +18,8 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
-from conformance.specs.domains.effects.effectful import Script, groups_of, made
-from conformance.specs.domains.placing import place
+from conformance.specs.domains.effects.programs import Script, groups_of, made
+from conformance.specs.domains.meeting_places import place
 
 DIFFERS: Final = (
     (), ("op",), ("groups",), ("attrs",), ("op", "groups"), ("op", "dtype"), ("groups", "attrs"), ("op",), ("dtype",),

@@ -10,7 +10,7 @@ from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.execute import changes_nothing
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free import itself, of_nothing
+from conformance.specs.schedules.facts.free_nodes import itself, of_nothing
 from conformance.specs.schedules.facts.versions import repeated
 
 

@@ -15,7 +15,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.edges.calls import exact, listed, ways
 from conformance.specs.domains.edges.contents import BIG, alone, by_member, counted, specials
 from conformance.specs.domains.edges.listing import Edge, Pattern
-from conformance.specs.domains.reducing import accepted
+from conformance.specs.domains.reductions import accepted
 
 LONG: Final = 1031
 """Elements of a block that is longer than a vector, a row of work items and a small message."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.report.counts.columns import Column
 from conformance.report.failures.example import read_example
 from conformance.report.failures.findings import findings
-from conformance.report.failures.joined import Found
+from conformance.report.failures.shared_causes import Found
 from conformance.report.inputs.explanations import Explanation, explains
 from conformance.runner.log.log import Failure
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
-from conformance.specs.sharded.domain.listing import Sharded, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 from conformance.specs.sharded.domain.places import odd_cuts
 
 Pattern = Callable[[Sharded], list[Node]]

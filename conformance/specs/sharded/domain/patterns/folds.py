@@ -13,7 +13,7 @@ from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choices
-from conformance.specs.sharded.domain.listing import Sharded, below, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, below, counted
 
 Pattern = Callable[[Sharded], list[Node]]
 

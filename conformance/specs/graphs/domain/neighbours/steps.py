@@ -1,7 +1,7 @@
 """Two steps of different kinds on numbers: results that are converted, bits that are read, choices of a constant.
 
 A rule that is right of one step alone is wrong where the next one tells its result from that of another dtype. Every
-dtype meets every such pair, with the data of ``near_numbers``.
+dtype meets every such pair, with the data of ``numbers``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.specs.graphs.domain import near_numbers
 from conformance.specs.graphs.domain.listing import Listing
-from conformance.specs.graphs.domain.near_numbers import BINARY, FLOATS, INTEGERS, UNARY, Entry, Operands
+from conformance.specs.graphs.domain.neighbours import numbers
+from conformance.specs.graphs.domain.neighbours.numbers import BINARY, FLOATS, INTEGERS, UNARY, Entry, Operands
 from conformance.specs.schedules.domain.graph_words import taking
 
 WIDER: Final = (
@@ -72,14 +72,12 @@ EVERY: Final[tuple[Entry, ...]] = (
 )
 
 
-def numbers(e: Listing, entries: Sequence[tuple[int, Entry]]) -> list[Node]:
-    """List entries of this table and of ``near_numbers``, each with its number, and return what is to be asked for."""
+def listed(e: Listing, entries: Sequence[tuple[int, Entry]]) -> list[Node]:
+    """List entries of this table and of ``numbers``, each with its number, and return what is to be asked for."""
     operands = Operands(e)
     once: dict[tuple[str, str], Node] = {}
     return [
-        _KINDS[what](operands, number, *rest)
-        if what in _KINDS
-        else near_numbers.made(operands, number, (what, *rest), once)
+        _KINDS[what](operands, number, *rest) if what in _KINDS else numbers.made(operands, number, (what, *rest), once)
         for number, (what, *rest) in entries
     ]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement
-from conformance.specs.sharded.domain.listing import Sharded, counted
+from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 
 Pattern = Callable[[Sharded], list[Node]]
 

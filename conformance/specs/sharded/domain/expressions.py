@@ -17,7 +17,7 @@ from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
 from conformance.specs.sharded.domain.operands import Kinds, kinds, operand
 from conformance.specs.sharded.domain.placements import NAMES
 from conformance.specs.sharded.domain.programs import Program, known
-from conformance.specs.sharded.domain.uses import USES, Use
+from conformance.specs.sharded.domain.steps import USES, Use
 
 SIZES: Final = ((2,), (2, 2), (4,), (2, 3), (3,), (3, 2), (8,), (2, 2), (5,), (2, 4), (2, 2), (6,), (4, 2))
 """Meshes, more than half with two axes: half of the kinds of placements need these."""

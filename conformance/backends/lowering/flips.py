@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.backends.lowering.building import Building, Spread, extents
+from conformance.backends.lowering.graph_builder import Building, Spread, extents
 from conformance.backends.lowering.moves import all_reduced, assembled
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import layout_of

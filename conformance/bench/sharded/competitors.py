@@ -11,9 +11,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.backends.lowering import Answer, lowered
-from conformance.bench.graphs.competing import OfGraphs, OfJax, OfTinygrad, Ready, copy
+from conformance.bench.graphs.competitors import OfGraphs, OfJax, OfTinygrad, Ready, copy
 from conformance.bench.graphs.tensors import Listing
-from conformance.bench.graphs.timed import Timed
+from conformance.bench.graphs.timed_graphs import Timed
 from conformance.bench.sharded.dtensor import Ranks
 from conformance.bench.sharded.programs import PROGRAMS, Program
 from conformance.cases.graph.case import GraphCase, Round, asked_key

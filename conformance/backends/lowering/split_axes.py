@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from conformance.backends.lowering.building import Spread, extents
+from conformance.backends.lowering.graph_builder import Spread, extents
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, Split
 

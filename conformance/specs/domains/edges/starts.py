@@ -7,7 +7,7 @@ from typing import Final
 from conformance.specs.domains.edges.calls import ways
 from conformance.specs.domains.edges.contents import square
 from conformance.specs.domains.edges.listing import Edge, Pattern
-from conformance.specs.domains.edges.stored import often, way, write
+from conformance.specs.domains.edges.storage import often, way, write
 
 
 def other_order(e: Edge) -> None:
