@@ -60,8 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "interrupted; with `--resume -o DIR` `conformance run` and `conformance qualify` go on with what DIR has",
             INCOMPLETE,
         )
-    except BrokenPipeError:
-        # Whoever read our output has enough; Python would complain once more when it flushes at exit.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has enough, of which click makes an exit with 1. Python would complain once more when
+        # it flushes at exit.
         sys.stdout = None
         return INCOMPLETE
     except (click.UsageError, SpecificationError) as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +28,8 @@ class LazyGroup(click.Group):
         """Import the command, or return ``None`` for an unknown name."""
         if cmd_name not in self.summaries:
             return None
-        command = import_module(f"{self.commands_of}.{cmd_name.replace('-', '_')}").command
+        with uninterrupted():
+            command = import_module(f"{self.commands_of}.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -45,3 +48,17 @@ class LazyGroup(click.Group):
         """Write the names and summaries; nothing is imported for it."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries.items()))
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let signals wait until the end: NumPy prints a traceback where one interrupts its import, and is half there."""
+    mask = getattr(signal, "pthread_sigmask", None)
+    if mask is None:  # Windows
+        yield
+        return
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        mask(signal.SIG_SETMASK, before)

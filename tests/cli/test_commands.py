@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from conformance.cli.lazy_group import uninterrupted
 from conformance.specs import OPS, every_clause
 from tests.cli.conftest import Conformance
 
@@ -179,6 +181,29 @@ def test_an_interrupted_run_says_how_to_go_on(conformance: Conformance, monkeypa
     assert "interrupted" in ended.err
     assert "--resume" in ended.err
     assert not Path("runs").exists()
+
+
+def test_output_that_nobody_reads_ends_a_command_with_3_and_no_word() -> None:
+    command = [sys.executable, "-m", "conformance", "spec"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+        assert running.wait() == 3
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be put off here")
+def test_a_signal_waits_until_a_command_is_imported() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGTERM)
+            assert not came
+        assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_spec_says_all_that_a_method_is_called_with(conformance: Conformance) -> None:

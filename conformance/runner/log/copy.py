@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
@@ -29,7 +30,8 @@ class Copy:
     def __del__(self) -> None:
         """Close the file, where there is one, and so remove it."""
         if "_file" in vars(self):
-            self._file.close()
+            with suppress(OSError):  # Where the disk is full, whoever wrote the log has said so.
+                self._file.close()
 
     def write(self, line: bytes) -> None:
         """Add a line, its end included."""
