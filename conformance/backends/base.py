@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
+import msgspec
 import numpy as np
 
 from conformance.backends.case_arrays import Placed, place_inputs, placed_operand, tensors, touched
@@ -46,6 +47,8 @@ from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
+
+T = TypeVar("T")
 
 Claims = Mapping[str, Mapping[str, Sequence[str]]]
 
@@ -215,14 +218,11 @@ class Backend:
 
     def graph(self, case: GraphCase) -> Observation:
         """Run a graph case and return what happened, each value a result of one rank; never raise."""
-        start = time.perf_counter()
-        try:
-            given = self.run_graph(case)
-        except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
-            raised = rank_error(error, adapts=self.adapts)
-            return Observation(errors=(raised,), seconds=time.perf_counter() - start)
-        results = tensors({key: [array] for key, array in given.items()})
-        return Observation(results=results, seconds=time.perf_counter() - start)
+
+        def told(given: Mapping[str, Array]) -> Observation:
+            return Observation(results=tensors({key: [array] for key, array in given.items()}))
+
+        return self._observed(lambda: self.run_graph(case), told, 1)
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Run a program on sharded tensors and return what is asked for and read, by ``ShardedCase.results``.
@@ -234,20 +234,27 @@ class Backend:
 
     def sharded(self, case: ShardedCase) -> Observation:
         """Run a program on sharded tensors and return what happened; never raise."""
+
+        def told(given: Mapping[str, Held]) -> Observation:
+            return Observation(
+                results=tensors({key: list(each.parts) for key, each in given.items()}),
+                layouts={key: each.layout for key, each in given.items()},
+                moved={key: each.moved for key, each in given.items() if each.moved is not None},
+                sizes={key: each.size for key, each in given.items() if each.size is not None},
+                realized={key: each.realized for key, each in given.items() if each.realized is not None},
+            )
+
+        return self._observed(lambda: self.run_sharded(case), told, case.world)
+
+    def _observed(self, run: Callable[[], T], told: Callable[[T], Observation], world: int) -> Observation:
+        """Return what a run gave, as ``told`` says it, or what it raised on each of ``world`` ranks, with its time."""
         start = time.perf_counter()
         try:
-            given = self.run_sharded(case)
+            given = run()
         except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
             raised = rank_error(error, adapts=self.adapts)
-            return Observation(errors=(raised,) * case.world, seconds=time.perf_counter() - start)
-        return Observation(
-            results=tensors({key: list(each.parts) for key, each in given.items()}),
-            layouts={key: each.layout for key, each in given.items()},
-            moved={key: each.moved for key, each in given.items() if each.moved is not None},
-            sizes={key: each.size for key, each in given.items() if each.size is not None},
-            realized={key: each.realized for key, each in given.items() if each.realized is not None},
-            seconds=time.perf_counter() - start,
-        )
+            return Observation(errors=(raised,) * world, seconds=time.perf_counter() - start)
+        return msgspec.structs.replace(told(given), seconds=time.perf_counter() - start)
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the type of each value that a step makes, and the blocks of each result, one a rank.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from conformance.cases.graph.graph import MOVEMENT, Function, Node
 from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
+
+BITWISE_FOLDS: Final = frozenset(
+    {f"reduce_{fold}_{family}" for fold in ("and", "or", "xor") for family in ("integer", "float", "complex")}
+    | {"reduce_xor_bool"}
+)
+"""Words of folds that frameworks without bitwise reductions lack; bools have ``all`` and ``any``."""
 
 Given = dict[str, Any]
 """What was asked for, by key: arrays, unless ``Walk.arrays`` returns something else."""

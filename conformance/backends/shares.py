@@ -8,6 +8,7 @@ import msgspec
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
+from conformance.cases.program.program import Program, Step, rank_groups
 
 
 def share(case: Case, rank: int) -> Case:
@@ -18,6 +19,17 @@ def share(case: Case, rank: int) -> Case:
         for name, operand in case.inputs.items()
     }
     return msgspec.structs.replace(case, inputs=inputs)
+
+
+def ungrouped(program: Program, step: Step, said: str) -> str | None:
+    """Return why the groups of a step are not one for each rank, or ``None``: ``said``, with ``{groups}`` in it."""
+    try:
+        groups = rank_groups(program.mesh, step.axes, step.groups)
+    except ValueError as error:
+        return str(error)
+    if not all(groups) or sorted(rank for group in groups for rank in group) != list(range(program.world)):
+        return said.format(groups=list(groups))
+    return None
 
 
 def merged(case: Case, answers: Sequence[Observation]) -> Observation:

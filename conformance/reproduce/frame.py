@@ -194,7 +194,17 @@ def child():
         told(rank, mine, changed=changed_inputs(rank, {name: blocks[rank] for name, blocks in inputs.items()}))
 """
 
-_MAIN: Final = '''\
+ANSWERED: Final = """\
+    try:
+        text, hung = process.communicate(timeout=LIMIT)[0], False
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, hung = process.communicate()[0], True
+    lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
+"""
+
+_MAIN: Final = (
+    '''\
 def beside(name):
     path = os.path.join(os.path.dirname(sys.executable), name)
     return path if os.path.exists(path) else name
@@ -204,12 +214,9 @@ def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
     process = subprocess.Popen({launch}, stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
-    try:
-        text, hung = process.communicate(timeout=LIMIT)[0], False
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        text, hung = process.communicate()[0], True
-    lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
+'''
+    + ANSWERED
+    + '''\
     ended = f"no answer within {{LIMIT}} s" if hung else f"exit status {{process.returncode}}"
     return {{one["rank"]: one for one in lines}}, hung, process.returncode, f"{{ended}} after {{time.monotonic() - began:.1f}} s"
 
@@ -290,3 +297,4 @@ def main():
 if CHILD not in sys.argv:
     sys.exit(main())
 '''
+)

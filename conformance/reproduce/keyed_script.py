@@ -21,7 +21,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import to_array
 from conformance.cases.types.typed_case import TypedCase
-from conformance.reproduce.frame import LIMIT
+from conformance.reproduce.frame import ANSWERED, LIMIT
 from conformance.reproduce.quote import OURS, Quotation
 
 
@@ -172,7 +172,8 @@ Needs {needs}, msgspec, ml_dtypes and numpy. Exit status: 1 while this is so, 0 
 """
 '''
 
-_PARENT = """\
+_PARENT = (
+    """\
 import json
 import os
 import signal
@@ -189,12 +190,9 @@ OBSERVED = {observed!r}
 def ask():
     \"\"\"Run this script as a child; return its answer, or None, and how it ended.\"\"\"
     process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        text, hung = process.communicate(timeout=LIMIT)[0], False
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        text, hung = process.communicate()[0], True
-    lines = [json.loads(line[7:]) for line in text.splitlines() if line.startswith("ANSWER ")]
+"""
+    + ANSWERED
+    + """\
     return (lines or [None])[0], hung, process.returncode
 
 
@@ -229,6 +227,7 @@ def main():
 if CHILD not in sys.argv:
     sys.exit(main())
 """
+)
 
 _PROGRAM = """\
 PROGRAM, DEVICES = CASE.program, jax.devices()

@@ -18,11 +18,10 @@ from conformance.backends.exceptions import rank_error
 from conformance.backends.mpi.claims import GUARANTEES, LAYOUTS, claims
 from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
 from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
-from conformance.backends.shares import merged
+from conformance.backends.shares import merged, ungrouped
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import rank_groups
 
 
 class MPI(Backend):
@@ -137,10 +136,7 @@ def refusal(case: Case) -> str | None:
             layouts = case.inputs[name].layouts if name in case.inputs else ()
             if not set(layouts) <= set(allowed):
                 return f"{step.op} of MPI takes elements that lie one behind the other"
-        try:
-            groups = rank_groups(program.mesh, step.axes, step.groups)
-        except ValueError as error:
-            return str(error)
-        if not all(groups) or sorted(rank for group in groups for rank in group) != list(range(program.world)):
-            return f"colours of a split give each rank one communicator, which {list(groups)} do not"
+        reason = ungrouped(program, step, "colours of a split give each rank one communicator, which {groups} do not")
+        if reason:
+            return reason
     return None

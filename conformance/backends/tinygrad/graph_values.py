@@ -12,7 +12,7 @@ from tinygrad.uop.ops import UOp
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
-from conformance.backends.graph_walk import Walk
+from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.lazy import ELEMENTWISE, constant, dtype_of, elementwise, reduced
 from conformance.cases.graph.case import GraphCase
@@ -21,11 +21,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
-_LACKS: Final = {
-    *("all_reduce", "collective", "mod", "shl", "shr"),
-    *(f"reduce_{fold}_{family}" for fold in ("and", "or", "xor") for family in ("integer", "float", "complex")),
-    "reduce_xor_bool",
-}
+_LACKS: Final = {"all_reduce", "collective", "mod", "shl", "shr", *BITWISE_FOLDS}
 
 CLAIMS: Final[Claims] = {
     "graph": {

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
-from conformance.backends.graph_walk import Walk
+from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import MOVEMENT, Node
@@ -26,11 +26,7 @@ DTYPES: Final = {
 }
 """Dtypes that ``torch`` has all of these operations for; it stores others."""
 
-_LACKS: Final = {
-    *("all_reduce", "collective"),
-    *(f"reduce_{fold}_{family}" for fold in ("and", "or", "xor") for family in ("integer", "float", "complex")),
-    "reduce_xor_bool",
-}
+_LACKS: Final = {"all_reduce", "collective", *BITWISE_FOLDS}
 
 CLAIMS: Final[Claims] = {
     "graph": {

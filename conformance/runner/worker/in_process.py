@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend
@@ -25,9 +24,10 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
+from conformance.runner.worker.judgeable import Closing
 
 
-class InProcess:
+class InProcess(Closing):
     """A backend that executes in this process when polled; what kills it kills the runner."""
 
     def __init__(self, spec: BackendSpec, limits: Limits | None = None, *, backend: Backend | None = None) -> None:
@@ -41,14 +41,6 @@ class InProcess:
         self._tickets = 0
         self._queue: deque[tuple[int, Request]] = deque()
         self._answers: list[tuple[int, Answer]] = []
-
-    def __enter__(self) -> Self:
-        """Return the worker itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the backend."""
-        self.close()
 
     @property
     def ready(self) -> protocol.Ready:

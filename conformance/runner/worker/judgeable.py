@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol, Self
 
 from conformance.backends.protocol import Ready
@@ -43,3 +44,19 @@ class Judgeable(Waitable, Protocol):
 
     def close(self) -> None:
         """End the backend."""
+
+
+class Closing(ABC):
+    """What is closed at the end of a ``with``."""
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what was opened."""

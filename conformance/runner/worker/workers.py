@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Self
 
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.runner.worker.answers import Answer, Broken, Limits, Request
+from conformance.runner.worker.judgeable import Closing
 from conformance.runner.worker.session import Item, Session
 from conformance.runner.worker.starts import End, Starts
 from conformance.runner.worker.suspect import Suspect
 from conformance.runner.worker.waiting_thread import listen, wait
 
 
-class Worker:
+class Worker(Closing):
     """A backend behind the worker protocol, across as many processes as its crashes need.
 
     Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll``, ``alone`` and
@@ -40,14 +40,6 @@ class Worker:
         self._sibling: Worker | None = None
         self.disorder = ""
         """How the last process that had nothing to do ended when it was told to, where that was not in order."""
-
-    def __enter__(self) -> Self:
-        """Return the worker itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the worker."""
-        self.close()
 
     @property
     def ready(self) -> protocol.Ready:

@@ -17,6 +17,7 @@ from typing import Final
 
 from conformance.backends.base import Unsupported
 from conformance.backends.exceptions import rank_error
+from conformance.backends.shares import ungrouped
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import huge_pages
 from conformance.backends.torch.processes.job import TROUBLED, Job, Looks, looks
@@ -24,7 +25,6 @@ from conformance.backends.torch.processes.store import Store
 from conformance.backends.torch.processes.supervisor import Supervisor
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import rank_groups
 
 MESSAGE: Final = 16
 """Cases sent at once: ranks that have to wait for the next message cost processor time."""
@@ -172,10 +172,10 @@ def refusal(case: Case, operations: Mapping[str, Operation]) -> str | None:
     for step in program.collectives:
         if step.op not in operations:
             return f"Torch has no carrier for {step.op}; it has {', '.join(sorted(operations))}"
-        try:
-            groups = rank_groups(program.mesh, step.axes, step.groups)
-        except ValueError as error:
-            return str(error)
-        if not all(groups) or sorted(rank for group in groups for rank in group) != list(range(program.world)):
-            return f"process groups {list(groups)} do not give each of the {program.world} ranks exactly one group"
+        world = program.world
+        reason = ungrouped(
+            program, step, f"process groups {{groups}} do not give each of the {world} ranks exactly one group"
+        )
+        if reason:
+            return reason
     return None
